@@ -1,0 +1,61 @@
+// The predicate for indices: one coordinate at a time, at full width. Its twin on the host is
+// `Rules::resolve` in src/rules.rs.
+
+override INDEX_WORDS: u32 = 1u;      // 2: 64 bits
+override INDEX_SIGNED: bool = true;
+override FROM_END: bool = false;     // negative indices count from the end, once
+override MOVE: u32 = 0u;             // a bad index is 0: bad, 1: clipped, 2: wrapped
+
+const BAD = 0xffffffffu;             // no coordinate: extents are below 2^31
+
+// An index, sign-extended to 64 bits: low word, high word.
+fn load_index(at: u32) -> vec2<u32> {
+    if (INDEX_WORDS == 2u) {
+        return vec2(indices[2u * at], indices[2u * at + 1u]);
+    }
+    let low = indices[at];
+    return vec2(low, select(0u, 0xffffffffu, INDEX_SIGNED && low >= 0x80000000u));
+}
+
+fn resolve(index: vec2<u32>, extent: u32) -> u32 {
+    // What lies inside means the same under every rule.
+    if (index.y == 0u && index.x < extent) {
+        return index.x;
+    }
+    return resolve_outside(index, extent);
+}
+
+fn resolve_outside(index: vec2<u32>, extent: u32) -> u32 {
+    var value = index;
+    var negative = INDEX_SIGNED && value.y >= 0x80000000u;
+    if (FROM_END && negative) {
+        value.x += extent;
+        value.y += select(0u, 1u, value.x < extent); // the carry
+        negative = value.y >= 0x80000000u;
+        if (value.y == 0u && value.x < extent) {
+            return value.x;
+        }
+    }
+    if (MOVE == 1u) {
+        return select(extent - 1u, 0u, negative);
+    }
+    if (MOVE == 2u) {
+        return modulo(value, negative, extent);
+    }
+    return BAD;
+}
+
+// value modulo extent, never negative. Long division by bits: the remainder stays below 2^31.
+fn modulo(value: vec2<u32>, negative: bool, extent: u32) -> u32 {
+    var low = value.x;
+    var high = value.y;
+    if (negative) { // its magnitude
+        low = ~low + 1u;
+        high = ~high + select(0u, 1u, low == 0u);
+    }
+    var rest = high % extent;
+    for (var bit = 32u; bit > 0u; bit--) {
+        rest = ((rest << 1u) | ((low >> (bit - 1u)) & 1u)) % extent;
+    }
+    return select(rest, extent - rest, negative && rest != 0u);
+}

@@ -1,0 +1,7 @@
+//! The executors that need no GPU.
+//!
+//! [`reference`] is written from the operators' definitions and knows no plan; [`parallel`]
+//! executes a [`Plan`](crate::Plan). Comparing the two finds wrong lowering, merging and splitting.
+
+pub mod parallel;
+pub mod reference;

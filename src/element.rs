@@ -1,0 +1,135 @@
+//! Element types. A gather moves bits and computes nothing, so an element is a width; its type
+//! matters only to the caller who reads the result.
+
+use std::any::Any;
+use std::fmt;
+use std::str::FromStr;
+
+use bytemuck::{CheckedBitPattern, NoUninit, Zeroable};
+
+use crate::error::{Error, Result, Role};
+
+/// Plain old data that can be gathered: the number types, `bool`, and any `#[repr(C)]` struct of
+/// them without padding (derive [`bytemuck::Pod`]).
+///
+/// Implemented for every type that meets the bounds; there is nothing to implement by hand.
+pub trait Element:
+    NoUninit + Zeroable + CheckedBitPattern<Bits: NoUninit> + Send + Sync + 'static
+{
+}
+
+impl<T> Element for T where
+    T: NoUninit + Zeroable + CheckedBitPattern<Bits: NoUninit> + Send + Sync + 'static
+{
+}
+
+/// Memory for `len` elements, as bits. It comes zeroed from the allocator, which for large sizes is
+/// untouched pages.
+pub(crate) fn zeroed_bits<T: Element>(role: Role, len: usize) -> Result<Vec<T::Bits>> {
+    bytemuck::allocation::try_zeroed_vec(len).map_err(|()| Error::HostOutOfMemory {
+        role,
+        bytes: len.saturating_mul(size_of::<T>()),
+    })
+}
+
+/// Reads bit patterns as elements: without a copy where every pattern is valid (`T` is its own
+/// `Bits`), else (`bool`) checked one by one.
+pub(crate) fn elements_from_bits<T: Element>(role: Role, mut bits: Vec<T::Bits>) -> Result<Vec<T>> {
+    if let Some(elements) = (&mut bits as &mut dyn Any).downcast_mut::<Vec<T>>() {
+        return Ok(std::mem::take(elements));
+    }
+    bytemuck::checked::try_cast_slice::<T::Bits, T>(&bits)
+        .map(<[T]>::to_vec)
+        .map_err(|_| Error::InvalidBits { role })
+}
+
+macro_rules! dtypes {
+    ($($variant:ident $name:literal $bytes:literal $doc:literal,)*) => {
+        /// The element types that files and frameworks name.
+        ///
+        /// The library gathers any [`Element`]; a `DType` is for callers that learn the type of
+        /// a tensor at run time.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        pub enum DType {
+            $(#[doc = $doc] $variant,)*
+        }
+
+        impl DType {
+            /// Every element type.
+            pub const ALL: [DType; [$(DType::$variant),*].len()] = [$(DType::$variant),*];
+
+            /// Bytes of one element.
+            pub const fn bytes(self) -> usize {
+                match self { $(DType::$variant => $bytes,)* }
+            }
+
+            /// The short name: `f32`, `bf16`, `c64`, ….
+            pub const fn name(self) -> &'static str {
+                match self { $(DType::$variant => $name,)* }
+            }
+        }
+
+        impl FromStr for DType {
+            type Err = String;
+
+            fn from_str(name: &str) -> Result<Self, String> {
+                match name {
+                    $($name => Ok(DType::$variant),)*
+                    _ => Err(format!(
+                        "unknown element type \"{name}\" (allowed: {})",
+                        DType::ALL.map(DType::name).join(", ")
+                    )),
+                }
+            }
+        }
+    };
+}
+
+dtypes! {
+    Bool "bool" 1 "Truth values, one byte each, 0 or 1.",
+    U8 "u8" 1 "Unsigned 8-bit integers.",
+    I8 "i8" 1 "Signed 8-bit integers.",
+    U16 "u16" 2 "Unsigned 16-bit integers.",
+    I16 "i16" 2 "Signed 16-bit integers.",
+    F16 "f16" 2 "IEEE half precision.",
+    BF16 "bf16" 2 "The upper half of an f32.",
+    U32 "u32" 4 "Unsigned 32-bit integers.",
+    I32 "i32" 4 "Signed 32-bit integers.",
+    F32 "f32" 4 "IEEE single precision.",
+    U64 "u64" 8 "Unsigned 64-bit integers.",
+    I64 "i64" 8 "Signed 64-bit integers.",
+    F64 "f64" 8 "IEEE double precision.",
+    C64 "c64" 8 "Complex numbers of two f32.",
+    C128 "c128" 16 "Complex numbers of two f64.",
+}
+
+impl fmt::Display for DType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_read_back() {
+        for dtype in DType::ALL {
+            assert_eq!(dtype.name().parse(), Ok(dtype));
+        }
+        assert!("float".parse::<DType>().is_err());
+    }
+
+    #[test]
+    fn bools_are_checked_and_numbers_are_not_copied() {
+        let role = Role::Output;
+        assert_eq!(elements_from_bits(role, vec![0u8, 1]), Ok(vec![false, true]));
+        let bad = elements_from_bits::<bool>(role, vec![0u8, 2]);
+        assert_eq!(bad, Err(Error::InvalidBits { role }));
+        let bits = vec![7u32; 3];
+        let at = bits.as_ptr();
+        let same: Vec<u32> = elements_from_bits(role, bits).unwrap();
+        assert_eq!(same.as_ptr(), at);
+    }
+}

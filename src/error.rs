@@ -1,0 +1,409 @@
+//! Every error of the crate, and the only place where their messages are worded.
+//!
+//! A message names the operator, the role of the tensor, what was got and what is allowed.
+
+use std::fmt;
+
+use crate::op::OpKind;
+
+/// The result of every fallible call of this crate.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// The part that a tensor plays in a gather.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Role {
+    /// The tensor gathered from (ONNX: `data`, torch: `input`).
+    Params,
+    /// The tensor of indices.
+    Indices,
+    /// The tensor written.
+    Output,
+}
+
+impl fmt::Display for Role {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Role::Params => "params",
+            Role::Indices => "indices",
+            Role::Output => "output",
+        })
+    }
+}
+
+/// An index that lies outside params, as reported under
+/// [`OutOfBounds::Error`](crate::OutOfBounds::Error): the first bad one in row-major order of
+/// indices, and how many there are.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BadIndex {
+    /// The operator that met it.
+    pub op: OpKind,
+    /// Coordinates of the bad value in the indices tensor.
+    pub position: Vec<usize>,
+    /// The index value as given.
+    pub value: i128,
+    /// The dimension of params that it was to select from.
+    pub axis: usize,
+    /// The extent of that dimension.
+    pub extent: usize,
+    /// How many indices are bad in all; for `gather_nd`, how many index tuples.
+    pub count: u64,
+}
+
+impl fmt::Display for BadIndex {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: indices", self.op)?;
+        if !self.position.is_empty() {
+            write!(f, "{:?}", self.position)?;
+        }
+        write!(
+            f,
+            " = {} is out of bounds for params axis {} of extent {}",
+            self.value, self.axis, self.extent
+        )?;
+        if self.count > 1 {
+            write!(f, " (the first of {} bad indices)", self.count)?;
+        }
+        Ok(())
+    }
+}
+
+/// Everything that can go wrong, with the facts in fields.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// `axis` does not name a dimension of params.
+    #[error("{op}: axis {axis} is out of range for params of rank {rank} (allowed {})", Signed(*rank))]
+    AxisOutOfRange {
+        /// The operator.
+        op: OpKind,
+        /// The axis as given.
+        axis: isize,
+        /// The rank of params; at least 1.
+        rank: usize,
+    },
+
+    /// A tensor has fewer dimensions than the operator needs.
+    #[error("{op}: {role} has rank {rank}, but needs at least {min}")]
+    RankTooSmall {
+        /// The operator.
+        op: OpKind,
+        /// Which tensor.
+        role: Role,
+        /// Its rank.
+        rank: usize,
+        /// The least rank allowed.
+        min: usize,
+    },
+
+    /// `batch_dims` is not within what indices (and for `gather_nd` params) allow.
+    #[error("{op}: batch_dims {batch_dims} is out of range for indices of rank {indices_rank} and params of rank {params_rank} (allowed {min}..={max})")]
+    BatchDimsOutOfRange {
+        /// The operator.
+        op: OpKind,
+        /// The value as given.
+        batch_dims: isize,
+        /// The rank of indices.
+        indices_rank: usize,
+        /// The rank of params.
+        params_rank: usize,
+        /// The least value allowed.
+        min: isize,
+        /// The greatest value allowed.
+        max: isize,
+    },
+
+    /// The axis of a `gather` lies among its batch dims.
+    #[error("{op}: axis {axis} is less than batch_dims = {batch_dims}; the axis must follow the batch dims")]
+    AxisBeforeBatchDims {
+        /// The operator.
+        op: OpKind,
+        /// The axis, counted from the front.
+        axis: usize,
+        /// The number of batch dims.
+        batch_dims: usize,
+    },
+
+    /// Params and indices differ in a batch dim.
+    #[error("{op}: params dim {dim} is {params}, but indices dim {dim} is {indices}; the first batch_dims = {batch_dims} dims must be equal")]
+    BatchShapeMismatch {
+        /// The operator.
+        op: OpKind,
+        /// The first dim that differs.
+        dim: usize,
+        /// Its extent in params.
+        params: usize,
+        /// Its extent in indices.
+        indices: usize,
+        /// The number of batch dims.
+        batch_dims: usize,
+    },
+
+    /// The index tuples of a `gather_nd` are longer than params has dims.
+    #[error("{op}: indices dim -1 is {depth}, but params has {available} dims after batch_dims = {batch_dims}")]
+    IndexDepthTooLarge {
+        /// The operator.
+        op: OpKind,
+        /// The index depth, `indices.shape[-1]`.
+        depth: usize,
+        /// How many dims of params follow the batch dims.
+        available: usize,
+        /// The number of batch dims.
+        batch_dims: usize,
+    },
+
+    /// Params and indices of a `gather_elements` differ in rank.
+    #[error("{op}: indices has rank {indices}, but params has rank {params}; the ranks must be equal")]
+    RankMismatch {
+        /// The operator.
+        op: OpKind,
+        /// The rank of params.
+        params: usize,
+        /// The rank of indices.
+        indices: usize,
+    },
+
+    /// Indices of a `gather_elements` are larger than params off the axis.
+    #[error("{op}: indices dim {dim} is {indices}, larger than params dim {dim} = {params}; only the axis ({axis}) may be larger")]
+    IndicesDimTooLarge {
+        /// The operator.
+        op: OpKind,
+        /// The first dim that is too large.
+        dim: usize,
+        /// Its extent in indices.
+        indices: usize,
+        /// Its extent in params.
+        params: usize,
+        /// The axis, counted from the front.
+        axis: usize,
+    },
+
+    /// An index is out of bounds and the rules ask for an error.
+    #[error("{0}")]
+    IndexOutOfBounds(Box<BadIndex>),
+
+    /// The rules move a bad index to a valid one, but the axis has none.
+    #[error("{op}: params axis {axis} has extent 0, so out_of_bounds = {rule} has no element to read")]
+    NothingToRead {
+        /// The operator.
+        op: OpKind,
+        /// The dimension of params.
+        axis: usize,
+        /// `clip` or `wrap`.
+        rule: &'static str,
+    },
+
+    /// A fill value is not of the element type of params.
+    #[error("{op}: the fill value has {got} bytes, but an element of params has {expected}")]
+    FillWidth {
+        /// The operator.
+        op: OpKind,
+        /// Bytes of the fill value.
+        got: usize,
+        /// Bytes of one element of params.
+        expected: usize,
+    },
+
+    /// A size does not fit the machine's address arithmetic.
+    #[error("{role}: shape {shape:?} with {element_bytes}-byte elements needs more bytes than can be addressed")]
+    SizeOverflow {
+        /// Which tensor.
+        role: Role,
+        /// Its shape.
+        shape: Vec<usize>,
+        /// Bytes of one element.
+        element_bytes: usize,
+    },
+
+    /// Elements of no bytes cannot be gathered.
+    #[error("{role}: elements of 0 bytes cannot be gathered (allowed: 1 byte or more)")]
+    ZeroSizedElement {
+        /// Which tensor.
+        role: Role,
+    },
+
+    /// Data and shape do not agree.
+    #[error("{role}: shape {shape:?} needs {expected} elements, got {got}")]
+    DataLength {
+        /// Which tensor.
+        role: Role,
+        /// The shape.
+        shape: Vec<usize>,
+        /// Elements that the shape needs.
+        expected: usize,
+        /// Elements given.
+        got: usize,
+    },
+
+    /// The byte length of a buffer does not fit its element type.
+    #[error("{role}: {bytes} bytes are not a whole number of {element_bytes}-byte elements")]
+    PartialElement {
+        /// Which tensor.
+        role: Role,
+        /// Bytes given.
+        bytes: usize,
+        /// Bytes of one element.
+        element_bytes: usize,
+    },
+
+    /// Shape and strides of a view differ in length.
+    #[error("a view has {dims} dims, but {strides} strides; there must be one for each")]
+    StridesLength {
+        /// Number of dims.
+        dims: usize,
+        /// Number of strides.
+        strides: usize,
+    },
+
+    /// A view reaches outside its data.
+    #[error("{role}: a view of shape {shape:?}, strides {strides:?} and offset {offset} reaches outside its {len} elements")]
+    ViewOutOfRange {
+        /// Which tensor.
+        role: Role,
+        /// The shape of the view.
+        shape: Vec<usize>,
+        /// Its strides, in elements.
+        strides: Vec<isize>,
+        /// Its offset, in elements.
+        offset: usize,
+        /// Elements of the data.
+        len: usize,
+    },
+
+    /// The slice that is to receive the output has another length.
+    #[error("{op}: the output needs {expected} bytes, got a buffer of {got}")]
+    OutputLength {
+        /// The operator.
+        op: OpKind,
+        /// Bytes needed.
+        expected: usize,
+        /// Bytes given.
+        got: usize,
+    },
+
+    /// A byte pattern in the result is not a valid value of the element type.
+    #[error("{role}: the bytes are not valid values of the element type")]
+    InvalidBits {
+        /// Which tensor.
+        role: Role,
+    },
+
+    /// The host has no memory for a tensor.
+    #[error("{role}: the host could not allocate {bytes} bytes")]
+    HostOutOfMemory {
+        /// Which tensor.
+        role: Role,
+        /// Bytes asked for.
+        bytes: usize,
+    },
+
+    /// A tensor does not fit one binding of the device.
+    #[error("{op}: {role} needs {bytes} bytes, more than one binding of this device holds ({limit}: max_storage_buffer_binding_size and max_buffer_size); the CPU path has no such limit")]
+    TensorTooLarge {
+        /// The operator.
+        op: OpKind,
+        /// Which tensor.
+        role: Role,
+        /// Bytes needed.
+        bytes: u64,
+        /// Bytes that one binding holds.
+        limit: u64,
+    },
+
+    /// A view or an index tuple has more dimensions than the shaders carry.
+    #[error("{op}: the GPU path carries {limit} {what}, this call needs {got}; the CPU path has no such limit")]
+    TooComplex {
+        /// The operator.
+        op: OpKind,
+        /// `loops`, `coordinates` or `bytes of fill value`.
+        what: &'static str,
+        /// How many this call needs.
+        got: usize,
+        /// How many there may be.
+        limit: usize,
+    },
+
+    /// A count or extent is beyond the 32-bit arithmetic of the shaders.
+    #[error("{op}: {what} is {got}, more than the GPU path counts ({limit}); the CPU path has no such limit")]
+    TooMany {
+        /// The operator.
+        op: OpKind,
+        /// What is counted.
+        what: &'static str,
+        /// The count.
+        got: u64,
+        /// The greatest count allowed.
+        limit: u64,
+    },
+
+    /// No adapter matches, or there is none.
+    #[error("{}", NoAdapter { wanted, available })]
+    NoAdapter {
+        /// The text that was to match, if any.
+        wanted: Option<String>,
+        /// The adapters there are, as `name (API)`.
+        available: Vec<String>,
+    },
+
+    /// The adapter gave no device.
+    #[error("adapter {adapter}: no device: {reason}")]
+    RequestDevice {
+        /// The adapter.
+        adapter: String,
+        /// What wgpu said.
+        reason: String,
+    },
+
+    /// The GPU has no memory for a buffer or a call.
+    #[error("the GPU is out of memory: {what}")]
+    GpuOutOfMemory {
+        /// What was being done.
+        what: String,
+    },
+
+    /// wgpu refused a call that passed our own checks.
+    #[error("wgpu refused {what}: {reason}")]
+    Gpu {
+        /// What was being done.
+        what: &'static str,
+        /// What wgpu said.
+        reason: String,
+    },
+
+    /// The device was lost or destroyed; a new one is needed.
+    #[error("the GPU device is lost: {reason}")]
+    DeviceLost {
+        /// What wgpu said.
+        reason: String,
+    },
+}
+
+/// The values that name one of `rank` dims, from the back or the front.
+struct Signed(usize);
+
+impl fmt::Display for Signed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "-{}..={}", self.0, self.0.saturating_sub(1))
+    }
+}
+
+struct NoAdapter<'a> {
+    wanted: &'a Option<String>,
+    available: &'a [String],
+}
+
+impl fmt::Display for NoAdapter<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.wanted {
+            Some(text) => write!(f, "no adapter matches \"{text}\"; ")?,
+            None => write!(f, "no GPU adapter; ")?,
+        }
+        if self.available.is_empty() {
+            write!(
+                f,
+                "this machine has none (Debian/Ubuntu: apt-get install mesa-vulkan-drivers, for a software one)"
+            )
+        } else {
+            write!(f, "this machine has: {}", self.available.join(", "))
+        }
+    }
+}

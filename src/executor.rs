@@ -1,0 +1,231 @@
+//! One public API over the executors: the same call gives the same bits on each.
+
+use crate::cpu;
+use crate::element::{Element, elements_from_bits, zeroed_bits};
+use crate::error::{Result, Role};
+#[cfg(feature = "gpu")]
+use crate::gpu::Engine;
+use crate::index::Index;
+use crate::op::Op;
+use crate::plan::Plan;
+use crate::rules::{Fill, OutOfBounds, Rules};
+use crate::tensor::{Indices, Params, Tensor, TensorView};
+
+/// What executes a gather.
+///
+/// ```
+/// use wgpu_gather::{Executor, Op, Rules, Tensor};
+///
+/// let table = Tensor::new(&[3, 2], vec![1.0f32, 2.0, 3.0, 4.0, 5.0, 6.0])?;
+/// let ids = Tensor::new(&[2], vec![2i64, 7])?;
+/// let rows = Executor::Cpu.run_blocking(
+///     Op::gather(0), &Rules::TENSORFLOW_GPU, &table.view(), &ids.view(),
+/// )?;
+/// assert_eq!(rows.data(), [5.0, 6.0, 0.0, 0.0]); // 7 is out of bounds
+/// # Ok::<(), wgpu_gather::Error>(())
+/// ```
+#[derive(Debug, Clone)]
+pub enum Executor {
+    /// The definitions of the operators, one element at a time: slow and plain.
+    Reference,
+    /// The CPU path, on all cores.
+    Cpu,
+    /// The GPU path, on one device.
+    #[cfg(feature = "gpu")]
+    Gpu(Engine),
+}
+
+/// An executor chosen for this machine, and why.
+#[derive(Debug, Clone)]
+pub struct Auto {
+    /// What was chosen.
+    pub executor: Executor,
+    /// Why, in a few words.
+    pub reason: String,
+}
+
+impl Executor {
+    /// The GPU path if this machine has a GPU, the CPU path if it has none or only a software
+    /// adapter, which runs shaders on the same cores with more effort.
+    pub async fn auto() -> Auto {
+        #[cfg(feature = "gpu")]
+        {
+            let adapters = crate::gpu::adapters().await;
+            let cpu = |reason| Auto {
+                executor: Executor::Cpu,
+                reason,
+            };
+            match adapters.first() {
+                None => cpu("no GPU adapter".to_owned()),
+                Some(first) if first.is_software() => {
+                    cpu(format!("only a software adapter: {}", first.label()))
+                }
+                Some(first) => match Engine::headless(None).await {
+                    Ok(engine) => Auto {
+                        executor: Executor::Gpu(engine),
+                        reason: format!("a {} GPU", first.kind),
+                    },
+                    Err(error) => cpu(error.to_string()),
+                },
+            }
+        }
+        #[cfg(not(feature = "gpu"))]
+        Auto {
+            executor: Executor::Cpu,
+            reason: "built without the gpu feature".to_owned(),
+        }
+    }
+
+    /// [`Executor::auto`], blocking this thread.
+    #[cfg(not(target_arch = "wasm32"))]
+    pub fn auto_blocking() -> Auto {
+        pollster::block_on(Executor::auto())
+    }
+
+    /// The executor and what it runs on: `reference`, `cpu (8 threads)`,
+    /// `gpu: NVIDIA H200 (vulkan)`.
+    pub fn describe(&self) -> String {
+        match self {
+            Executor::Reference => "reference".to_owned(),
+            Executor::Cpu => format!("cpu ({} threads)", cpu::parallel::threads()),
+            #[cfg(feature = "gpu")]
+            Executor::Gpu(engine) => format!("gpu: {}", engine.adapter().label()),
+        }
+    }
+
+    /// Gathers from `params` at `indices`.
+    ///
+    /// # Errors
+    ///
+    /// As [`Executor::run_bytes`], [`Error::HostOutOfMemory`](crate::Error::HostOutOfMemory), and
+    /// [`Error::InvalidBits`](crate::Error::InvalidBits) for a fill value that is none of `T`.
+    pub async fn run<T: Element, I: Index>(
+        &self,
+        op: Op,
+        rules: &Rules,
+        params: &TensorView<'_, T>,
+        indices: &TensorView<'_, I>,
+    ) -> Result<Tensor<T>> {
+        let (params, indices) = (Params::try_from(params)?, Indices::try_from(indices)?);
+        let plan = Plan::of(op, rules, &params, &indices)?;
+        let len = plan.output_bytes() / plan.element_bytes();
+        let mut bits = zeroed_bits::<T>(Role::Output, len)?;
+        let output = bytemuck::cast_slice_mut(&mut bits);
+        self.execute(op, &plan, &params, &indices, output).await?;
+        let data = elements_from_bits(Role::Output, bits)?;
+        Tensor::new(plan.output_shape(), data)
+    }
+
+    /// Gathers bytes: `output` receives the elements, row-major.
+    ///
+    /// # Errors
+    ///
+    /// As [`Plan::new`], and as the executors: [`cpu::reference::gather`],
+    /// [`cpu::parallel::execute`], `gpu::Engine::execute`.
+    pub async fn run_bytes(
+        &self,
+        op: Op,
+        rules: &Rules,
+        params: &Params<'_>,
+        indices: &Indices<'_>,
+        output: &mut [u8],
+    ) -> Result<()> {
+        let plan = Plan::of(op, rules, params, indices)?;
+        self.execute(op, &plan, params, indices, output).await
+    }
+
+    /// Gathers values that are no plain bits, such as strings: the executor gathers their
+    /// positions, and the values are cloned from there. A bad index gives `default` (under
+    /// [`OutOfBounds::Zero`] and [`OutOfBounds::Fill`] alike).
+    ///
+    /// # Errors
+    ///
+    /// As [`Executor::run`].
+    pub async fn run_cloned<S: Clone, I: Index>(
+        &self,
+        op: Op,
+        rules: &Rules,
+        params: &TensorView<'_, S>,
+        indices: &TensorView<'_, I>,
+        default: &S,
+    ) -> Result<Tensor<S>> {
+        let positions: Vec<u64> = (0..params.data().len() as u64).collect();
+        let positions = TensorView::strided(params.layout().clone(), &positions)?;
+        let mut rules = rules.clone();
+        if matches!(rules.out_of_bounds, OutOfBounds::Zero | OutOfBounds::Fill(_)) {
+            rules.out_of_bounds = OutOfBounds::Fill(Fill::new(u64::MAX));
+        }
+        let found = self.run(op, &rules, &positions, indices).await?;
+        let value = |&at: &u64| params.data().get(at as usize).unwrap_or(default).clone();
+        Tensor::new(found.shape(), found.data().iter().map(value).collect())
+    }
+
+    async fn execute(
+        &self,
+        op: Op,
+        plan: &Plan,
+        params: &Params<'_>,
+        indices: &Indices<'_>,
+        output: &mut [u8],
+    ) -> Result<()> {
+        match self {
+            Executor::Reference => {
+                cpu::reference::gather(op, plan.rules(), params, indices, output)
+            }
+            Executor::Cpu => cpu::parallel::execute(plan, params, indices, output),
+            #[cfg(feature = "gpu")]
+            Executor::Gpu(engine) => engine.execute(plan, params, indices, output).await,
+        }
+    }
+}
+
+/// The blocking twins. In a browser nothing may block, so there they do not exist.
+#[cfg(not(target_arch = "wasm32"))]
+impl Executor {
+    /// [`Executor::run`], blocking this thread.
+    ///
+    /// # Errors
+    ///
+    /// As [`Executor::run`].
+    pub fn run_blocking<T: Element, I: Index>(
+        &self,
+        op: Op,
+        rules: &Rules,
+        params: &TensorView<'_, T>,
+        indices: &TensorView<'_, I>,
+    ) -> Result<Tensor<T>> {
+        pollster::block_on(self.run(op, rules, params, indices))
+    }
+
+    /// [`Executor::run_bytes`], blocking this thread.
+    ///
+    /// # Errors
+    ///
+    /// As [`Executor::run_bytes`].
+    pub fn run_bytes_blocking(
+        &self,
+        op: Op,
+        rules: &Rules,
+        params: &Params<'_>,
+        indices: &Indices<'_>,
+        output: &mut [u8],
+    ) -> Result<()> {
+        pollster::block_on(self.run_bytes(op, rules, params, indices, output))
+    }
+
+    /// [`Executor::run_cloned`], blocking this thread.
+    ///
+    /// # Errors
+    ///
+    /// As [`Executor::run_cloned`].
+    pub fn run_cloned_blocking<S: Clone, I: Index>(
+        &self,
+        op: Op,
+        rules: &Rules,
+        params: &TensorView<'_, S>,
+        indices: &TensorView<'_, I>,
+        default: &S,
+    ) -> Result<Tensor<S>> {
+        pollster::block_on(self.run_cloned(op, rules, params, indices, default))
+    }
+}

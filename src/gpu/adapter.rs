@@ -1,0 +1,115 @@
+//! The adapters of a machine, and how one is chosen by name.
+
+use crate::error::{Error, Result};
+
+/// What is known of an adapter before a device is made from it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AdapterSummary {
+    /// The name that the driver gives.
+    pub name: String,
+    /// The API: `vulkan`, `metal`, `dx12`, `gl`.
+    pub api: String,
+    /// `discrete`, `integrated`, `virtual`, `software` or `other`.
+    pub kind: &'static str,
+    /// The driver's name and version, as far as it tells.
+    pub driver: String,
+    /// The most bytes of one binding.
+    pub max_binding_bytes: u64,
+    /// The most bytes of one buffer.
+    pub max_buffer_bytes: u64,
+}
+
+impl AdapterSummary {
+    pub(super) fn of(adapter: &wgpu::Adapter) -> Self {
+        AdapterSummary::new(&adapter.get_info(), &adapter.limits())
+    }
+
+    pub(super) fn new(info: &wgpu::AdapterInfo, limits: &wgpu::Limits) -> Self {
+        AdapterSummary {
+            name: info.name.clone(),
+            api: info.backend.to_string(),
+            kind: kind(info.device_type),
+            driver: [info.driver.as_str(), info.driver_info.as_str()]
+                .join(" ")
+                .trim()
+                .to_owned(),
+            max_binding_bytes: limits.max_storage_buffer_binding_size,
+            max_buffer_bytes: limits.max_buffer_size,
+        }
+    }
+
+    /// Whether shaders run on the CPU.
+    pub fn is_software(&self) -> bool {
+        self.kind == "software"
+    }
+
+    /// Whether `text` is part of the name or names the API, in any case.
+    pub fn matches(&self, text: &str) -> bool {
+        let text = text.to_lowercase();
+        self.name.to_lowercase().contains(&text) || self.api.to_lowercase() == text
+    }
+
+    /// The name and the API, as errors list adapters: `llvmpipe (LLVM 15) (vulkan)`.
+    pub fn label(&self) -> String {
+        format!("{} ({})", self.name, self.api)
+    }
+}
+
+fn kind(device_type: wgpu::DeviceType) -> &'static str {
+    match device_type {
+        wgpu::DeviceType::DiscreteGpu => "discrete",
+        wgpu::DeviceType::IntegratedGpu => "integrated",
+        wgpu::DeviceType::VirtualGpu => "virtual",
+        wgpu::DeviceType::Cpu => "software",
+        wgpu::DeviceType::Other => "other",
+    }
+}
+
+/// All adapters that can run compute shaders, the fastest kind first.
+///
+/// The environment variables of wgpu apply (`WGPU_BACKEND`, …).
+pub async fn adapters() -> Vec<AdapterSummary> {
+    let found = enumerate(&instance()).await;
+    found.iter().map(AdapterSummary::of).collect()
+}
+
+pub(super) fn instance() -> wgpu::Instance {
+    let descriptor = wgpu::InstanceDescriptor::new_without_display_handle_from_env();
+    wgpu::Instance::new(descriptor)
+}
+
+/// The adapters with compute shaders, discrete GPUs first and software last.
+pub(super) async fn enumerate(instance: &wgpu::Instance) -> Vec<wgpu::Adapter> {
+    let backends = wgpu::Backends::from_env().unwrap_or(wgpu::Backends::all());
+    let mut found = instance.enumerate_adapters(backends).await;
+    found.retain(|a| {
+        let downlevel = a.get_downlevel_capabilities();
+        let compute = wgpu::DownlevelFlags::COMPUTE_SHADERS;
+        downlevel.flags.contains(compute) && a.limits().max_storage_buffers_per_shader_stage >= 3
+    });
+    found.sort_by_key(|a| match a.get_info().device_type {
+        wgpu::DeviceType::DiscreteGpu => 0,
+        wgpu::DeviceType::IntegratedGpu => 1,
+        wgpu::DeviceType::VirtualGpu => 2,
+        wgpu::DeviceType::Other => 3,
+        wgpu::DeviceType::Cpu => 4,
+    });
+    found
+}
+
+/// The first adapter that `wanted` matches, or the first of all.
+pub(super) async fn choose(
+    instance: &wgpu::Instance,
+    wanted: Option<&str>,
+) -> Result<wgpu::Adapter> {
+    let found = enumerate(instance).await;
+    let summaries: Vec<_> = found.iter().map(AdapterSummary::of).collect();
+    let fits = |s: &AdapterSummary| wanted.is_none_or(|text| s.matches(text));
+    match summaries.iter().position(fits) {
+        Some(n) => Ok(found[n].clone()),
+        None => Err(Error::NoAdapter {
+            wanted: wanted.map(str::to_owned),
+            available: summaries.iter().map(AdapterSummary::label).collect(),
+        }),
+    }
+}

@@ -1,0 +1,160 @@
+//! A device with its pipelines.
+
+use std::sync::Arc;
+use std::sync::{Mutex, PoisonError};
+
+use crate::error::{Error, Result};
+use crate::gpu::adapter::{self, AdapterSummary};
+use crate::gpu::pipeline::Pipelines;
+use crate::gpu::scope::{one_line, scoped};
+
+/// Executes gathers on one device. Cheap to clone; may be used from several threads at once.
+///
+/// Needs no optional feature and no limit beyond `wgpu::Limits::downlevel_defaults()`.
+#[derive(Debug, Clone)]
+pub struct Engine(Arc<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    device: wgpu::Device,
+    queue: wgpu::Queue,
+    limits: wgpu::Limits,
+    adapter: AdapterSummary,
+    pipelines: Pipelines,
+    /// Why the device was lost, if it was and it is our own.
+    lost: Arc<Mutex<Option<String>>>,
+}
+
+/// Who keeps the device going until a download is ready.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Drive {
+    /// The calling thread, which blocks.
+    #[cfg(not(target_arch = "wasm32"))]
+    Here,
+    /// A thread of its own (in a browser: the browser), so that the future never blocks.
+    Aside,
+}
+
+impl Engine {
+    /// An engine on the caller's device and queue.
+    ///
+    /// Only what the device was requested with is used: its limits bound the size of tensors.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Gpu`] if the device cannot hold the bindings (four storage buffers at most).
+    pub async fn new(device: wgpu::Device, queue: wgpu::Queue) -> Result<Engine> {
+        let pipelines = scoped(&device, "the bind group layouts", || Pipelines::new(&device)).await?;
+        let limits = device.limits();
+        Ok(Engine(Arc::new(Inner {
+            adapter: AdapterSummary::new(&device.adapter_info(), &limits),
+            device,
+            queue,
+            limits,
+            pipelines,
+            lost: Arc::default(),
+        })))
+    }
+
+    /// An engine with a device of its own: on the first adapter whose name contains `wanted` or
+    /// whose API is `wanted` (`vulkan`, `metal`, `dx12`, `gl`), or on the fastest kind of all.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NoAdapter`] with the adapters there are, [`Error::RequestDevice`].
+    pub async fn headless(wanted: Option<&str>) -> Result<Engine> {
+        let adapter = adapter::choose(&adapter::instance(), wanted).await?;
+        let descriptor = wgpu::DeviceDescriptor {
+            label: Some("wgpu-gather"),
+            required_limits: adapter.limits(),
+            ..Default::default()
+        };
+        let (device, queue) = adapter.request_device(&descriptor).await.map_err(|error| {
+            Error::RequestDevice {
+                adapter: AdapterSummary::of(&adapter).label(),
+                reason: one_line(&error.to_string()),
+            }
+        })?;
+        let engine = Engine::new(device, queue).await?;
+        let lost = Arc::clone(&engine.0.lost);
+        engine
+            .device()
+            .set_device_lost_callback(move |_, message| {
+                *lost.lock().unwrap_or_else(PoisonError::into_inner) = Some(message);
+            });
+        Ok(engine)
+    }
+
+    /// The device.
+    pub fn device(&self) -> &wgpu::Device {
+        &self.0.device
+    }
+
+    /// The queue.
+    pub fn queue(&self) -> &wgpu::Queue {
+        &self.0.queue
+    }
+
+    /// The adapter, with the limits of the device.
+    pub fn adapter(&self) -> &AdapterSummary {
+        &self.0.adapter
+    }
+
+    pub(super) fn limits(&self) -> &wgpu::Limits {
+        &self.0.limits
+    }
+
+    pub(super) fn pipelines(&self) -> &Pipelines {
+        &self.0.pipelines
+    }
+
+    /// The error for a device that stopped answering.
+    pub(super) fn lost(&self, symptom: &str) -> Error {
+        let lost = self.0.lost.lock().unwrap_or_else(PoisonError::into_inner);
+        Error::DeviceLost {
+            reason: lost.clone().unwrap_or_else(|| symptom.to_owned()),
+        }
+    }
+
+    /// Fails if the device is known to be lost.
+    pub(super) fn check_alive(&self) -> Result<()> {
+        let lost = self.0.lost.lock().unwrap_or_else(PoisonError::into_inner);
+        match &*lost {
+            Some(reason) => Err(Error::DeviceLost {
+                reason: reason.clone(),
+            }),
+            None => Ok(()),
+        }
+    }
+
+    /// Waits for `submitted` on this thread. In a browser nothing may block, nor has to.
+    pub(super) fn wait(&self, submitted: wgpu::SubmissionIndex) -> Result<()> {
+        if cfg!(target_arch = "wasm32") {
+            return Ok(());
+        }
+        let until = wgpu::PollType::Wait {
+            submission_index: Some(submitted),
+            timeout: None,
+        };
+        match self.device().poll(until) {
+            Ok(_) => Ok(()),
+            Err(error) => Err(self.lost(&error.to_string())),
+        }
+    }
+
+    /// Sees to it that the callbacks of `submitted` are called.
+    pub(super) fn drive(&self, submitted: wgpu::SubmissionIndex, drive: Drive) -> Result<()> {
+        match drive {
+            #[cfg(not(target_arch = "wasm32"))]
+            Drive::Here => self.wait(submitted),
+            #[cfg(not(target_arch = "wasm32"))]
+            Drive::Aside => {
+                let engine = self.clone();
+                std::thread::spawn(move || engine.wait(submitted));
+                Ok(())
+            }
+            #[cfg(target_arch = "wasm32")]
+            Drive::Aside => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,124 @@
+//! Pipelines, compiled once per specialisation and shared.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
+
+use crate::error::Result;
+use crate::gpu::scope::scoped;
+use crate::gpu::shader::{Specialisation, Stage};
+
+/// The bindings, as the shaders number them.
+pub(super) const GEOMETRY: u32 = 0;
+pub(super) const INDICES: u32 = 1;
+pub(super) const PARAMS: u32 = 2;
+pub(super) const OUTPUT: u32 = 3;
+pub(super) const STATUS: u32 = 4;
+
+/// A compiled pipeline with the layout of its bind group.
+#[derive(Debug, Clone)]
+pub(super) struct Pipeline {
+    pub(super) compute: wgpu::ComputePipeline,
+    pub(super) bindings: wgpu::BindGroupLayout,
+}
+
+/// All pipelines of an engine.
+#[derive(Debug)]
+pub(super) struct Pipelines {
+    copy: (wgpu::BindGroupLayout, wgpu::PipelineLayout),
+    check: (wgpu::BindGroupLayout, wgpu::PipelineLayout),
+    compiled: Mutex<HashMap<Specialisation, Pipeline>>,
+}
+
+impl Pipelines {
+    pub(super) fn new(device: &wgpu::Device) -> Self {
+        let layouts = |label, entries: &[wgpu::BindGroupLayoutEntry]| {
+            let bindings = device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor {
+                label: Some(label),
+                entries,
+            });
+            let pipeline = device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
+                label: Some(label),
+                bind_group_layouts: &[Some(&bindings)],
+                immediate_size: 0,
+            });
+            (bindings, pipeline)
+        };
+        let uniform = wgpu::BufferBindingType::Uniform;
+        let storage = |read_only| wgpu::BufferBindingType::Storage { read_only };
+        Pipelines {
+            copy: layouts(
+                "wgpu-gather copy",
+                &[
+                    entry(GEOMETRY, uniform),
+                    entry(INDICES, storage(true)),
+                    entry(PARAMS, storage(true)),
+                    entry(OUTPUT, storage(false)),
+                ],
+            ),
+            check: layouts(
+                "wgpu-gather check",
+                &[
+                    entry(GEOMETRY, uniform),
+                    entry(INDICES, storage(true)),
+                    entry(STATUS, storage(false)),
+                ],
+            ),
+            compiled: Mutex::default(),
+        }
+    }
+
+    /// The pipeline for `specialisation`, compiled if it is not yet.
+    pub(super) async fn get(
+        &self,
+        device: &wgpu::Device,
+        specialisation: Specialisation,
+    ) -> Result<Pipeline> {
+        let compiled = || self.compiled.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(pipeline) = compiled().get(&specialisation) {
+            return Ok(pipeline.clone());
+        }
+        // Compiled outside the lock: two threads may do so at once, and one result stays.
+        let pipeline = scoped(device, "a shader", || self.compile(device, specialisation)).await?;
+        Ok(compiled().entry(specialisation).or_insert(pipeline).clone())
+    }
+
+    fn compile(&self, device: &wgpu::Device, specialisation: Specialisation) -> Pipeline {
+        let label = format!("wgpu-gather {:?}", specialisation.stage);
+        let module = device.create_shader_module(wgpu::ShaderModuleDescriptor {
+            label: Some(&label),
+            source: wgpu::ShaderSource::Wgsl(specialisation.source().into()),
+        });
+        let (bindings, layout) = match specialisation.stage {
+            Stage::Copy(..) => &self.copy,
+            Stage::Count | Stage::Locate => &self.check,
+        };
+        let compute = device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
+            label: Some(&label),
+            layout: Some(layout),
+            module: &module,
+            entry_point: Some(specialisation.entry_point()),
+            compilation_options: wgpu::PipelineCompilationOptions {
+                constants: &specialisation.constants(),
+                zero_initialize_workgroup_memory: false,
+            },
+            cache: None,
+        });
+        Pipeline {
+            compute,
+            bindings: bindings.clone(),
+        }
+    }
+}
+
+fn entry(binding: u32, ty: wgpu::BufferBindingType) -> wgpu::BindGroupLayoutEntry {
+    wgpu::BindGroupLayoutEntry {
+        binding,
+        visibility: wgpu::ShaderStages::COMPUTE,
+        ty: wgpu::BindingType::Buffer {
+            ty,
+            has_dynamic_offset: false,
+            min_binding_size: None,
+        },
+        count: None,
+    }
+}

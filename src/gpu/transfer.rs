@@ -1,0 +1,125 @@
+//! Bytes to the device and back, in chunks: wgpu stages every transfer in host memory, and running
+//! out of memory for that staging would lose the device.
+
+use futures_intrusive::channel::shared::oneshot_channel;
+
+use crate::error::{Error, Result};
+use crate::gpu::engine::{Drive, Engine};
+use crate::gpu::scope::{one_line, scoped};
+
+/// Bytes staged at a time.
+const CHUNK: usize = 16 << 20;
+
+impl Engine {
+    /// A buffer with these bytes, padded with zeros to a whole 16-byte lane.
+    pub(super) async fn upload(&self, label: &'static str, bytes: &[u8]) -> Result<wgpu::Buffer> {
+        let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_DST;
+        let buffer = self.create_buffer(label, bytes.len(), usage).await?;
+        for (n, chunk) in bytes.chunks(CHUNK).enumerate() {
+            let start = (n * CHUNK) as u64;
+            scoped(self.device(), "an upload", || {
+                let whole = chunk.len() & !3;
+                self.queue().write_buffer(&buffer, start, &chunk[..whole]);
+                if whole < chunk.len() {
+                    let mut word = [0; 4];
+                    word[..chunk.len() - whole].copy_from_slice(&chunk[whole..]);
+                    self.queue().write_buffer(&buffer, start + whole as u64, &word);
+                }
+            })
+            .await?;
+            if bytes.len() > CHUNK {
+                // The staging memory of this chunk is free once the copy is done.
+                let submitted = self.queue().submit([]);
+                self.wait(submitted)?;
+            }
+        }
+        Ok(buffer)
+    }
+
+    /// A buffer of at least `bytes` bytes, a whole number of 16-byte lanes and never empty.
+    pub(super) async fn create_buffer(
+        &self,
+        label: &'static str,
+        bytes: usize,
+        usage: wgpu::BufferUsages,
+    ) -> Result<wgpu::Buffer> {
+        let size = padded(bytes);
+        scoped(self.device(), label, || {
+            self.device().create_buffer(&wgpu::BufferDescriptor {
+                label: Some(label),
+                size,
+                usage,
+                mapped_at_creation: false,
+            })
+        })
+        .await
+        .map_err(|error| match error {
+            Error::GpuOutOfMemory { .. } => Error::GpuOutOfMemory {
+                what: format!("{label} of {size} bytes"),
+            },
+            other => other,
+        })
+    }
+
+    /// Reads the first bytes of `buffer` into `output`.
+    pub(super) async fn download(
+        &self,
+        buffer: &wgpu::Buffer,
+        output: &mut [u8],
+        drive: Drive,
+    ) -> Result<()> {
+        if output.is_empty() {
+            return Ok(());
+        }
+        let usage = wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST;
+        let staging = self
+            .create_buffer("download staging", output.len().min(CHUNK), usage)
+            .await?;
+        for (n, chunk) in output.chunks_mut(CHUNK).enumerate() {
+            let size = chunk.len().next_multiple_of(4) as u64;
+            let submitted = scoped(self.device(), "a download", || {
+                let mut encoder = self.device().create_command_encoder(&Default::default());
+                encoder.copy_buffer_to_buffer(buffer, (n * CHUNK) as u64, &staging, 0, size);
+                self.queue().submit([encoder.finish()])
+            })
+            .await?;
+            self.map(&staging, submitted, drive).await?;
+            let mapped = staging.slice(..size).get_mapped_range();
+            let view = mapped.map_err(|error| Error::Gpu {
+                what: "a download",
+                reason: one_line(&error.to_string()),
+            })?;
+            chunk.copy_from_slice(&view[..chunk.len()]);
+            drop(view);
+            staging.unmap();
+        }
+        Ok(())
+    }
+
+    /// Maps all of `staging` for reading once `submitted` is done.
+    async fn map(
+        &self,
+        staging: &wgpu::Buffer,
+        submitted: wgpu::SubmissionIndex,
+        drive: Drive,
+    ) -> Result<()> {
+        let (sender, receiver) = oneshot_channel();
+        scoped(self.device(), "a download", || {
+            staging.map_async(wgpu::MapMode::Read, .., move |result| {
+                // The receiver is gone only if the caller dropped the future.
+                let _ = sender.send(result);
+            });
+        })
+        .await?;
+        self.drive(submitted, drive)?;
+        match receiver.receive().await {
+            Some(Ok(())) => Ok(()),
+            _ => Err(self.lost("a buffer could not be mapped")),
+        }
+    }
+}
+
+/// Buffers hold whole 16-byte lanes, so that the widest lane covers their end.
+fn padded(bytes: usize) -> u64 {
+    (bytes as u64).next_multiple_of(16).max(16)
+}

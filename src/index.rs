@@ -1,0 +1,145 @@
+//! Index types, and index values at full width.
+
+use std::borrow::Cow;
+
+use crate::element::Element;
+
+/// The index types as they lie in memory, on the host and on the device.
+///
+/// The narrower integer types are widened on the host ([`Index`]).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum IndexType {
+    /// Signed, 32 bits.
+    I32,
+    /// Unsigned, 32 bits.
+    U32,
+    /// Signed, 64 bits: two words on the device.
+    I64,
+    /// Unsigned, 64 bits: two words on the device.
+    U64,
+}
+
+impl IndexType {
+    /// Every index type.
+    pub const ALL: [IndexType; 4] = [
+        IndexType::I32,
+        IndexType::U32,
+        IndexType::I64,
+        IndexType::U64,
+    ];
+
+    /// Bytes of one index.
+    pub const fn bytes(self) -> usize {
+        match self {
+            IndexType::I32 | IndexType::U32 => 4,
+            IndexType::I64 | IndexType::U64 => 8,
+        }
+    }
+
+    /// Whether an index can be negative.
+    pub const fn is_signed(self) -> bool {
+        matches!(self, IndexType::I32 | IndexType::I64)
+    }
+
+    /// The short name: `i32`, `u32`, `i64`, `u64`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            IndexType::I32 => "i32",
+            IndexType::U32 => "u32",
+            IndexType::I64 => "i64",
+            IndexType::U64 => "u64",
+        }
+    }
+
+    /// The value at position `at` of `bytes`, which hold indices in this machine's byte order.
+    pub(crate) fn load(self, bytes: &[u8], at: usize) -> i128 {
+        match self {
+            IndexType::I32 => load::<i32>(bytes, at),
+            IndexType::U32 => load::<u32>(bytes, at),
+            IndexType::I64 => load::<i64>(bytes, at),
+            IndexType::U64 => load::<u64>(bytes, at),
+        }
+    }
+}
+
+/// One index type as the executors read it.
+pub(crate) trait Word: bytemuck::Pod + Into<i128> {}
+
+impl Word for i32 {}
+impl Word for u32 {}
+impl Word for i64 {}
+impl Word for u64 {}
+
+/// The value at position `at` of `bytes` (of any alignment), widened without loss.
+#[inline]
+pub(crate) fn load<W: Word>(bytes: &[u8], at: usize) -> i128 {
+    let start = at * size_of::<W>();
+    bytemuck::pod_read_unaligned::<W>(&bytes[start..start + size_of::<W>()]).into()
+}
+
+/// The integer types that can index: `i8`, `i16`, `i32`, `i64` and their unsigned twins.
+///
+/// Values keep their full width; nothing is ever truncated.
+pub trait Index: Element + sealed::Sealed {
+    /// How the indices reach the executors.
+    const TYPE: IndexType;
+
+    /// The indices as [`Self::TYPE`], widened if they are narrower.
+    fn widened(values: &[Self]) -> Cow<'_, [u8]>;
+}
+
+mod sealed {
+    pub trait Sealed {}
+}
+
+macro_rules! indices {
+    ($($narrow:ty => $wide:ty, $variant:ident;)*) => {$(
+        impl sealed::Sealed for $narrow {}
+        impl Index for $narrow {
+            const TYPE: IndexType = IndexType::$variant;
+            fn widened(values: &[Self]) -> Cow<'_, [u8]> {
+                let wide: Vec<$wide> = values.iter().map(|&v| <$wide>::from(v)).collect();
+                Cow::Owned(bytemuck::cast_slice(&wide).to_vec())
+            }
+        }
+    )*};
+    ($($as_is:ty, $variant:ident;)*) => {$(
+        impl sealed::Sealed for $as_is {}
+        impl Index for $as_is {
+            const TYPE: IndexType = IndexType::$variant;
+            fn widened(values: &[Self]) -> Cow<'_, [u8]> {
+                Cow::Borrowed(bytemuck::cast_slice(values))
+            }
+        }
+    )*};
+}
+
+indices! {
+    i8 => i32, I32;
+    i16 => i32, I32;
+    u8 => u32, U32;
+    u16 => u32, U32;
+}
+
+indices! {
+    i32, I32;
+    u32, U32;
+    i64, I64;
+    u64, U64;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_keep_their_sign_and_width() {
+        let at = |t: IndexType, bytes: &[u8]| t.load(bytes, 0);
+        assert_eq!(at(IndexType::I32, &(-1i32).to_ne_bytes()), -1);
+        assert_eq!(at(IndexType::U32, &u32::MAX.to_ne_bytes()), 0xffff_ffff);
+        assert_eq!(at(IndexType::I64, &i64::MIN.to_ne_bytes()), i128::from(i64::MIN));
+        assert_eq!(at(IndexType::U64, &u64::MAX.to_ne_bytes()), i128::from(u64::MAX));
+        assert_eq!(i8::widened(&[-1]).as_ref(), (-1i32).to_ne_bytes());
+        assert_eq!(u16::widened(&[65535]).as_ref(), 65535u32.to_ne_bytes());
+    }
+}

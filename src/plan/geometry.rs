@@ -1,0 +1,303 @@
+//! The loop nest that every gather is, and the lowering of the operators to it.
+//!
+//! ```text
+//! output[o] = params[ params_offset + Σ_loops o_d * params_stride_d + Σ_k resolve(index_k, extent_k) * stride_k ]
+//! index_k   = indices[ indices_offset + Σ_loops o_d * indices_stride_d + k * index_step ]
+//! ```
+//!
+//! This is the last file that knows operators.
+
+use std::ops::Range;
+
+use crate::op::Checked;
+use crate::shape::Layout;
+
+/// One loop over the output, outermost first; the output itself is contiguous.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Loop {
+    /// How often it runs; at least 2 after lowering.
+    pub extent: usize,
+    /// The step through params, in elements.
+    pub params_stride: isize,
+    /// The step through indices, in indices.
+    pub indices_stride: isize,
+}
+
+/// One looked-up coordinate.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Coordinate {
+    /// The dim of params it selects from, for error messages.
+    pub axis: usize,
+    /// The extent of that dim: what an index is checked against.
+    pub extent: usize,
+    /// The step through params, in elements.
+    pub stride: isize,
+}
+
+/// The loop nest of one gather.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Geometry {
+    /// The loops, outermost first.
+    pub loops: Vec<Loop>,
+    /// The looked-up coordinates; their number is the index depth.
+    pub coordinates: Vec<Coordinate>,
+    /// The step from one component of an index tuple to the next, in indices.
+    pub index_step: isize,
+    /// Where params starts, in elements.
+    pub params_offset: usize,
+    /// Where indices starts, in indices.
+    pub indices_offset: usize,
+}
+
+impl Geometry {
+    /// The geometry of an empty output.
+    pub(crate) fn empty() -> Self {
+        Geometry {
+            loops: Vec::new(),
+            coordinates: Vec::new(),
+            index_step: 0,
+            params_offset: 0,
+            indices_offset: 0,
+        }
+    }
+
+    /// The number of output elements (of a non-empty output).
+    pub fn elements(&self) -> usize {
+        self.loops.iter().map(|l| l.extent).product()
+    }
+
+    /// The slice: how many elements in a row of the output lie in a row in params and share one
+    /// lookup. The innermost loop, if it is that; else 1.
+    pub fn slice(&self) -> usize {
+        match self.loops.last() {
+            Some(l) if l.params_stride == 1 && l.indices_stride == 0 => l.extent,
+            _ => 1,
+        }
+    }
+
+    /// The loops without the one over the slice.
+    pub fn row_loops(&self) -> &[Loop] {
+        let slices = usize::from(self.slice() > 1);
+        &self.loops[..self.loops.len() - slices]
+    }
+}
+
+/// Lowers a checked operator with a non-empty output: the geometry of the output, and that of its
+/// lookups (each index tuple once).
+pub(super) fn lower(op: Checked, params: &Layout, indices: &Layout) -> (Geometry, Geometry) {
+    let (params, indices) = (&params.at_least_1d(), &indices.at_least_1d());
+    let mut nest = Nest::new(params, indices);
+    match op {
+        Checked::Gather { axis, batch_dims } => {
+            nest.shared(0..batch_dims);
+            nest.params_only(batch_dims..axis);
+            nest.indices_only(batch_dims..nest.positions);
+            nest.params_only(axis + 1..params.rank());
+            nest.coordinate(axis);
+        }
+        Checked::GatherNd { batch_dims, depth } => {
+            nest.positions = indices.rank() - 1;
+            nest.index_step = indices.strides()[nest.positions];
+            nest.shared(0..batch_dims);
+            nest.indices_only(batch_dims..nest.positions);
+            nest.params_only(batch_dims + depth..params.rank());
+            (batch_dims..batch_dims + depth).for_each(|d| nest.coordinate(d));
+        }
+        Checked::GatherElements { axis } => {
+            nest.shared(0..axis);
+            nest.indices_only(axis..axis + 1);
+            nest.shared(axis + 1..indices.rank());
+            nest.coordinate(axis);
+        }
+    }
+    nest.finish()
+}
+
+/// A loop nest under construction.
+struct Nest<'a> {
+    params: &'a Layout,
+    indices: &'a Layout,
+    loops: Vec<Loop>,
+    coordinates: Vec<Coordinate>,
+    index_step: isize,
+    /// How many leading dims of indices are positions: all but the tuple of `gather_nd`.
+    positions: usize,
+}
+
+impl<'a> Nest<'a> {
+    fn new(params: &'a Layout, indices: &'a Layout) -> Self {
+        Nest {
+            params,
+            indices,
+            loops: Vec::with_capacity(params.rank() + indices.rank()),
+            coordinates: Vec::with_capacity(1),
+            index_step: 0,
+            positions: indices.rank(),
+        }
+    }
+
+    /// Loops that step through both tensors; indices say how far (they may be the smaller).
+    fn shared(&mut self, dims: Range<usize>) {
+        for d in dims {
+            let (p, i) = (self.params.strides()[d], self.indices.strides()[d]);
+            self.push(self.indices.shape()[d], p, i);
+        }
+    }
+
+    /// Loops over dims of params that indices do not have.
+    fn params_only(&mut self, dims: Range<usize>) {
+        for d in dims {
+            self.push(self.params.shape()[d], self.params.strides()[d], 0);
+        }
+    }
+
+    /// Loops over dims of indices that params do not have.
+    fn indices_only(&mut self, dims: Range<usize>) {
+        for d in dims {
+            self.push(self.indices.shape()[d], 0, self.indices.strides()[d]);
+        }
+    }
+
+    fn push(&mut self, extent: usize, params_stride: isize, indices_stride: isize) {
+        self.loops.push(Loop {
+            extent,
+            params_stride,
+            indices_stride,
+        });
+    }
+
+    fn coordinate(&mut self, axis: usize) {
+        let extent = self.params.shape()[axis];
+        // An axis of extent 1 has the one coordinate 0: its stride is never used.
+        let stride = if extent > 1 { self.params.strides()[axis] } else { 0 };
+        self.coordinates.push(Coordinate {
+            axis,
+            extent,
+            stride,
+        });
+    }
+
+    fn finish(self) -> (Geometry, Geometry) {
+        let mut lookups: Vec<Loop> = (0..self.positions)
+            .map(|d| Loop {
+                extent: self.indices.shape()[d],
+                params_stride: 0,
+                indices_stride: self.indices.strides()[d],
+            })
+            .collect();
+        let mut loops = self.loops;
+        merge(&mut loops);
+        merge(&mut lookups);
+        let geometry = |loops| Geometry {
+            loops,
+            coordinates: self.coordinates.clone(),
+            index_step: self.index_step,
+            params_offset: self.params.offset(),
+            indices_offset: self.indices.offset(),
+        };
+        (geometry(loops), geometry(lookups))
+    }
+}
+
+/// Drops loops that run once, and merges a loop into the one inside it where one step of the
+/// outer equals a full run of the inner in both tensors.
+fn merge(loops: &mut Vec<Loop>) {
+    loops.retain(|l| l.extent != 1);
+    loops.dedup_by(|inner, outer| {
+        let runs_on = |outer: isize, inner_stride: isize| {
+            isize::try_from(inner.extent)
+                .ok()
+                .and_then(|extent| inner_stride.checked_mul(extent))
+                == Some(outer)
+        };
+        let one = runs_on(outer.params_stride, inner.params_stride)
+            && runs_on(outer.indices_stride, inner.indices_stride);
+        if one {
+            *outer = Loop {
+                extent: outer.extent * inner.extent,
+                ..*inner
+            };
+        }
+        one
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::op::Op;
+    use crate::rules::Rules;
+
+    fn lowered(op: Op, params: &Layout, indices: &Layout) -> (Geometry, Geometry) {
+        let checked = op
+            .check(params.shape(), indices.shape(), &Rules::default())
+            .unwrap();
+        lower(checked, params, indices)
+    }
+
+    fn loops(geometry: &Geometry) -> Vec<(usize, isize, isize)> {
+        let triple = |l: &Loop| (l.extent, l.params_stride, l.indices_stride);
+        geometry.loops.iter().map(triple).collect()
+    }
+
+    #[test]
+    fn contiguous_tensors_need_at_most_four_loops_whatever_their_rank() {
+        let params = Layout::contiguous(&[2, 3, 4, 5, 6, 7]);
+        let indices = Layout::contiguous(&[2, 3, 8, 9]);
+        let op = Op::Gather {
+            axis: Some(4),
+            batch_dims: 2,
+        };
+        let (g, lookups) = lowered(op, &params, &indices);
+        // batch [2, 3], outer [4, 5], positions [8, 9], inner [7]
+        assert_eq!(loops(&g), [(6, 840, 72), (20, 42, 0), (72, 0, 1), (7, 1, 0)]);
+        assert_eq!((g.slice(), g.row_loops().len()), (7, 3));
+        assert_eq!(g.coordinates[0], Coordinate { axis: 4, extent: 6, stride: 7 });
+        assert_eq!(loops(&lookups), [(432, 0, 1)]);
+    }
+
+    #[test]
+    fn gather_nd_loops_over_positions_and_slice() {
+        let (g, lookups) = lowered(
+            Op::GatherNd { batch_dims: 1 },
+            &Layout::contiguous(&[5, 4, 3, 2]),
+            &Layout::contiguous(&[5, 7, 2]),
+        );
+        assert_eq!(loops(&g), [(5, 24, 14), (7, 0, 2), (2, 1, 0)]);
+        assert_eq!(g.coordinates.len(), 2);
+        assert_eq!(g.index_step, 1);
+        assert_eq!(loops(&lookups), [(35, 0, 2)]);
+    }
+
+    #[test]
+    fn gather_elements_with_smaller_indices_keeps_its_loops_apart() {
+        let params = Layout::contiguous(&[4, 5, 6]);
+        let same = lowered(Op::gather_elements(0), &params, &Layout::contiguous(&[9, 5, 6])).0;
+        assert_eq!(loops(&same), [(9, 0, 30), (30, 1, 1)]);
+        let smaller = lowered(Op::gather_elements(0), &params, &Layout::contiguous(&[9, 5, 3])).0;
+        assert_eq!(loops(&smaller), [(9, 0, 15), (5, 6, 3), (3, 1, 1)]);
+        assert_eq!(smaller.slice(), 1);
+    }
+
+    #[test]
+    fn views_fold_into_strides_and_offsets() {
+        let transposed = Layout::strided(&[6, 4], &[1, 6], 5).unwrap();
+        let broadcast = Layout::strided(&[3, 2], &[0, 1], 7).unwrap();
+        let (g, lookups) = lowered(Op::gather(0), &transposed, &broadcast);
+        assert_eq!(loops(&g), [(3, 0, 0), (2, 0, 1), (4, 6, 0)]);
+        assert_eq!((g.params_offset, g.indices_offset), (5, 7));
+        assert_eq!(g.slice(), 1);
+        assert_eq!(lookups.elements(), 6);
+    }
+
+    #[test]
+    fn whole_scalars_have_no_loops() {
+        let (g, lookups) = lowered(
+            Op::gather(0),
+            &Layout::contiguous(&[4]),
+            &Layout::contiguous(&[]),
+        );
+        assert!(g.loops.is_empty() && lookups.loops.is_empty());
+        assert_eq!((g.elements(), g.slice()), (1, 1));
+    }
+}

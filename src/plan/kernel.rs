@@ -1,0 +1,313 @@
+//! Which kernel executes a plan on the device, and the numbers it is given: pure, no device.
+//!
+//! A kernel moves **lanes**: the widest unit of 16, 8, 4, 2 or 1 bytes that divides the row, every
+//! stride and every start. Rows of several lanes of whole words go to [`KernelKind::Rows`], rows
+//! of one such lane to [`KernelKind::Elements`], everything narrower to [`KernelKind::Packed`].
+
+use bytemuck::{Pod, Zeroable};
+
+use crate::error::{Error, Result};
+use crate::plan::{Coordinate, Geometry, Loop, Plan};
+use crate::rules::OutOfBounds;
+
+/// How many loops the uniform block carries.
+pub const MAX_LOOPS: usize = 32;
+/// How many coordinates the uniform block carries: the greatest index depth on the device.
+pub const MAX_COORDINATES: usize = 32;
+/// How many bytes of fill value the uniform block carries.
+pub const MAX_FILL_BYTES: usize = 256;
+/// Invocations of a workgroup, as `WORKGROUP` in `shaders/geometry.wgsl`.
+const WORKGROUP: u64 = 256;
+/// Lanes that an invocation of the rows kernel has in flight, as in `shaders/rows.wgsl`.
+const IN_FLIGHT: u64 = 4;
+/// Outputs of an invocation of the elements kernel, as in `shaders/elements.wgsl`.
+const PER_INVOCATION: u64 = 4;
+
+/// Where the tensors start in their bindings, in bytes.
+///
+/// `params` and `indices` may be negative: the binding then starts within the tensor's data, at
+/// the first element that the view reaches.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Starts {
+    /// From the start of the params binding to position 0 of its data.
+    pub params: i64,
+    /// From the start of the indices binding to position 0 of its data.
+    pub indices: i64,
+    /// From the start of the output binding to the output.
+    pub output: u64,
+}
+
+/// The copy part of a kernel.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum KernelKind {
+    /// Rows of several lanes of 1, 2 or 4 words: `shaders/rows.wgsl`.
+    Rows,
+    /// One lane of 1, 2 or 4 words per lookup: `shaders/elements.wgsl`.
+    Elements,
+    /// Lanes of 1 or 2 bytes: `shaders/packed.wgsl`.
+    Packed,
+}
+
+/// A kernel with its numbers.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Kernel {
+    /// The copy part.
+    pub kind: KernelKind,
+    /// Bytes of a lane: 1, 2, 4, 8 or 16.
+    pub lane_bytes: usize,
+    /// Workgroups in x, y and z.
+    pub workgroups: [u32; 3],
+    /// The uniform block.
+    pub block: GeometryBlock,
+}
+
+/// The uniform block: `Geometry` in `shaders/geometry.wgsl`, field for field.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Pod, Zeroable)]
+pub struct GeometryBlock {
+    loops: [[u32; 4]; MAX_LOOPS],
+    coordinates: [[u32; 4]; MAX_COORDINATES],
+    fill: [u8; MAX_FILL_BYTES],
+    loop_count: u32,
+    depth: u32,
+    index_step: u32,
+    params_offset: u32,
+    indices_offset: u32,
+    output_offset: u32,
+    row_count: u32,
+    row_length: u32,
+    fill_length: u32,
+    grid_x: u32,
+    chunks: u32,
+    lanes_log2: u32,
+}
+
+impl Kernel {
+    /// The kernel that copies: for a non-empty `plan`, tensors that start at `starts`, and a
+    /// device of at most `max_workgroups` workgroups per dimension.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::TooComplex`] or [`Error::TooMany`] for what the uniform block or 32-bit
+    /// arithmetic cannot hold.
+    pub fn copy(plan: &Plan, starts: Starts, max_workgroups: u32) -> Result<Kernel> {
+        let lane_bytes = lane_bytes(plan, starts);
+        let geometry = plan.geometry();
+        let row_length = (geometry.slice() * plan.element_bytes() / lane_bytes) as u64;
+        let row_count = (plan.output_bytes() / lane_bytes) as u64 / row_length;
+        let kind = match (lane_bytes, row_length) {
+            (1 | 2, _) => KernelKind::Packed,
+            (_, 1) => KernelKind::Elements,
+            _ => KernelKind::Rows,
+        };
+
+        let scale = Scale {
+            plan,
+            lane_bytes,
+            starts,
+        };
+        let mut block = scale.block(geometry, geometry.row_loops())?;
+        block.row_count = narrow(plan, "the number of lookups", row_count)?;
+        block.row_length = narrow(plan, "the number of lanes in a row", row_length)?;
+        block.output_offset = (starts.output / lane_bytes as u64) as u32;
+        block.fill_length = fill(plan, lane_bytes, &mut block.fill);
+        let (groups, chunks) = match kind {
+            KernelKind::Rows => {
+                let sharing = row_length.next_power_of_two().min(WORKGROUP);
+                block.lanes_log2 = sharing.ilog2();
+                let chunks = row_length.div_ceil(WORKGROUP * IN_FLIGHT);
+                (row_count.div_ceil(WORKGROUP / sharing), chunks)
+            }
+            KernelKind::Elements => (row_count.div_ceil(WORKGROUP * PER_INVOCATION), 1),
+            KernelKind::Packed => {
+                let bytes = plan.output_bytes() as u64 + starts.output % 4;
+                (bytes.div_ceil(4).div_ceil(WORKGROUP), 1)
+            }
+        };
+        let [x, y] = fold(plan, groups, max_workgroups)?;
+        let z = chunks.min(u64::from(max_workgroups)) as u32;
+        (block.grid_x, block.chunks) = (x, z);
+        Ok(Kernel {
+            kind,
+            lane_bytes,
+            workgroups: [x, y, z],
+            block,
+        })
+    }
+
+    /// The dispatch that counts bad lookups (`shaders/check.wgsl`): its grid and uniform block.
+    ///
+    /// # Errors
+    ///
+    /// As [`Kernel::copy`].
+    pub fn check(
+        plan: &Plan,
+        starts: Starts,
+        max_workgroups: u32,
+    ) -> Result<([u32; 3], GeometryBlock)> {
+        let scale = Scale {
+            plan,
+            lane_bytes: plan.element_bytes(),
+            starts: Starts {
+                params: 0,
+                ..starts
+            },
+        };
+        let lookups = plan.lookups();
+        let mut block = scale.block(lookups, &lookups.loops)?;
+        let count = lookups.elements() as u64;
+        block.row_count = narrow(plan, "the number of lookups", count)?;
+        let [x, y] = fold(plan, count.div_ceil(WORKGROUP), max_workgroups)?;
+        block.grid_x = x;
+        Ok(([x, y, 1], block))
+    }
+}
+
+/// The widest lane that divides the row, every stride and every start.
+fn lane_bytes(plan: &Plan, starts: Starts) -> usize {
+    let geometry = plan.geometry();
+    let element = plan.element_bytes() as u64;
+    let params_start = starts.params + geometry.params_offset as i64 * element as i64;
+    let strides = geometry.row_loops().iter().map(|l| l.params_stride);
+    let strides = strides.chain(geometry.coordinates.iter().map(|c| c.stride));
+    // A power of two divides several numbers if it divides the bits of all of them.
+    let mut bits = geometry.slice() as u64 * element | params_start as u64 | starts.output;
+    bits |= strides.fold(0, |bits, s| bits | (s as u64).wrapping_mul(element));
+    if let OutOfBounds::Fill(_) = plan.rules().out_of_bounds
+        && (!element.is_power_of_two() || element > 16)
+    {
+        bits |= element; // a fill value of other widths repeats per element only
+    }
+    1 << bits.trailing_zeros().min(4)
+}
+
+/// Writes what a bad index leaves in the output, as lanes; returns after how many it repeats.
+fn fill(plan: &Plan, lane_bytes: usize, block: &mut [u8; MAX_FILL_BYTES]) -> u32 {
+    let OutOfBounds::Fill(value) = &plan.rules().out_of_bounds else {
+        return 1;
+    };
+    let length = value.bytes().len().max(lane_bytes);
+    for (n, byte) in block[..length].iter_mut().enumerate() {
+        *byte = value.bytes()[n % value.bytes().len()];
+    }
+    (length / lane_bytes) as u32
+}
+
+/// Restates a geometry in lanes.
+struct Scale<'a> {
+    plan: &'a Plan,
+    lane_bytes: usize,
+    starts: Starts,
+}
+
+impl Scale<'_> {
+    /// The fields that every kernel reads.
+    fn block(&self, geometry: &Geometry, loops: &[Loop]) -> Result<GeometryBlock> {
+        let mut block = GeometryBlock::zeroed();
+        let fill = match &self.plan.rules().out_of_bounds {
+            OutOfBounds::Fill(value) => value.bytes().len(),
+            _ => 0,
+        };
+        self.fits("loops", loops.len(), MAX_LOOPS)?;
+        self.fits("coordinates", geometry.coordinates.len(), MAX_COORDINATES)?;
+        self.fits("bytes of fill value", fill, MAX_FILL_BYTES)?;
+        for (to, l) in block.loops.iter_mut().zip(loops) {
+            let extent = narrow(self.plan, "the extent of a loop", l.extent as u64)?;
+            let indices = self.stride(l.indices_stride)?;
+            *to = [extent, self.params_stride(l.params_stride)?, indices, 0];
+        }
+        for (to, c) in block.coordinates.iter_mut().zip(&geometry.coordinates) {
+            *to = self.coordinate(c)?;
+        }
+        block.loop_count = loops.len() as u32;
+        block.depth = geometry.coordinates.len() as u32;
+        block.index_step = self.stride(geometry.index_step)?;
+        block.params_offset = self.offset(
+            self.starts.params,
+            geometry.params_offset * self.plan.element_bytes(),
+            self.lane_bytes,
+        );
+        let index_bytes = self.plan.index_type().bytes();
+        block.indices_offset = self.offset(
+            self.starts.indices,
+            geometry.indices_offset * index_bytes,
+            index_bytes,
+        );
+        block.row_length = 1;
+        Ok(block)
+    }
+
+    fn coordinate(&self, c: &Coordinate) -> Result<[u32; 4]> {
+        let extent = narrow(self.plan, "the extent of an axis", c.extent as u64)?;
+        Ok([extent, self.params_stride(c.stride)?, 0, 0])
+    }
+
+    fn params_stride(&self, elements: isize) -> Result<u32> {
+        let bytes = elements as i128 * self.plan.element_bytes() as i128;
+        self.stride_in_range(bytes / self.lane_bytes as i128)
+    }
+
+    fn stride(&self, indices: isize) -> Result<u32> {
+        self.stride_in_range(indices as i128)
+    }
+
+    /// Two's complement. A loop or coordinate that is used has a stride below 2^31, as its
+    /// elements lie within one binding.
+    fn stride_in_range(&self, stride: i128) -> Result<u32> {
+        i32::try_from(stride)
+            .map(|s| s as u32)
+            .map_err(|_| Error::TooMany {
+                op: self.plan.op(),
+                what: "a stride",
+                got: stride.unsigned_abs() as u64,
+                limit: i32::MAX as u64,
+            })
+    }
+
+    /// From the start of a binding to the first element, in lanes; two's complement.
+    fn offset(&self, start: i64, offset_bytes: usize, lane_bytes: usize) -> u32 {
+        ((start + offset_bytes as i64) / lane_bytes as i64) as u32
+    }
+
+    fn fits(&self, what: &'static str, got: usize, limit: usize) -> Result<()> {
+        if got <= limit {
+            return Ok(());
+        }
+        Err(Error::TooComplex {
+            op: self.plan.op(),
+            what,
+            got,
+            limit,
+        })
+    }
+}
+
+/// A count that stays below 2^31, so that rounding it up to whole workgroups stays below 2^32.
+fn narrow(plan: &Plan, what: &'static str, got: u64) -> Result<u32> {
+    let limit = i32::MAX as u64;
+    if got <= limit {
+        return Ok(got as u32);
+    }
+    Err(Error::TooMany {
+        op: plan.op(),
+        what,
+        got,
+        limit,
+    })
+}
+
+/// Folds workgroups beyond what one dimension holds into y.
+fn fold(plan: &Plan, groups: u64, max_workgroups: u32) -> Result<[u32; 2]> {
+    let limit = u64::from(max_workgroups.max(1));
+    let x = groups.clamp(1, limit);
+    let y = groups.div_ceil(x).max(1);
+    if y <= limit {
+        return Ok([x as u32, y as u32]);
+    }
+    Err(Error::TooMany {
+        op: plan.op(),
+        what: "the number of workgroups",
+        got: groups,
+        limit: limit * limit,
+    })
+}

@@ -1,0 +1,201 @@
+//! From an operator on shapes to loops, and from loops to kernels: pure data in, pure data out.
+//!
+//! `geometry` is the last file that knows operators. What comes after it ([`Plan`] and everything
+//! that executes one) sees loops, strides and coordinates only.
+
+mod geometry;
+mod kernel;
+
+pub use geometry::{Coordinate, Geometry, Loop};
+pub use kernel::{GeometryBlock, Kernel, KernelKind, MAX_COORDINATES, MAX_FILL_BYTES, MAX_LOOPS, Starts};
+
+use crate::error::{BadIndex, Error, Result, Role};
+use crate::index::IndexType;
+use crate::op::{Op, OpKind};
+use crate::rules::{OutOfBounds, Rules};
+use crate::shape::{Layout, elements, unravel};
+use crate::tensor::{Indices, Params};
+
+/// A gather ready to be executed: everything that follows from shapes, strides, types and rules.
+///
+/// ```
+/// use wgpu_gather::{IndexType, Layout, Op, Plan, Rules};
+///
+/// // 8 rows of an embedding table
+/// let plan = Plan::new(
+///     Op::gather(0), &Rules::default(),
+///     4, &Layout::contiguous(&[30522, 384]),
+///     IndexType::I64, &Layout::contiguous(&[2, 4]),
+/// )?;
+/// assert_eq!(plan.output_shape(), [2, 4, 384]);
+/// assert_eq!(plan.geometry().loops.len(), 2); // positions, slice
+/// # Ok::<(), wgpu_gather::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct Plan {
+    op: OpKind,
+    rules: Rules,
+    element_bytes: usize,
+    index_type: IndexType,
+    output_shape: Vec<usize>,
+    output_bytes: usize,
+    geometry: Geometry,
+    lookups: Geometry,
+    positions: Vec<usize>,
+}
+
+impl Plan {
+    /// Plans `op` for params of `element_bytes`-byte elements laid out as `params`, and indices
+    /// of `index_type` laid out as `indices`.
+    ///
+    /// # Errors
+    ///
+    /// What [`Op::output_shape`] reports; [`Error::NothingToRead`] and [`Error::FillWidth`] for
+    /// rules that cannot be followed; [`Error::SizeOverflow`] for an output that cannot be
+    /// addressed.
+    pub fn new(
+        op: Op,
+        rules: &Rules,
+        element_bytes: usize,
+        params: &Layout,
+        index_type: IndexType,
+        indices: &Layout,
+    ) -> Result<Plan> {
+        let kind = op.kind();
+        if element_bytes == 0 {
+            return Err(Error::ZeroSizedElement { role: Role::Params });
+        }
+        let output_shape = op.output_shape(params.shape(), indices.shape(), rules)?;
+        let output_elements = elements(Role::Output, &output_shape, element_bytes)?;
+        check_fill(kind, rules, element_bytes)?;
+        let (geometry, lookups) = if output_elements == 0 {
+            (Geometry::empty(), Geometry::empty())
+        } else {
+            geometry::lower(op.check(params.shape(), indices.shape(), rules)?, params, indices)
+        };
+        check_something_to_read(kind, rules, &geometry)?;
+        Ok(Plan {
+            op: kind,
+            rules: rules.clone(),
+            element_bytes,
+            index_type,
+            output_shape,
+            output_bytes: output_elements * element_bytes,
+            geometry,
+            lookups,
+            positions: indices.shape().to_vec(),
+        })
+    }
+
+    /// The plan for these host tensors.
+    ///
+    /// # Errors
+    ///
+    /// As [`Plan::new`].
+    pub fn of(op: Op, rules: &Rules, params: &Params<'_>, indices: &Indices<'_>) -> Result<Plan> {
+        Plan::new(
+            op,
+            rules,
+            params.element_bytes(),
+            params.layout(),
+            indices.index_type(),
+            indices.layout(),
+        )
+    }
+
+    /// The operator, for error messages only.
+    pub fn op(&self) -> OpKind {
+        self.op
+    }
+
+    /// The rules for indices.
+    pub fn rules(&self) -> &Rules {
+        &self.rules
+    }
+
+    /// Bytes of one element.
+    pub fn element_bytes(&self) -> usize {
+        self.element_bytes
+    }
+
+    /// The type of the indices.
+    pub fn index_type(&self) -> IndexType {
+        self.index_type
+    }
+
+    /// The shape of the output, which is contiguous and row-major.
+    pub fn output_shape(&self) -> &[usize] {
+        &self.output_shape
+    }
+
+    /// Bytes of the output.
+    pub fn output_bytes(&self) -> usize {
+        self.output_bytes
+    }
+
+    /// Whether there is nothing to write: then no index is looked at either.
+    pub fn is_empty(&self) -> bool {
+        self.output_bytes == 0
+    }
+
+    /// The loop nest over the output.
+    pub fn geometry(&self) -> &Geometry {
+        &self.geometry
+    }
+
+    /// The loop nest over the lookups: each index tuple once, in row-major order of indices.
+    /// Its loops have no stride in params.
+    pub fn lookups(&self) -> &Geometry {
+        &self.lookups
+    }
+
+    /// Whether a bad index is to be reported.
+    pub fn reports_bad_indices(&self) -> bool {
+        self.rules.out_of_bounds == OutOfBounds::Error
+    }
+
+    /// The error for the bad lookup number `lookup` (in row-major order), whose coordinates
+    /// have these index values.
+    pub(crate) fn bad_index(&self, lookup: u64, values: &[i128], count: u64) -> Error {
+        let coordinates = &self.geometry.coordinates;
+        let bad = coordinates
+            .iter()
+            .zip(values)
+            .position(|(c, &v)| self.rules.resolve(v, c.extent).is_none())
+            .unwrap_or(0);
+        let element = lookup as usize * coordinates.len() + bad;
+        Error::IndexOutOfBounds(Box::new(BadIndex {
+            op: self.op,
+            position: unravel(element, &self.positions),
+            value: values[bad],
+            axis: coordinates[bad].axis,
+            extent: coordinates[bad].extent,
+            count,
+        }))
+    }
+}
+
+fn check_fill(op: OpKind, rules: &Rules, element_bytes: usize) -> Result<()> {
+    match &rules.out_of_bounds {
+        OutOfBounds::Fill(fill) if fill.bytes().len() != element_bytes => Err(Error::FillWidth {
+            op,
+            got: fill.bytes().len(),
+            expected: element_bytes,
+        }),
+        _ => Ok(()),
+    }
+}
+
+fn check_something_to_read(op: OpKind, rules: &Rules, geometry: &Geometry) -> Result<()> {
+    let Some(rule) = rules.out_of_bounds.moves() else {
+        return Ok(());
+    };
+    match geometry.coordinates.iter().find(|c| c.extent == 0) {
+        Some(c) => Err(Error::NothingToRead {
+            op,
+            axis: c.axis,
+            rule,
+        }),
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,280 @@
+//! What an index may be, and what happens where it is not.
+//!
+//! One predicate decides for every executor: [`Rules::resolve`] here, `resolve` in
+//! `shaders/index.wgsl` on the device. It looks at one coordinate at a time, at full index width.
+
+use std::fmt;
+
+use bytemuck::NoUninit;
+
+use crate::element::DType;
+
+/// What a negative index means.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Negative {
+    /// It is out of bounds (TensorFlow, torch).
+    #[default]
+    OutOfBounds,
+    /// `-s..=-1` count from the end of an axis of extent `s`, once (ONNX, NumPy).
+    FromEnd,
+}
+
+/// What the output holds where an index is out of bounds.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
+pub enum OutOfBounds {
+    /// All-zero bits for the whole slice: what TensorFlow documents for GPUs.
+    #[default]
+    Zero,
+    /// A value of the element type, in every element of the slice.
+    Fill(Fill),
+    /// The nearest valid element: a negative index reads the first, a large one the last.
+    Clip,
+    /// The index modulo the extent, which is never negative (`numpy.take(mode="wrap")`).
+    Wrap,
+    /// The call fails with [`Error::IndexOutOfBounds`](crate::Error::IndexOutOfBounds).
+    Error,
+}
+
+/// A value for the elements whose index is out of bounds: the bytes of one element.
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub struct Fill(Box<[u8]>);
+
+impl Fill {
+    /// The bits of `value`; its type must be that of params.
+    pub fn new<T: NoUninit>(value: T) -> Self {
+        Fill(bytemuck::bytes_of(&value).into())
+    }
+
+    /// The bytes of one element, in this machine's byte order.
+    pub fn from_bytes(bytes: &[u8]) -> Self {
+        Fill(bytes.into())
+    }
+
+    /// The bytes of one element.
+    pub fn bytes(&self) -> &[u8] {
+        &self.0
+    }
+}
+
+impl fmt::Debug for Fill {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Fill({:02x?})", &self.0)
+    }
+}
+
+/// Which shapes `gather_elements` accepts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum ElementsShapes {
+    /// Ranks at least 1 and equal, indices no larger than params off the axis (ONNX).
+    #[default]
+    Onnx,
+    /// The same, but a 0-d tensor acts as shape `[1]`, and empty indices give an empty output of
+    /// their shape whatever the rank and dims of params (torch).
+    Torch,
+}
+
+/// How a gather treats its indices.
+///
+/// The default is [`Rules::TENSORFLOW_GPU`]: negative indices are out of bounds, and what is out
+/// of bounds gives zeros.
+///
+/// ```
+/// use wgpu_gather::{Fill, OutOfBounds, Rules};
+///
+/// let rules = Rules { out_of_bounds: OutOfBounds::Fill(Fill::new(f32::NAN)), ..Rules::NUMPY };
+/// assert_eq!(rules.resolve(-1, 10), Some(9));
+/// assert_eq!(rules.resolve(10, 10), None);
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
+pub struct Rules {
+    /// What a negative index means.
+    pub negative: Negative,
+    /// What the output holds where an index is out of bounds.
+    pub out_of_bounds: OutOfBounds,
+    /// Which shapes `gather_elements` accepts.
+    pub elements_shapes: ElementsShapes,
+}
+
+macro_rules! presets {
+    ($($(#[$doc:meta])* $name:ident $text:literal $negative:ident $oob:ident $shapes:ident;)*) => {
+        impl Rules {
+            $($(#[$doc])*
+            pub const $name: Rules = Rules {
+                negative: Negative::$negative,
+                out_of_bounds: OutOfBounds::$oob,
+                elements_shapes: ElementsShapes::$shapes,
+            };)*
+
+            /// The presets that need no element type, with the names that the command takes.
+            pub const PRESETS: &'static [(&'static str, Rules)] =
+                &[$(($text, Rules::$name)),*];
+        }
+    };
+}
+
+presets! {
+    /// `tf.gather` and `tf.gather_nd` on a GPU: an index outside `0..extent` gives zeros.
+    ///
+    /// Source: the documentation of both ("On GPU, if an out of bound index is found, a 0 is
+    /// stored"). TensorFlow has GPU kernels for some element types only; for the others its CPU
+    /// kernel runs and raises, where these rules still give zeros.
+    TENSORFLOW_GPU "tensorflow-gpu" OutOfBounds Zero Onnx;
+    /// `tf.gather` and `tf.gather_nd` on a CPU: an index outside `0..extent` is an error.
+    ///
+    /// TensorFlow also refuses a `gather_nd` of more than 0 entries from params without elements
+    /// even if the result is empty, and `batch_dims + depth > 7`; these rules do not.
+    TENSORFLOW_CPU "tensorflow-cpu" OutOfBounds Error Onnx;
+    /// TensorFlow under XLA (`jit_compile=True`), and StableHLO's gather: clamped per coordinate,
+    /// so a negative index reads the first element.
+    XLA "xla" OutOfBounds Clip Onnx;
+    /// ONNX Gather-13, GatherElements-13, GatherND-13: `-s..=s-1`, anything else is an error.
+    ///
+    /// ONNX Runtime's CPU kernel of Gather reports a bad index even where the output is empty;
+    /// here nothing is read for an empty output, so nothing is reported.
+    ONNX "onnx" FromEnd Error Onnx;
+    /// ONNX Runtime's CUDA kernel of Gather: `-s..=s-1`, anything else gives zeros.
+    ONNX_CUDA "onnx-cuda" FromEnd Zero Onnx;
+    /// `torch.gather` and `torch.index_select`: an index outside `0..extent` is an error; 0-d
+    /// tensors act as shape `[1]` and empty indices are not compared with params.
+    TORCH "torch" OutOfBounds Error Torch;
+    /// `numpy.take` and `numpy.take_along_axis`: `-s..=s-1`, anything else is an error.
+    ///
+    /// NumPy's `take_along_axis` broadcasts params and indices against each other; pass broadcast
+    /// views for that.
+    NUMPY "numpy" FromEnd Error Onnx;
+    /// `numpy.take(mode="wrap")`: modulo the extent.
+    NUMPY_WRAP "numpy-wrap" OutOfBounds Wrap Onnx;
+    /// `numpy.take(mode="clip")`: clamped, so negative indices read the first element.
+    NUMPY_CLIP "numpy-clip" OutOfBounds Clip Onnx;
+    /// `jax.numpy.take(mode="clip")`: clamped, so negative indices read the first element.
+    JAX_CLIP "jax-clip" OutOfBounds Clip Onnx;
+    /// WebNN `gather`, `gatherElements`, `gatherND` as the web platform tests expect them:
+    /// negative indices count from the end once, what is still outside is clamped.
+    ///
+    /// WebNN wants indices of `gatherElements` to equal params off the axis and has no zero-size
+    /// dims; these rules also accept smaller indices and empty tensors.
+    WEBNN "webnn" FromEnd Clip Onnx;
+    /// OpenVINO Gather-7: an index outside `0..extent` gives zeros.
+    OPENVINO_7 "openvino-7" OutOfBounds Zero Onnx;
+    /// OpenVINO Gather-8: `-s..=s-1`, anything else gives zeros.
+    OPENVINO_8 "openvino-8" FromEnd Zero Onnx;
+}
+
+impl Rules {
+    /// `jax.numpy.take`'s default mode, `fill`: negative indices count from the end once, what is
+    /// still outside gives NaN (floats), the least value (signed), the greatest value (unsigned),
+    /// `true` (bool) or NaN + 0i (complex).
+    pub fn jax_fill(dtype: DType) -> Rules {
+        let fill = match dtype {
+            DType::Bool => Fill::new(1u8),
+            DType::U8 => Fill::new(u8::MAX),
+            DType::I8 => Fill::new(i8::MIN),
+            DType::U16 => Fill::new(u16::MAX),
+            DType::I16 => Fill::new(i16::MIN),
+            DType::F16 => Fill::new(0x7e00u16),
+            DType::BF16 => Fill::new(0x7fc0u16),
+            DType::U32 => Fill::new(u32::MAX),
+            DType::I32 => Fill::new(i32::MIN),
+            DType::F32 => Fill::new(f32::NAN),
+            DType::U64 => Fill::new(u64::MAX),
+            DType::I64 => Fill::new(i64::MIN),
+            DType::F64 => Fill::new(f64::NAN),
+            DType::C64 => Fill::new([f32::NAN, 0.0]),
+            DType::C128 => Fill::new([f64::NAN, 0.0]),
+        };
+        Rules {
+            out_of_bounds: OutOfBounds::Fill(fill),
+            ..Rules::NUMPY
+        }
+    }
+
+    /// The coordinate that `index` selects on an axis of `extent`, or `None` where the output
+    /// holds zeros or the fill value (or the call fails).
+    ///
+    /// Negative indices are counted from the end first, if they are to be; what is then still
+    /// outside is clipped or wrapped, if it is to be. An axis of extent 0 has no coordinate.
+    #[inline]
+    pub fn resolve(&self, index: i128, extent: usize) -> Option<usize> {
+        // What lies inside means the same under every rule.
+        if (0..extent as i128).contains(&index) {
+            return Some(index as usize);
+        }
+        self.resolve_outside(index, extent as i128)
+    }
+
+    #[cold]
+    fn resolve_outside(&self, index: i128, extent: i128) -> Option<usize> {
+        let index = match self.negative {
+            Negative::FromEnd if index < 0 => index + extent,
+            _ => index,
+        };
+        if extent == 0 {
+            return None;
+        }
+        let coordinate = match self.out_of_bounds {
+            OutOfBounds::Clip => index.clamp(0, extent - 1),
+            OutOfBounds::Wrap => index.rem_euclid(extent),
+            _ => index,
+        };
+        (0..extent).contains(&coordinate).then_some(coordinate as usize)
+    }
+}
+
+impl OutOfBounds {
+    /// `clip` or `wrap`, if this rule moves a bad index to a valid one.
+    pub(crate) fn moves(&self) -> Option<&'static str> {
+        match self {
+            OutOfBounds::Clip => Some("clip"),
+            OutOfBounds::Wrap => Some("wrap"),
+            OutOfBounds::Zero | OutOfBounds::Fill(_) | OutOfBounds::Error => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_predicate_by_hand() {
+        use OutOfBounds as O;
+        let rules = |negative, out_of_bounds| Rules {
+            negative,
+            out_of_bounds,
+            ..Rules::default()
+        };
+        let table = [
+            // index, zero/out, zero/from end, clip/out, clip/from end, wrap
+            (0i128, Some(0), Some(0), Some(0), Some(0), Some(0)),
+            (4, Some(4), Some(4), Some(4), Some(4), Some(4)),
+            (5, None, None, Some(4), Some(4), Some(0)),
+            (-1, None, Some(4), Some(0), Some(4), Some(4)),
+            (-5, None, Some(0), Some(0), Some(0), Some(0)),
+            (-6, None, None, Some(0), Some(0), Some(4)),
+            (-11, None, None, Some(0), Some(0), Some(4)),
+            (1 << 32, None, None, Some(4), Some(4), Some(1)),
+            ((1 << 32) + 2, None, None, Some(4), Some(4), Some(3)),
+            (i64::MIN as i128, None, None, Some(0), Some(0), Some(2)),
+            (u64::MAX as i128, None, None, Some(4), Some(4), Some(0)),
+        ];
+        for (index, zero_out, zero_end, clip_out, clip_end, wrap) in table {
+            let got = |n, o| rules(n, o).resolve(index, 5);
+            assert_eq!(got(Negative::OutOfBounds, O::Zero), zero_out, "{index}");
+            assert_eq!(got(Negative::FromEnd, O::Zero), zero_end, "{index}");
+            assert_eq!(got(Negative::OutOfBounds, O::Error), zero_out, "{index}");
+            assert_eq!(got(Negative::OutOfBounds, O::Clip), clip_out, "{index}");
+            assert_eq!(got(Negative::FromEnd, O::Clip), clip_end, "{index}");
+            assert_eq!(got(Negative::OutOfBounds, O::Wrap), wrap, "{index}");
+            assert_eq!(got(Negative::FromEnd, O::Wrap), wrap, "{index}");
+        }
+    }
+
+    #[test]
+    fn an_axis_of_extent_zero_has_no_coordinate() {
+        for (name, rules) in Rules::PRESETS {
+            for index in [0, -1, 1] {
+                assert_eq!(rules.resolve(index, 0), None, "{name}");
+            }
+        }
+    }
+}

@@ -1,0 +1,236 @@
+//! Tensors on the host: typed (`Tensor`, `TensorView`) for callers, and as bytes (`Params`,
+//! `Indices`) for the executors.
+
+use std::borrow::Cow;
+
+use crate::element::Element;
+use crate::error::{Error, Result, Role};
+use crate::index::{Index, IndexType};
+use crate::shape::{Layout, elements};
+
+/// A contiguous, row-major tensor that owns its data.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Tensor<T> {
+    shape: Vec<usize>,
+    data: Vec<T>,
+}
+
+impl<T> Tensor<T> {
+    /// A tensor of `data`, row-major.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::DataLength`] if `data` does not have as many elements as `shape`.
+    pub fn new(shape: &[usize], data: Vec<T>) -> Result<Self> {
+        check_length(shape, data.len(), size_of::<T>())?;
+        Ok(Tensor {
+            shape: shape.to_vec(),
+            data,
+        })
+    }
+
+    /// The extent of each dim.
+    pub fn shape(&self) -> &[usize] {
+        &self.shape
+    }
+
+    /// The elements, row-major.
+    pub fn data(&self) -> &[T] {
+        &self.data
+    }
+
+    /// The elements, row-major, without a copy.
+    pub fn into_data(self) -> Vec<T> {
+        self.data
+    }
+
+    /// The whole tensor as a view.
+    pub fn view(&self) -> TensorView<'_, T> {
+        TensorView {
+            data: &self.data,
+            layout: Layout::contiguous(&self.shape),
+        }
+    }
+}
+
+/// A view of a slice as a tensor: contiguous, or with any strides.
+#[derive(Debug, Clone)]
+pub struct TensorView<'a, T> {
+    data: &'a [T],
+    layout: Layout,
+}
+
+impl<'a, T> TensorView<'a, T> {
+    /// `data` as a contiguous, row-major tensor.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::DataLength`] if `data` does not have as many elements as `shape`.
+    pub fn new(shape: &[usize], data: &'a [T]) -> Result<Self> {
+        check_length(shape, data.len(), size_of::<T>())?;
+        Ok(TensorView {
+            data,
+            layout: Layout::contiguous(shape),
+        })
+    }
+
+    /// Some elements of `data`, as `layout` says.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::ViewOutOfRange`] if the layout reaches outside `data`.
+    pub fn strided(layout: Layout, data: &'a [T]) -> Result<Self> {
+        layout.check_within(Role::Params, data.len())?;
+        Ok(TensorView { data, layout })
+    }
+
+    /// The extent of each dim.
+    pub fn shape(&self) -> &[usize] {
+        self.layout.shape()
+    }
+
+    /// Shape, strides and offset in the data.
+    pub fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    /// The data that the view looks into.
+    pub fn data(&self) -> &'a [T] {
+        self.data
+    }
+}
+
+fn check_length(shape: &[usize], got: usize, element_bytes: usize) -> Result<()> {
+    let expected = elements(Role::Params, shape, element_bytes.max(1))?;
+    if expected == got {
+        return Ok(());
+    }
+    Err(Error::DataLength {
+        role: Role::Params,
+        shape: shape.to_vec(),
+        expected,
+        got,
+    })
+}
+
+/// What is gathered from, as bytes: data, element width and layout.
+#[derive(Debug, Clone)]
+pub struct Params<'a> {
+    bytes: &'a [u8],
+    element_bytes: usize,
+    layout: Layout,
+}
+
+impl<'a> Params<'a> {
+    /// `bytes` (of any alignment) as elements of `element_bytes` bytes, laid out as `layout` says.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::ZeroSizedElement`], [`Error::PartialElement`], or [`Error::ViewOutOfRange`].
+    pub fn new(bytes: &'a [u8], element_bytes: usize, layout: Layout) -> Result<Self> {
+        check_bytes(Role::Params, bytes.len(), element_bytes, &layout)?;
+        Ok(Params {
+            bytes,
+            element_bytes,
+            layout,
+        })
+    }
+
+    /// The data, in this machine's byte order.
+    pub fn bytes(&self) -> &'a [u8] {
+        self.bytes
+    }
+
+    /// Bytes of one element.
+    pub fn element_bytes(&self) -> usize {
+        self.element_bytes
+    }
+
+    /// Shape, strides and offset, in elements.
+    pub fn layout(&self) -> &Layout {
+        &self.layout
+    }
+}
+
+impl<'a, T: Element> TryFrom<&TensorView<'a, T>> for Params<'a> {
+    type Error = Error;
+
+    fn try_from(view: &TensorView<'a, T>) -> Result<Self> {
+        if size_of::<T>() == 0 {
+            return Err(Error::ZeroSizedElement { role: Role::Params });
+        }
+        let bytes = bytemuck::cast_slice(view.data);
+        Params::new(bytes, size_of::<T>(), view.layout.clone())
+    }
+}
+
+/// Indices, as bytes of one of the [`IndexType`]s, and their layout.
+#[derive(Debug, Clone)]
+pub struct Indices<'a> {
+    bytes: Cow<'a, [u8]>,
+    index_type: IndexType,
+    layout: Layout,
+}
+
+impl<'a> Indices<'a> {
+    /// `bytes` (of any alignment) as indices of `index_type`, laid out as `layout` says.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::PartialElement`] or [`Error::ViewOutOfRange`].
+    pub fn new(
+        bytes: impl Into<Cow<'a, [u8]>>,
+        index_type: IndexType,
+        layout: Layout,
+    ) -> Result<Self> {
+        let bytes = bytes.into();
+        check_bytes(Role::Indices, bytes.len(), index_type.bytes(), &layout)?;
+        Ok(Indices {
+            bytes,
+            index_type,
+            layout,
+        })
+    }
+
+    /// The data, in this machine's byte order.
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// The type of the indices.
+    pub fn index_type(&self) -> IndexType {
+        self.index_type
+    }
+
+    /// Shape, strides and offset, in indices.
+    pub fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    /// The value at `position` of the data.
+    pub(crate) fn load(&self, position: usize) -> i128 {
+        self.index_type.load(&self.bytes, position)
+    }
+}
+
+impl<'a, I: Index> TryFrom<&TensorView<'a, I>> for Indices<'a> {
+    type Error = Error;
+
+    fn try_from(view: &TensorView<'a, I>) -> Result<Self> {
+        Indices::new(I::widened(view.data), I::TYPE, view.layout.clone())
+    }
+}
+
+fn check_bytes(role: Role, bytes: usize, element_bytes: usize, layout: &Layout) -> Result<()> {
+    if element_bytes == 0 {
+        return Err(Error::ZeroSizedElement { role });
+    }
+    if !bytes.is_multiple_of(element_bytes) {
+        return Err(Error::PartialElement {
+            role,
+            bytes,
+            element_bytes,
+        });
+    }
+    layout.check_within(role, bytes / element_bytes)
+}

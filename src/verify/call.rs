@@ -1,0 +1,98 @@
+//! A call in bytes, checked against the reference: the same output bit for bit, or the same error.
+
+use std::fmt;
+
+use crate::error::Result;
+use crate::executor::Executor;
+use crate::index::IndexType;
+use crate::op::Op;
+use crate::rules::Rules;
+use crate::shape::Layout;
+use crate::tensor::{Indices, Params};
+use crate::verify::run::{Outcome, POISON, byte_difference};
+
+/// One call on tensors in memory, with any layout.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Call {
+    /// The operator.
+    pub op: Op,
+    /// The rules.
+    pub rules: Rules,
+    /// Bytes of one element of params.
+    pub element_bytes: usize,
+    /// The data of params.
+    pub params: Vec<u8>,
+    /// How params lies in its data.
+    pub params_layout: Layout,
+    /// The type of the indices.
+    pub index_type: IndexType,
+    /// The data of indices.
+    pub indices: Vec<u8>,
+    /// How indices lies in its data.
+    pub indices_layout: Layout,
+}
+
+/// Shapes and values of the indices, without the data of params.
+impl fmt::Debug for Call {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let count = self.indices.len() / self.index_type.bytes();
+        let values: Vec<i128> = (0..count)
+            .map(|n| self.index_type.load(&self.indices, n))
+            .collect();
+        f.debug_struct("Call")
+            .field("op", &self.op)
+            .field("rules", &self.rules)
+            .field("element_bytes", &self.element_bytes)
+            .field("params", &self.params_layout)
+            .field("index_type", &self.index_type)
+            .field("indices", &self.indices_layout)
+            .field("index_values", &values)
+            .finish()
+    }
+}
+
+impl Call {
+    /// The output of `executor`, from a poisoned buffer.
+    ///
+    /// # Errors
+    ///
+    /// The executor's.
+    pub async fn output(&self, executor: &Executor) -> Result<Vec<u8>> {
+        let params = Params::new(&self.params, self.element_bytes, self.params_layout.clone())?;
+        let layout = self.indices_layout.clone();
+        let indices = Indices::new(self.indices.as_slice(), self.index_type, layout)?;
+        let shape = self.output_shape()?;
+        let bytes = shape.iter().product::<usize>() * self.element_bytes;
+        let mut output = vec![POISON; bytes];
+        executor
+            .run_bytes(self.op, &self.rules, &params, &indices, &mut output)
+            .await?;
+        Ok(output)
+    }
+
+    fn output_shape(&self) -> Result<Vec<usize>> {
+        let (params, indices) = (self.params_layout.shape(), self.indices_layout.shape());
+        self.op.output_shape(params, indices, &self.rules)
+    }
+}
+
+/// Runs `call` on `executor` and on the reference.
+pub async fn check_call(call: &Call, executor: &Executor) -> Outcome {
+    let expected = call.output(&Executor::Reference).await;
+    let got = call.output(executor).await;
+    match (expected, got) {
+        (Ok(expected), Ok(got)) => {
+            let shape = call.output_shape().unwrap_or_default();
+            match byte_difference(&shape, call.element_bytes, &expected, &got) {
+                None => Outcome::Passed,
+                Some(difference) => Outcome::Failed(difference),
+            }
+        }
+        (Err(expected), Err(got)) if expected == got => Outcome::Passed,
+        (Err(expected), Err(got)) => {
+            Outcome::Failed(format!("failed with \"{got}\", expected \"{expected}\""))
+        }
+        (Err(expected), Ok(_)) => Outcome::Failed(format!("gave an output, expected \"{expected}\"")),
+        (Ok(_), Err(got)) => Outcome::Failed(format!("failed with \"{got}\"")),
+    }
+}

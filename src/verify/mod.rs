@@ -1,0 +1,20 @@
+//! Checking an executor: against recorded answers of frameworks, and against the reference.
+//!
+//! [`read_cases`] reads files of the schema `gather-conformance/1`; [`run_case`] runs one on an
+//! executor and compares bits. [`builtin`] makes cases whose expected answers come from
+//! [`Executor::Reference`](crate::Executor::Reference), which tells a user whether their GPU and
+//! driver are right.
+
+mod builtin;
+mod call;
+mod case;
+mod data;
+mod report;
+mod run;
+
+pub use builtin::builtin;
+pub use call::{Call, check_call};
+pub use case::{Case, CaseError, Expected, read_cases};
+pub use data::{Data, Values};
+pub use report::Report;
+pub use run::{Outcome, run_case};

@@ -1,0 +1,155 @@
+//! Running one case and comparing bits.
+
+use crate::element::DType;
+use crate::error::Error;
+use crate::executor::Executor;
+use crate::index::{Index, IndexType};
+use crate::shape::{Layout, unravel};
+use crate::tensor::{Indices, Params, TensorView};
+use crate::verify::case::{Case, Expected};
+use crate::verify::data::{Data, Values};
+
+/// How a case went.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Outcome {
+    /// The answer is the expected one, bit for bit.
+    Passed,
+    /// It is not; says what is different, with the first differing element.
+    Failed(String),
+    /// The case was not run; says why.
+    Skipped(String),
+}
+
+/// Runs `case` on `executor`.
+pub async fn run_case(case: &Case, executor: &Executor) -> Outcome {
+    if let Some(reason) = &case.skip {
+        return Outcome::Skipped(reason.clone());
+    }
+    let got = output(case, executor).await;
+    match (&case.expected, got) {
+        (_, Err(Failure::Case(reason))) => Outcome::Failed(reason),
+        (Expected::Error(_), Err(Failure::Gather(_))) => Outcome::Passed,
+        (Expected::Error(message), Ok(_)) => {
+            Outcome::Failed(format!("gave an output where an error was recorded: {message}"))
+        }
+        (Expected::Output(_), Err(Failure::Gather(error))) => Outcome::Failed(error.to_string()),
+        (Expected::Output(expected), Ok(got)) => match difference(expected, &got) {
+            None => Outcome::Passed,
+            Some(difference) => Outcome::Failed(difference),
+        },
+    }
+}
+
+enum Failure {
+    Gather(Error),
+    Case(String),
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        Failure::Gather(error)
+    }
+}
+
+/// What `executor` makes of the call.
+async fn output(case: &Case, executor: &Executor) -> Result<Data, Failure> {
+    let not_indices = || Failure::Case(format!("indices of type {}", case.indices.type_name()));
+    let (index_type, index_bytes) = case.indices.as_indices().ok_or_else(not_indices)?;
+    let params_shape = &case.params.shape;
+    let shape = case
+        .op
+        .output_shape(params_shape, &case.indices.shape, &case.rules)?;
+    let values = match &case.params.values {
+        Values::Bytes(dtype, bytes) => {
+            let params = Params::new(bytes, dtype.bytes(), Layout::contiguous(params_shape))?;
+            let layout = Layout::contiguous(&case.indices.shape);
+            let indices = Indices::new(index_bytes, index_type, layout)?;
+            let mut output = vec![POISON; poisoned_bytes(&shape, *dtype)];
+            executor
+                .run_bytes(case.op, &case.rules, &params, &indices, &mut output)
+                .await?;
+            Values::Bytes(*dtype, output)
+        }
+        Values::Strings(strings) => {
+            let view = TensorView::new(params_shape, strings)?;
+            let at = &case.indices.shape;
+            let strings = match index_type {
+                IndexType::I32 => cloned::<i32>(executor, case, &view, at, &index_bytes).await,
+                IndexType::U32 => cloned::<u32>(executor, case, &view, at, &index_bytes).await,
+                IndexType::I64 => cloned::<i64>(executor, case, &view, at, &index_bytes).await,
+                IndexType::U64 => cloned::<u64>(executor, case, &view, at, &index_bytes).await,
+            }?;
+            Values::Strings(strings)
+        }
+    };
+    Ok(Data { shape, values })
+}
+
+/// What the output holds before the call: a value that no case expects everywhere.
+pub(super) const POISON: u8 = 0xa5;
+
+fn poisoned_bytes(shape: &[usize], dtype: DType) -> usize {
+    shape.iter().product::<usize>() * dtype.bytes()
+}
+
+async fn cloned<I: Index + bytemuck::AnyBitPattern>(
+    executor: &Executor,
+    case: &Case,
+    params: &TensorView<'_, String>,
+    indices_shape: &[usize],
+    indices: &[u8],
+) -> Result<Vec<String>, Error> {
+    let indices: Vec<I> = bytemuck::allocation::pod_collect_to_vec(indices);
+    let indices = TensorView::new(indices_shape, &indices)?;
+    let default = String::new();
+    let output = executor
+        .run_cloned(case.op, &case.rules, params, &indices, &default)
+        .await?;
+    Ok(output.into_data())
+}
+
+/// What is different first, or `None` if nothing is.
+pub(super) fn difference(expected: &Data, got: &Data) -> Option<String> {
+    if expected.shape != got.shape {
+        return Some(format!(
+            "output shape {:?}, expected {:?}",
+            got.shape, expected.shape
+        ));
+    }
+    match (&expected.values, &got.values) {
+        (Values::Strings(e), Values::Strings(g)) => {
+            let at = e.iter().zip(g).position(|(e, g)| e != g)?;
+            Some(describe(&expected.shape, at, &g[at], &e[at]))
+        }
+        (Values::Bytes(expected_type, e), Values::Bytes(got_type, g)) => {
+            if expected_type != got_type || e.len() != g.len() {
+                return Some(format!("output of {got_type}, expected {expected_type}"));
+            }
+            byte_difference(&expected.shape, expected_type.bytes(), e, g)
+        }
+        _ => Some(format!(
+            "output of {}, expected {}",
+            got.type_name(),
+            expected.type_name()
+        )),
+    }
+}
+
+/// The first element that differs, in hexadecimal, lowest byte first.
+pub(super) fn byte_difference(
+    shape: &[usize],
+    element_bytes: usize,
+    expected: &[u8],
+    got: &[u8],
+) -> Option<String> {
+    let at = expected.iter().zip(got).position(|(e, g)| e != g)? / element_bytes;
+    let hex = |bytes: &[u8]| {
+        let element = &bytes[at * element_bytes..(at + 1) * element_bytes];
+        element.iter().map(|b| format!("{b:02x}")).collect::<String>()
+    };
+    Some(describe(shape, at, &hex(got), &hex(expected)))
+}
+
+fn describe(shape: &[usize], at: usize, got: &str, expected: &str) -> String {
+    format!("output{:?} is {got}, expected {expected}", unravel(at, shape))
+}
