@@ -124,7 +124,10 @@ mod tests {
     #[test]
     fn bools_are_checked_and_numbers_are_not_copied() {
         let role = Role::Output;
-        assert_eq!(elements_from_bits(role, vec![0u8, 1]), Ok(vec![false, true]));
+        assert_eq!(
+            elements_from_bits(role, vec![0u8, 1]),
+            Ok(vec![false, true])
+        );
         let bad = elements_from_bits::<bool>(role, vec![0u8, 2]);
         assert_eq!(bad, Err(Error::InvalidBits { role }));
         let bits = vec![7u32; 3];

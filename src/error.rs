@@ -96,7 +96,9 @@ pub enum Error {
     },
 
     /// `batch_dims` is not within what indices (and for `gather_nd` params) allow.
-    #[error("{op}: batch_dims {batch_dims} is out of range for indices of rank {indices_rank} and params of rank {params_rank} (allowed {min}..={max})")]
+    #[error(
+        "{op}: batch_dims {batch_dims} is out of range for indices of rank {indices_rank} and params of rank {params_rank} (allowed {min}..={max})"
+    )]
     BatchDimsOutOfRange {
         /// The operator.
         op: OpKind,
@@ -113,7 +115,9 @@ pub enum Error {
     },
 
     /// The axis of a `gather` lies among its batch dims.
-    #[error("{op}: axis {axis} is less than batch_dims = {batch_dims}; the axis must follow the batch dims")]
+    #[error(
+        "{op}: axis {axis} is less than batch_dims = {batch_dims}; the axis must follow the batch dims"
+    )]
     AxisBeforeBatchDims {
         /// The operator.
         op: OpKind,
@@ -124,7 +128,9 @@ pub enum Error {
     },
 
     /// Params and indices differ in a batch dim.
-    #[error("{op}: params dim {dim} is {params}, but indices dim {dim} is {indices}; the first batch_dims = {batch_dims} dims must be equal")]
+    #[error(
+        "{op}: params dim {dim} is {params}, but indices dim {dim} is {indices}; the first batch_dims = {batch_dims} dims must be equal"
+    )]
     BatchShapeMismatch {
         /// The operator.
         op: OpKind,
@@ -139,7 +145,9 @@ pub enum Error {
     },
 
     /// The index tuples of a `gather_nd` are longer than params has dims.
-    #[error("{op}: indices dim -1 is {depth}, but params has {available} dims after batch_dims = {batch_dims}")]
+    #[error(
+        "{op}: indices dim -1 is {depth}, but params has {available} dims after batch_dims = {batch_dims}"
+    )]
     IndexDepthTooLarge {
         /// The operator.
         op: OpKind,
@@ -152,7 +160,9 @@ pub enum Error {
     },
 
     /// Params and indices of a `gather_elements` differ in rank.
-    #[error("{op}: indices has rank {indices}, but params has rank {params}; the ranks must be equal")]
+    #[error(
+        "{op}: indices has rank {indices}, but params has rank {params}; the ranks must be equal"
+    )]
     RankMismatch {
         /// The operator.
         op: OpKind,
@@ -163,7 +173,9 @@ pub enum Error {
     },
 
     /// Indices of a `gather_elements` are larger than params off the axis.
-    #[error("{op}: indices dim {dim} is {indices}, larger than params dim {dim} = {params}; only the axis ({axis}) may be larger")]
+    #[error(
+        "{op}: indices dim {dim} is {indices}, larger than params dim {dim} = {params}; only the axis ({axis}) may be larger"
+    )]
     IndicesDimTooLarge {
         /// The operator.
         op: OpKind,
@@ -182,7 +194,9 @@ pub enum Error {
     IndexOutOfBounds(Box<BadIndex>),
 
     /// The rules move a bad index to a valid one, but the axis has none.
-    #[error("{op}: params axis {axis} has extent 0, so out_of_bounds = {rule} has no element to read")]
+    #[error(
+        "{op}: params axis {axis} has extent 0, so out_of_bounds = {rule} has no element to read"
+    )]
     NothingToRead {
         /// The operator.
         op: OpKind,
@@ -204,7 +218,9 @@ pub enum Error {
     },
 
     /// A size does not fit the machine's address arithmetic.
-    #[error("{role}: shape {shape:?} with {element_bytes}-byte elements needs more bytes than can be addressed")]
+    #[error(
+        "{role}: shape {shape:?} with {element_bytes}-byte elements needs more bytes than can be addressed"
+    )]
     SizeOverflow {
         /// Which tensor.
         role: Role,
@@ -255,7 +271,9 @@ pub enum Error {
     },
 
     /// A view reaches outside its data.
-    #[error("{role}: a view of shape {shape:?}, strides {strides:?} and offset {offset} reaches outside its {len} elements")]
+    #[error(
+        "{role}: a view of shape {shape:?}, strides {strides:?} and offset {offset} reaches outside its {len} elements"
+    )]
     ViewOutOfRange {
         /// Which tensor.
         role: Role,
@@ -297,7 +315,9 @@ pub enum Error {
     },
 
     /// A tensor does not fit one binding of the device.
-    #[error("{op}: {role} needs {bytes} bytes, more than one binding of this device holds ({limit}: max_storage_buffer_binding_size and max_buffer_size); the CPU path has no such limit")]
+    #[error(
+        "{op}: {role} needs {bytes} bytes, more than one binding of this device holds ({limit}: max_storage_buffer_binding_size and max_buffer_size); the CPU path has no such limit"
+    )]
     TensorTooLarge {
         /// The operator.
         op: OpKind,
@@ -309,8 +329,60 @@ pub enum Error {
         limit: u64,
     },
 
+    /// A buffer of the caller ends before the tensor that it is to hold.
+    #[error("{op}: {role} needs a buffer of {needed} bytes, got one of {size}")]
+    BufferTooSmall {
+        /// The operator.
+        op: OpKind,
+        /// Which tensor.
+        role: Role,
+        /// Bytes needed, from the start of the buffer.
+        needed: u64,
+        /// Bytes of the buffer.
+        size: u64,
+    },
+
+    /// A buffer of the caller lacks a usage.
+    #[error("{op}: the buffer of {role} lacks the usage {usage}")]
+    MissingUsage {
+        /// The operator.
+        op: OpKind,
+        /// Which tensor.
+        role: Role,
+        /// The usage it needs.
+        usage: &'static str,
+    },
+
+    /// A tensor starts between two elements of its buffer.
+    #[error(
+        "{op}: {role} starts at byte {offset} of its buffer, which is not a multiple of {alignment}"
+    )]
+    Misaligned {
+        /// The operator.
+        op: OpKind,
+        /// Which tensor.
+        role: Role,
+        /// Its byte offset.
+        offset: u64,
+        /// What the offset must be a multiple of.
+        alignment: usize,
+    },
+
+    /// The output shares a buffer with what is read.
+    #[error(
+        "{op}: {role} and output lie in the same buffer; a dispatch cannot read and write one buffer"
+    )]
+    SameBuffer {
+        /// The operator.
+        op: OpKind,
+        /// Which tensor besides the output.
+        role: Role,
+    },
+
     /// A view or an index tuple has more dimensions than the shaders carry.
-    #[error("{op}: the GPU path carries {limit} {what}, this call needs {got}; the CPU path has no such limit")]
+    #[error(
+        "{op}: the GPU path carries {limit} {what}, this call needs {got}; the CPU path has no such limit"
+    )]
     TooComplex {
         /// The operator.
         op: OpKind,
@@ -323,7 +395,9 @@ pub enum Error {
     },
 
     /// A count or extent is beyond the 32-bit arithmetic of the shaders.
-    #[error("{op}: {what} is {got}, more than the GPU path counts ({limit}); the CPU path has no such limit")]
+    #[error(
+        "{op}: {what} is {got}, more than the GPU path counts ({limit}); the CPU path has no such limit"
+    )]
     TooMany {
         /// The operator.
         op: OpKind,

@@ -152,7 +152,10 @@ impl Executor {
         let positions: Vec<u64> = (0..params.data().len() as u64).collect();
         let positions = TensorView::strided(params.layout().clone(), &positions)?;
         let mut rules = rules.clone();
-        if matches!(rules.out_of_bounds, OutOfBounds::Zero | OutOfBounds::Fill(_)) {
+        if matches!(
+            rules.out_of_bounds,
+            OutOfBounds::Zero | OutOfBounds::Fill(_)
+        ) {
             rules.out_of_bounds = OutOfBounds::Fill(Fill::new(u64::MAX));
         }
         let found = self.run(op, &rules, &positions, indices).await?;

@@ -137,8 +137,14 @@ mod tests {
         let at = |t: IndexType, bytes: &[u8]| t.load(bytes, 0);
         assert_eq!(at(IndexType::I32, &(-1i32).to_ne_bytes()), -1);
         assert_eq!(at(IndexType::U32, &u32::MAX.to_ne_bytes()), 0xffff_ffff);
-        assert_eq!(at(IndexType::I64, &i64::MIN.to_ne_bytes()), i128::from(i64::MIN));
-        assert_eq!(at(IndexType::U64, &u64::MAX.to_ne_bytes()), i128::from(u64::MAX));
+        assert_eq!(
+            at(IndexType::I64, &i64::MIN.to_ne_bytes()),
+            i128::from(i64::MIN)
+        );
+        assert_eq!(
+            at(IndexType::U64, &u64::MAX.to_ne_bytes()),
+            i128::from(u64::MAX)
+        );
         assert_eq!(i8::widened(&[-1]).as_ref(), (-1i32).to_ne_bytes());
         assert_eq!(u16::widened(&[65535]).as_ref(), 65535u32.to_ne_bytes());
     }

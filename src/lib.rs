@@ -18,8 +18,8 @@ pub mod verify;
 pub use wgpu;
 
 pub use element::{DType, Element};
-pub use executor::{Auto, Executor};
 pub use error::{BadIndex, Error, Result, Role};
+pub use executor::{Auto, Executor};
 pub use index::{Index, IndexType};
 pub use op::{Op, OpKind};
 pub use plan::Plan;

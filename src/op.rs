@@ -195,7 +195,12 @@ impl Op {
     }
 
     /// Checks the attributes against the shapes and counts them from the front.
-    pub(crate) fn check(&self, params: &[usize], indices: &[usize], rules: &Rules) -> Result<Checked> {
+    pub(crate) fn check(
+        &self,
+        params: &[usize],
+        indices: &[usize],
+        rules: &Rules,
+    ) -> Result<Checked> {
         match *self {
             Op::Gather { axis, batch_dims } => check_gather(axis, batch_dims, params, indices),
             Op::GatherNd { batch_dims } => check_gather_nd(batch_dims, params, indices),

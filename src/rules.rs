@@ -216,7 +216,9 @@ impl Rules {
             OutOfBounds::Wrap => index.rem_euclid(extent),
             _ => index,
         };
-        (0..extent).contains(&coordinate).then_some(coordinate as usize)
+        (0..extent)
+            .contains(&coordinate)
+            .then_some(coordinate as usize)
     }
 }
 

@@ -130,7 +130,12 @@ impl<'a> Work<'a> {
     /// Writes the rows of `chunk`, the first of which is row number `first`.
     ///
     /// `WIDTH` is the row's bytes where that is a power of two up to 16, else 0.
-    fn rows<W: Word, const WIDTH: usize>(&self, first: usize, chunk: &mut [u8], any_bad: &AtomicBool) {
+    fn rows<W: Word, const WIDTH: usize>(
+        &self,
+        first: usize,
+        chunk: &mut [u8],
+        any_bad: &AtomicBool,
+    ) {
         let row_bytes = if WIDTH > 0 { WIDTH } else { self.row_bytes };
         let mut walk = Walk::new(self.geometry, first);
         let mut bad = false;
@@ -226,7 +231,10 @@ fn report(plan: &Plan, indices: &Indices<'_>) -> Error {
     let mut count = 0;
     for lookup in 0..lookups.elements() as u64 {
         let value = |k: usize| {
-            indices.load(walk.indices.wrapping_add_signed(k as isize * lookups.index_step))
+            indices.load(
+                walk.indices
+                    .wrapping_add_signed(k as isize * lookups.index_step),
+            )
         };
         let coordinates = &lookups.coordinates;
         let is_bad = |(k, c): (usize, &crate::plan::Coordinate)| {

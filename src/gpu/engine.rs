@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 use crate::error::{Error, Result};
 use crate::gpu::adapter::{self, AdapterSummary};
 use crate::gpu::pipeline::Pipelines;
-use crate::gpu::scope::{one_line, scoped};
+use crate::gpu::scope::{one_line, scoped, scoped_now};
 
 /// Executes gathers on one device. Cheap to clone; may be used from several threads at once.
 ///
@@ -44,7 +44,10 @@ impl Engine {
     ///
     /// [`Error::Gpu`] if the device cannot hold the bindings (four storage buffers at most).
     pub async fn new(device: wgpu::Device, queue: wgpu::Queue) -> Result<Engine> {
-        let pipelines = scoped(&device, "the bind group layouts", || Pipelines::new(&device)).await?;
+        let pipelines = scoped(&device, "the bind group layouts", || {
+            Pipelines::new(&device)
+        })
+        .await?;
         let limits = device.limits();
         Ok(Engine(Arc::new(Inner {
             adapter: AdapterSummary::new(&device.adapter_info(), &limits),
@@ -69,19 +72,19 @@ impl Engine {
             required_limits: adapter.limits(),
             ..Default::default()
         };
-        let (device, queue) = adapter.request_device(&descriptor).await.map_err(|error| {
-            Error::RequestDevice {
-                adapter: AdapterSummary::of(&adapter).label(),
-                reason: one_line(&error.to_string()),
-            }
-        })?;
+        let (device, queue) =
+            adapter
+                .request_device(&descriptor)
+                .await
+                .map_err(|error| Error::RequestDevice {
+                    adapter: AdapterSummary::of(&adapter).label(),
+                    reason: one_line(&error.to_string()),
+                })?;
         let engine = Engine::new(device, queue).await?;
         let lost = Arc::clone(&engine.0.lost);
-        engine
-            .device()
-            .set_device_lost_callback(move |_, message| {
-                *lost.lock().unwrap_or_else(PoisonError::into_inner) = Some(message);
-            });
+        engine.device().set_device_lost_callback(move |_, message| {
+            *lost.lock().unwrap_or_else(PoisonError::into_inner) = Some(message);
+        });
         Ok(engine)
     }
 
@@ -104,8 +107,17 @@ impl Engine {
         &self.0.limits
     }
 
+    pub(super) fn max_workgroups(&self) -> u32 {
+        self.limits().max_compute_workgroups_per_dimension
+    }
+
     pub(super) fn pipelines(&self) -> &Pipelines {
         &self.0.pipelines
+    }
+
+    /// Runs `work` on the device; wgpu's complaints come back as errors.
+    pub(super) fn scoped<T>(&self, what: &'static str, work: impl FnOnce() -> T) -> Result<T> {
+        scoped_now(self.device(), what, work)
     }
 
     /// The error for a device that stopped answering.

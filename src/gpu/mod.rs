@@ -4,9 +4,11 @@
 //! headless with its own. Everything is async; on native targets each call has a blocking twin.
 
 mod adapter;
-mod call;
 mod engine;
+mod execute;
 mod pipeline;
+mod prepared;
+mod range;
 mod scope;
 mod shader;
 mod status;
@@ -14,4 +16,6 @@ mod transfer;
 
 pub use adapter::{AdapterSummary, adapters};
 pub use engine::Engine;
+pub use prepared::{Buffers, Prepared};
 pub use shader::{Specialisation, Stage};
+pub use status::Status;

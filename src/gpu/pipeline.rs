@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
 use crate::error::Result;
-use crate::gpu::scope::scoped;
+use crate::gpu::scope::scoped_now;
 use crate::gpu::shader::{Specialisation, Stage};
 
 /// The bindings, as the shaders number them.
@@ -68,7 +68,7 @@ impl Pipelines {
     }
 
     /// The pipeline for `specialisation`, compiled if it is not yet.
-    pub(super) async fn get(
+    pub(super) fn get(
         &self,
         device: &wgpu::Device,
         specialisation: Specialisation,
@@ -78,7 +78,7 @@ impl Pipelines {
             return Ok(pipeline.clone());
         }
         // Compiled outside the lock: two threads may do so at once, and one result stays.
-        let pipeline = scoped(device, "a shader", || self.compile(device, specialisation)).await?;
+        let pipeline = scoped_now(device, "a shader", || self.compile(device, specialisation))?;
         Ok(compiled().entry(specialisation).or_insert(pipeline).clone())
     }
 

@@ -30,13 +30,28 @@ pub(super) async fn scoped<T>(
     Ok(value)
 }
 
+/// [`scoped`] for calls that cannot await. On native targets wgpu answers at once; a browser
+/// answers later, so there `work` must be checked before it is done.
+pub(super) fn scoped_now<T>(
+    device: &wgpu::Device,
+    what: &'static str,
+    work: impl FnOnce() -> T,
+) -> Result<T> {
+    #[cfg(not(target_arch = "wasm32"))]
+    return pollster::block_on(scoped(device, what, work));
+    #[cfg(target_arch = "wasm32")]
+    {
+        let (_, _) = (device, what);
+        Ok(work())
+    }
+}
+
 fn typed(what: &'static str, error: wgpu::Error) -> Error {
     match error {
         wgpu::Error::OutOfMemory { .. } => Error::GpuOutOfMemory {
             what: what.to_owned(),
         },
-        wgpu::Error::Validation { description, .. }
-        | wgpu::Error::Internal { description, .. } => {
+        wgpu::Error::Validation { description, .. } | wgpu::Error::Internal { description, .. } => {
             let reason = one_line(&description);
             if description.contains("is lost") {
                 Error::DeviceLost { reason }

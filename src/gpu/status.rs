@@ -1,34 +1,81 @@
 //! The status of a gather whose rules ask for an error: how many lookups are bad, and the first.
+//!
+//! It is counted on the device beside the gather and costs no synchronisation until it is read.
 
-use crate::error::Error;
+use crate::error::{Error, Result};
+use crate::gpu::engine::{Drive, Engine};
 use crate::plan::Plan;
 
-/// Bytes of the status buffer for a plan: two words and two more for each coordinate.
-pub(super) fn bytes(plan: &Plan) -> usize {
+/// Counts the bad indices of recorded gathers of one plan.
+#[derive(Debug, Clone)]
+pub struct Status {
+    engine: Engine,
+    plan: Plan,
+    buffer: wgpu::Buffer,
+}
+
+impl Status {
+    pub(super) fn new(engine: &Engine, plan: &Plan) -> Result<Status> {
+        let usage = wgpu::BufferUsages::STORAGE
+            | wgpu::BufferUsages::COPY_SRC
+            | wgpu::BufferUsages::COPY_DST;
+        Ok(Status {
+            engine: engine.clone(),
+            plan: plan.clone(),
+            buffer: engine.create_buffer("status", bytes(plan), usage)?,
+        })
+    }
+
+    pub(super) fn buffer(&self) -> &wgpu::Buffer {
+        &self.buffer
+    }
+
+    /// Waits for what was submitted and reads whether an index was bad.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::IndexOutOfBounds`] names the first bad index in row-major order and says how many
+    /// there are, exactly as the CPU path does; else the errors of the device.
+    pub async fn read(&self) -> Result<()> {
+        self.read_driven(Drive::Aside).await
+    }
+
+    /// [`Status::read`], blocking this thread.
+    ///
+    /// # Errors
+    ///
+    /// As [`Status::read`].
+    #[cfg(not(target_arch = "wasm32"))]
+    pub fn read_blocking(&self) -> Result<()> {
+        pollster::block_on(self.read_driven(Drive::Here))
+    }
+
+    pub(super) async fn read_driven(&self, drive: Drive) -> Result<()> {
+        let mut words = vec![0u32; bytes(&self.plan) / 4];
+        let output = bytemuck::cast_slice_mut(&mut words);
+        self.engine.download(&self.buffer, 0, output, drive).await?;
+        error(&self.plan, &words).map_or(Ok(()), Err)
+    }
+}
+
+/// Two words, and two more for each coordinate: see `shaders/check.wgsl`.
+fn bytes(plan: &Plan) -> usize {
     8 + 8 * plan.lookups().coordinates.len()
 }
 
-/// The error that the status holds, if any index was bad.
-pub(super) fn error(plan: &Plan, status: &[u8]) -> Option<Error> {
-    let words: Vec<u32> = status
-        .chunks_exact(4)
-        .map(bytemuck::pod_read_unaligned)
-        .collect();
+fn error(plan: &Plan, words: &[u32]) -> Option<Error> {
     let (count, first) = (words[0], !words[1]);
     if count == 0 {
         return None;
     }
-    let signed = plan.index_type().is_signed();
-    let values: Vec<i128> = words[2..]
-        .chunks_exact(2)
-        .map(|w| {
-            let bits = u64::from(w[0]) | u64::from(w[1]) << 32;
-            if signed {
-                i128::from(bits as i64)
-            } else {
-                i128::from(bits)
-            }
-        })
-        .collect();
+    let value = |w: &[u32]| {
+        let bits = u64::from(w[0]) | u64::from(w[1]) << 32;
+        if plan.index_type().is_signed() {
+            i128::from(bits as i64)
+        } else {
+            i128::from(bits)
+        }
+    };
+    let values: Vec<i128> = words[2..].chunks_exact(2).map(value).collect();
     Some(plan.bad_index(u64::from(first), &values, u64::from(count)))
 }

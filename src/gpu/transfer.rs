@@ -5,28 +5,29 @@ use futures_intrusive::channel::shared::oneshot_channel;
 
 use crate::error::{Error, Result};
 use crate::gpu::engine::{Drive, Engine};
-use crate::gpu::scope::{one_line, scoped};
+use crate::gpu::scope::one_line;
+use crate::plan::GeometryBlock;
 
 /// Bytes staged at a time.
 const CHUNK: usize = 16 << 20;
 
 impl Engine {
     /// A buffer with these bytes, padded with zeros to a whole 16-byte lane.
-    pub(super) async fn upload(&self, label: &'static str, bytes: &[u8]) -> Result<wgpu::Buffer> {
+    pub(super) fn upload(&self, label: &'static str, bytes: &[u8]) -> Result<wgpu::Buffer> {
         let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_DST;
-        let buffer = self.create_buffer(label, bytes.len(), usage).await?;
+        let buffer = self.create_buffer(label, bytes.len(), usage)?;
         for (n, chunk) in bytes.chunks(CHUNK).enumerate() {
             let start = (n * CHUNK) as u64;
-            scoped(self.device(), "an upload", || {
+            self.scoped("an upload", || {
                 let whole = chunk.len() & !3;
                 self.queue().write_buffer(&buffer, start, &chunk[..whole]);
                 if whole < chunk.len() {
                     let mut word = [0; 4];
                     word[..chunk.len() - whole].copy_from_slice(&chunk[whole..]);
-                    self.queue().write_buffer(&buffer, start + whole as u64, &word);
+                    self.queue()
+                        .write_buffer(&buffer, start + whole as u64, &word);
                 }
-            })
-            .await?;
+            })?;
             if bytes.len() > CHUNK {
                 // The staging memory of this chunk is free once the copy is done.
                 let submitted = self.queue().submit([]);
@@ -36,15 +37,24 @@ impl Engine {
         Ok(buffer)
     }
 
+    /// A uniform buffer of its own for each dispatch: none is ever rewritten.
+    pub(super) fn uniform(&self, block: &GeometryBlock) -> Result<wgpu::Buffer> {
+        let bytes = bytemuck::bytes_of(block);
+        let usage = wgpu::BufferUsages::UNIFORM | wgpu::BufferUsages::COPY_DST;
+        let buffer = self.create_buffer("geometry", bytes.len(), usage)?;
+        self.scoped("an upload", || self.queue().write_buffer(&buffer, 0, bytes))?;
+        Ok(buffer)
+    }
+
     /// A buffer of at least `bytes` bytes, a whole number of 16-byte lanes and never empty.
-    pub(super) async fn create_buffer(
+    pub(super) fn create_buffer(
         &self,
         label: &'static str,
         bytes: usize,
         usage: wgpu::BufferUsages,
     ) -> Result<wgpu::Buffer> {
         let size = padded(bytes);
-        scoped(self.device(), label, || {
+        self.scoped(label, || {
             self.device().create_buffer(&wgpu::BufferDescriptor {
                 label: Some(label),
                 size,
@@ -52,7 +62,6 @@ impl Engine {
                 mapped_at_creation: false,
             })
         })
-        .await
         .map_err(|error| match error {
             Error::GpuOutOfMemory { .. } => Error::GpuOutOfMemory {
                 what: format!("{label} of {size} bytes"),
@@ -61,10 +70,11 @@ impl Engine {
         })
     }
 
-    /// Reads the first bytes of `buffer` into `output`.
+    /// Reads the bytes of `buffer` from `start` on (a multiple of 4) into `output`.
     pub(super) async fn download(
         &self,
         buffer: &wgpu::Buffer,
+        start: u64,
         output: &mut [u8],
         drive: Drive,
     ) -> Result<()> {
@@ -72,17 +82,15 @@ impl Engine {
             return Ok(());
         }
         let usage = wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST;
-        let staging = self
-            .create_buffer("download staging", output.len().min(CHUNK), usage)
-            .await?;
+        let staging = self.create_buffer("download staging", output.len().min(CHUNK), usage)?;
         for (n, chunk) in output.chunks_mut(CHUNK).enumerate() {
             let size = chunk.len().next_multiple_of(4) as u64;
-            let submitted = scoped(self.device(), "a download", || {
+            let submitted = self.scoped("a download", || {
                 let mut encoder = self.device().create_command_encoder(&Default::default());
-                encoder.copy_buffer_to_buffer(buffer, (n * CHUNK) as u64, &staging, 0, size);
+                let at = start + (n * CHUNK) as u64;
+                encoder.copy_buffer_to_buffer(buffer, at, &staging, 0, size);
                 self.queue().submit([encoder.finish()])
-            })
-            .await?;
+            })?;
             self.map(&staging, submitted, drive).await?;
             let mapped = staging.slice(..size).get_mapped_range();
             let view = mapped.map_err(|error| Error::Gpu {
@@ -104,13 +112,12 @@ impl Engine {
         drive: Drive,
     ) -> Result<()> {
         let (sender, receiver) = oneshot_channel();
-        scoped(self.device(), "a download", || {
+        self.scoped("a download", || {
             staging.map_async(wgpu::MapMode::Read, .., move |result| {
                 // The receiver is gone only if the caller dropped the future.
                 let _ = sender.send(result);
             });
-        })
-        .await?;
+        })?;
         self.drive(submitted, drive)?;
         match receiver.receive().await {
             Some(Ok(())) => Ok(()),

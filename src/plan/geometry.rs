@@ -169,7 +169,11 @@ impl<'a> Nest<'a> {
     fn coordinate(&mut self, axis: usize) {
         let extent = self.params.shape()[axis];
         // An axis of extent 1 has the one coordinate 0: its stride is never used.
-        let stride = if extent > 1 { self.params.strides()[axis] } else { 0 };
+        let stride = if extent > 1 {
+            self.params.strides()[axis]
+        } else {
+            0
+        };
         self.coordinates.push(Coordinate {
             axis,
             extent,
@@ -250,9 +254,19 @@ mod tests {
         };
         let (g, lookups) = lowered(op, &params, &indices);
         // batch [2, 3], outer [4, 5], positions [8, 9], inner [7]
-        assert_eq!(loops(&g), [(6, 840, 72), (20, 42, 0), (72, 0, 1), (7, 1, 0)]);
+        assert_eq!(
+            loops(&g),
+            [(6, 840, 72), (20, 42, 0), (72, 0, 1), (7, 1, 0)]
+        );
         assert_eq!((g.slice(), g.row_loops().len()), (7, 3));
-        assert_eq!(g.coordinates[0], Coordinate { axis: 4, extent: 6, stride: 7 });
+        assert_eq!(
+            g.coordinates[0],
+            Coordinate {
+                axis: 4,
+                extent: 6,
+                stride: 7
+            }
+        );
         assert_eq!(loops(&lookups), [(432, 0, 1)]);
     }
 
@@ -272,9 +286,19 @@ mod tests {
     #[test]
     fn gather_elements_with_smaller_indices_keeps_its_loops_apart() {
         let params = Layout::contiguous(&[4, 5, 6]);
-        let same = lowered(Op::gather_elements(0), &params, &Layout::contiguous(&[9, 5, 6])).0;
+        let same = lowered(
+            Op::gather_elements(0),
+            &params,
+            &Layout::contiguous(&[9, 5, 6]),
+        )
+        .0;
         assert_eq!(loops(&same), [(9, 0, 30), (30, 1, 1)]);
-        let smaller = lowered(Op::gather_elements(0), &params, &Layout::contiguous(&[9, 5, 3])).0;
+        let smaller = lowered(
+            Op::gather_elements(0),
+            &params,
+            &Layout::contiguous(&[9, 5, 3]),
+        )
+        .0;
         assert_eq!(loops(&smaller), [(9, 0, 15), (5, 6, 3), (3, 1, 1)]);
         assert_eq!(smaller.slice(), 1);
     }

@@ -7,7 +7,9 @@ mod geometry;
 mod kernel;
 
 pub use geometry::{Coordinate, Geometry, Loop};
-pub use kernel::{GeometryBlock, Kernel, KernelKind, MAX_COORDINATES, MAX_FILL_BYTES, MAX_LOOPS, Starts};
+pub use kernel::{
+    GeometryBlock, Kernel, KernelKind, MAX_COORDINATES, MAX_FILL_BYTES, MAX_LOOPS, Starts,
+};
 
 use crate::error::{BadIndex, Error, Result, Role};
 use crate::index::IndexType;
@@ -41,7 +43,8 @@ pub struct Plan {
     output_bytes: usize,
     geometry: Geometry,
     lookups: Geometry,
-    positions: Vec<usize>,
+    params_layout: Layout,
+    indices_layout: Layout,
 }
 
 impl Plan {
@@ -71,7 +74,11 @@ impl Plan {
         let (geometry, lookups) = if output_elements == 0 {
             (Geometry::empty(), Geometry::empty())
         } else {
-            geometry::lower(op.check(params.shape(), indices.shape(), rules)?, params, indices)
+            geometry::lower(
+                op.check(params.shape(), indices.shape(), rules)?,
+                params,
+                indices,
+            )
         };
         check_something_to_read(kind, rules, &geometry)?;
         Ok(Plan {
@@ -83,7 +90,8 @@ impl Plan {
             output_bytes: output_elements * element_bytes,
             geometry,
             lookups,
-            positions: indices.shape().to_vec(),
+            params_layout: params.clone(),
+            indices_layout: indices.clone(),
         })
     }
 
@@ -121,6 +129,16 @@ impl Plan {
     /// The type of the indices.
     pub fn index_type(&self) -> IndexType {
         self.index_type
+    }
+
+    /// Shape, strides and offset of params.
+    pub fn params_layout(&self) -> &Layout {
+        &self.params_layout
+    }
+
+    /// Shape, strides and offset of indices.
+    pub fn indices_layout(&self) -> &Layout {
+        &self.indices_layout
     }
 
     /// The shape of the output, which is contiguous and row-major.
@@ -166,7 +184,7 @@ impl Plan {
         let element = lookup as usize * coordinates.len() + bad;
         Error::IndexOutOfBounds(Box::new(BadIndex {
             op: self.op,
-            position: unravel(element, &self.positions),
+            position: unravel(element, self.indices_layout.shape()),
             value: values[bad],
             axis: coordinates[bad].axis,
             extent: coordinates[bad].extent,

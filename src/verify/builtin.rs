@@ -27,9 +27,30 @@ const SHAPES: &[Shape] = &[
     (Op::gather(0), &[3, 5000], &[3]),
     (Op::gather(-1), &[6, 5, 23], &[4, 3]),
     (Op::gather(1), &[6, 9, 4], &[2, 5]),
-    (Op::Gather { axis: Some(2), batch_dims: 1 }, &[4, 3, 8, 6], &[4, 5]),
-    (Op::Gather { axis: Some(1), batch_dims: 1 }, &[9, 30], &[9]),
-    (Op::Gather { axis: None, batch_dims: -1 }, &[2, 3, 10, 2], &[2, 3, 7]),
+    (
+        Op::Gather {
+            axis: Some(2),
+            batch_dims: 1,
+        },
+        &[4, 3, 8, 6],
+        &[4, 5],
+    ),
+    (
+        Op::Gather {
+            axis: Some(1),
+            batch_dims: 1,
+        },
+        &[9, 30],
+        &[9],
+    ),
+    (
+        Op::Gather {
+            axis: None,
+            batch_dims: -1,
+        },
+        &[2, 3, 10, 2],
+        &[2, 3, 7],
+    ),
     (Op::gather_nd(), &[9, 8, 7], &[101, 3]),
     (Op::gather_nd(), &[9, 8, 7], &[5, 6, 2]),
     (Op::gather_nd(), &[9, 8, 12], &[21, 1]),
@@ -84,7 +105,13 @@ fn rules(dtype: DType) -> Vec<Rules> {
     [with(Rules::TENSORFLOW_GPU), with(Rules::ONNX)].concat()
 }
 
-fn call((op, params, indices): Shape, dtype: DType, index_type: IndexType, rules: Rules, seed: u64) -> Call {
+fn call(
+    (op, params, indices): Shape,
+    dtype: DType,
+    index_type: IndexType,
+    rules: Rules,
+    seed: u64,
+) -> Call {
     let mut random = SplitMix(seed);
     let elements: usize = params.iter().product();
     let extent = params.iter().copied().max().unwrap_or(1) as i64;

@@ -92,7 +92,9 @@ pub async fn check_call(call: &Call, executor: &Executor) -> Outcome {
         (Err(expected), Err(got)) => {
             Outcome::Failed(format!("failed with \"{got}\", expected \"{expected}\""))
         }
-        (Err(expected), Ok(_)) => Outcome::Failed(format!("gave an output, expected \"{expected}\"")),
+        (Err(expected), Ok(_)) => {
+            Outcome::Failed(format!("gave an output, expected \"{expected}\""))
+        }
         (Ok(_), Err(got)) => Outcome::Failed(format!("failed with \"{got}\"")),
     }
 }

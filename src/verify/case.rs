@@ -168,7 +168,10 @@ impl RawCase {
 
     fn skip(&self) -> Option<String> {
         let marked = [
-            (self.disputed || self.tags.iter().any(|t| t == "disputed"), "disputed"),
+            (
+                self.disputed || self.tags.iter().any(|t| t == "disputed"),
+                "disputed",
+            ),
             (self.skip_oracle, "skip_oracle"),
             (
                 self.tags.iter().any(|t| t == "tf-only-error"),

@@ -105,7 +105,11 @@ fn encode(dtype: DType, value: &Value, bytes: &mut Vec<u8>) -> Option<()> {
         DType::F32 => bytes.extend((float(value)? as f32).to_ne_bytes()),
         DType::F64 => bytes.extend(float(value)?.to_ne_bytes()),
         DType::C64 | DType::C128 => {
-            let part = if dtype == DType::C64 { DType::F32 } else { DType::F64 };
+            let part = if dtype == DType::C64 {
+                DType::F32
+            } else {
+                DType::F64
+            };
             let [re, im] = value.as_array()?.as_slice() else {
                 return None;
             };

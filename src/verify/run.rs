@@ -29,9 +29,9 @@ pub async fn run_case(case: &Case, executor: &Executor) -> Outcome {
     match (&case.expected, got) {
         (_, Err(Failure::Case(reason))) => Outcome::Failed(reason),
         (Expected::Error(_), Err(Failure::Gather(_))) => Outcome::Passed,
-        (Expected::Error(message), Ok(_)) => {
-            Outcome::Failed(format!("gave an output where an error was recorded: {message}"))
-        }
+        (Expected::Error(message), Ok(_)) => Outcome::Failed(format!(
+            "gave an output where an error was recorded: {message}"
+        )),
         (Expected::Output(_), Err(Failure::Gather(error))) => Outcome::Failed(error.to_string()),
         (Expected::Output(expected), Ok(got)) => match difference(expected, &got) {
             None => Outcome::Passed,
@@ -145,11 +145,17 @@ pub(super) fn byte_difference(
     let at = expected.iter().zip(got).position(|(e, g)| e != g)? / element_bytes;
     let hex = |bytes: &[u8]| {
         let element = &bytes[at * element_bytes..(at + 1) * element_bytes];
-        element.iter().map(|b| format!("{b:02x}")).collect::<String>()
+        element
+            .iter()
+            .map(|b| format!("{b:02x}"))
+            .collect::<String>()
     };
     Some(describe(shape, at, &hex(got), &hex(expected)))
 }
 
 fn describe(shape: &[usize], at: usize, got: &str, expected: &str) -> String {
-    format!("output{:?} is {got}, expected {expected}", unravel(at, shape))
+    format!(
+        "output{:?} is {got}, expected {expected}",
+        unravel(at, shape)
+    )
 }

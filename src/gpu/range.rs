@@ -1,0 +1,115 @@
+//! Tensors in buffers: which bytes of a buffer a view reaches, and how they are bound.
+
+use crate::error::{Error, Result, Role};
+use crate::op::OpKind;
+use crate::shape::Layout;
+
+/// Where the data of a tensor lies: `position 0` of its layout is `origin` bytes into the buffer.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Located<'a> {
+    pub(super) buffer: &'a wgpu::Buffer,
+    /// Negative if the buffer holds only what a view reaches, not the start of its data.
+    pub(super) origin: i64,
+}
+
+/// A binding that covers what a view reaches.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Bound<'a> {
+    pub(super) buffer: &'a wgpu::Buffer,
+    pub(super) offset: u64,
+    pub(super) size: u64,
+    /// From the start of the binding to position 0 of the data, in bytes.
+    pub(super) start: i64,
+}
+
+impl<'a> Located<'a> {
+    /// Binds the bytes from the first element that `layout` reaches to the last, from the
+    /// aligned offset below the first on.
+    pub(super) fn bind(
+        &self,
+        op: OpKind,
+        role: Role,
+        layout: &Layout,
+        element_bytes: usize,
+        limits: &wgpu::Limits,
+    ) -> Result<Bound<'a>> {
+        let width = element_bytes as i64;
+        let (begin, end) = match layout.reached() {
+            Some((first, last)) => (
+                self.origin + first as i64 * width,
+                self.origin + (last as i64 + 1) * width,
+            ),
+            None => (0, 4), // nothing is read, but something must be bound
+        };
+        if begin < 0 || end as u64 > self.buffer.size() {
+            return Err(Error::BufferTooSmall {
+                op,
+                role,
+                needed: end.max(0) as u64,
+                size: self.buffer.size(),
+            });
+        }
+        let alignment = u64::from(limits.min_storage_buffer_offset_alignment).max(16);
+        let offset = begin as u64 / alignment * alignment;
+        // Bindings are whole words. A buffer that ends within the last word has none to bind.
+        let size = (end as u64 - offset).next_multiple_of(4).max(16);
+        let size = size.min((self.buffer.size() - offset) & !3);
+        if offset + size < end as u64 {
+            return Err(Error::BufferTooSmall {
+                op,
+                role,
+                needed: (end as u64).next_multiple_of(4),
+                size: self.buffer.size(),
+            });
+        }
+        let limit = binding_limit(limits);
+        if size > limit {
+            let bytes = size;
+            return Err(Error::TensorTooLarge {
+                op,
+                role,
+                bytes,
+                limit,
+            });
+        }
+        Ok(Bound {
+            buffer: self.buffer,
+            offset,
+            size,
+            start: self.origin - offset as i64,
+        })
+    }
+}
+
+impl<'a> Bound<'a> {
+    /// All of a buffer.
+    pub(super) fn whole(buffer: &'a wgpu::Buffer) -> Self {
+        Bound {
+            buffer,
+            offset: 0,
+            size: buffer.size(),
+            start: 0,
+        }
+    }
+
+    pub(super) fn entry(&self, binding: u32) -> wgpu::BindGroupEntry<'a> {
+        wgpu::BindGroupEntry {
+            binding,
+            resource: wgpu::BindingResource::Buffer(wgpu::BufferBinding {
+                buffer: self.buffer,
+                offset: self.offset,
+                size: wgpu::BufferSize::new(self.size),
+            }),
+        }
+    }
+}
+
+/// The most bytes of a tensor: one binding of one buffer, in whole words, and below 2^31 so that
+/// byte positions in shaders never wrap.
+pub(super) fn binding_limit(limits: &wgpu::Limits) -> u64 {
+    limits
+        .max_storage_buffer_binding_size
+        .min(limits.max_buffer_size)
+        .min(i32::MAX as u64)
+        & !15
+}
