@@ -43,12 +43,6 @@ impl AdapterSummary {
         self.kind == "software"
     }
 
-    /// Whether `text` is part of the name or names the API, in any case.
-    pub fn matches(&self, text: &str) -> bool {
-        let text = text.to_lowercase();
-        self.name.to_lowercase().contains(&text) || self.api.to_lowercase() == text
-    }
-
     /// The name and the API, as errors list adapters: `llvmpipe (LLVM 15) (vulkan)`.
     pub fn label(&self) -> String {
         format!("{} ({})", self.name, self.api)
@@ -97,15 +91,24 @@ pub(super) async fn enumerate(instance: &wgpu::Instance) -> Vec<wgpu::Adapter> {
     found
 }
 
-/// The first adapter that `wanted` matches, or the first of all.
+/// The first adapter whose API is `wanted`, else the first whose label contains it, in any case;
+/// without a wish, the first of all.
+fn position(adapters: &[AdapterSummary], wanted: Option<&str>) -> Option<usize> {
+    let text = wanted.unwrap_or_default().to_lowercase();
+    let is_api = |a: &AdapterSummary| a.api.to_lowercase() == text;
+    let contains = |a: &AdapterSummary| a.label().to_lowercase().contains(&text);
+    let by_api = adapters.iter().position(is_api);
+    by_api.or_else(|| adapters.iter().position(contains))
+}
+
+/// The adapter that [`position`] finds.
 pub(super) async fn choose(
     instance: &wgpu::Instance,
     wanted: Option<&str>,
 ) -> Result<wgpu::Adapter> {
     let found = enumerate(instance).await;
     let summaries: Vec<_> = found.iter().map(AdapterSummary::of).collect();
-    let fits = |s: &AdapterSummary| wanted.is_none_or(|text| s.matches(text));
-    match summaries.iter().position(fits) {
+    match position(&summaries, wanted) {
         Some(n) => Ok(found[n].clone()),
         None => Err(Error::NoAdapter {
             wanted: wanted.map(str::to_owned),

@@ -21,6 +21,8 @@ struct Inner {
     limits: wgpu::Limits,
     adapter: AdapterSummary,
     pipelines: Pipelines,
+    /// What is bound where a kernel reads nothing.
+    nothing: wgpu::Buffer,
     /// Why the device was lost, if it was and it is our own.
     lost: Arc<Mutex<Option<String>>>,
 }
@@ -44,8 +46,26 @@ impl Engine {
     ///
     /// [`Error::Gpu`] if the device cannot hold the bindings (four storage buffers at most).
     pub async fn new(device: wgpu::Device, queue: wgpu::Queue) -> Result<Engine> {
-        let pipelines = scoped(&device, "the bind group layouts", || {
-            Pipelines::new(&device)
+        Engine::with_fault(device, queue, None).await
+    }
+
+    /// For tests only: plants a fault in every shader, which a check against the reference must
+    /// then report.
+    #[doc(hidden)]
+    pub async fn with_fault(
+        device: wgpu::Device,
+        queue: wgpu::Queue,
+        fault: Option<fn(String) -> String>,
+    ) -> Result<Engine> {
+        let what = "the bind group layouts";
+        let pipelines = scoped(&device, what, || Pipelines::new(&device, fault)).await?;
+        let nothing = scoped(&device, "a buffer", || {
+            device.create_buffer(&wgpu::BufferDescriptor {
+                label: Some("wgpu-gather nothing"),
+                size: 16,
+                usage: wgpu::BufferUsages::STORAGE,
+                mapped_at_creation: false,
+            })
         })
         .await?;
         let limits = device.limits();
@@ -55,6 +75,7 @@ impl Engine {
             queue,
             limits,
             pipelines,
+            nothing,
             lost: Arc::default(),
         })))
     }
@@ -111,13 +132,35 @@ impl Engine {
         self.limits().max_compute_workgroups_per_dimension
     }
 
+    pub(super) fn nothing(&self) -> &wgpu::Buffer {
+        &self.0.nothing
+    }
+
     pub(super) fn pipelines(&self) -> &Pipelines {
         &self.0.pipelines
     }
 
     /// Runs `work` on the device; wgpu's complaints come back as errors.
     pub(super) fn scoped<T>(&self, what: &'static str, work: impl FnOnce() -> T) -> Result<T> {
-        scoped_now(self.device(), what, work)
+        scoped_now(self.device(), what, work).map_err(|error| match error {
+            Error::Gpu { reason, .. } if !self.answers() => Error::DeviceLost { reason },
+            other => other,
+        })
+    }
+
+    /// Whether the device still makes buffers that can be used. A lost device gives invalid ones
+    /// without a word, and what uses them is then refused for a reason that does not name it.
+    fn answers(&self) -> bool {
+        let probe = || {
+            let buffer = self.device().create_buffer(&wgpu::BufferDescriptor {
+                label: Some("wgpu-gather probe"),
+                size: 4,
+                usage: wgpu::BufferUsages::COPY_DST,
+                mapped_at_creation: false,
+            });
+            self.queue().write_buffer(&buffer, 0, &[0; 4]);
+        };
+        scoped_now(self.device(), "a probe", probe).is_ok()
     }
 
     /// The error for a device that stopped answering.

@@ -27,10 +27,15 @@ pub(super) struct Pipelines {
     copy: (wgpu::BindGroupLayout, wgpu::PipelineLayout),
     check: (wgpu::BindGroupLayout, wgpu::PipelineLayout),
     compiled: Mutex<HashMap<Specialisation, Pipeline>>,
+    /// What a test changes in every shader; nothing, otherwise.
+    fault: Option<Fault>,
 }
 
+/// A change to a shader's text that a test plants.
+pub(super) type Fault = fn(String) -> String;
+
 impl Pipelines {
-    pub(super) fn new(device: &wgpu::Device) -> Self {
+    pub(super) fn new(device: &wgpu::Device, fault: Option<Fault>) -> Self {
         let layouts = |label, entries: &[wgpu::BindGroupLayoutEntry]| {
             let bindings = device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor {
                 label: Some(label),
@@ -64,6 +69,7 @@ impl Pipelines {
                 ],
             ),
             compiled: Mutex::default(),
+            fault,
         }
     }
 
@@ -84,9 +90,11 @@ impl Pipelines {
 
     fn compile(&self, device: &wgpu::Device, specialisation: Specialisation) -> Pipeline {
         let label = format!("wgpu-gather {:?}", specialisation.stage);
+        let source = specialisation.source();
+        let source = self.fault.map_or(source.clone(), |plant| plant(source));
         let module = device.create_shader_module(wgpu::ShaderModuleDescriptor {
             label: Some(&label),
-            source: wgpu::ShaderSource::Wgsl(specialisation.source().into()),
+            source: wgpu::ShaderSource::Wgsl(source.into()),
         });
         let (bindings, layout) = match specialisation.stage {
             Stage::Copy(..) => &self.copy,

@@ -184,7 +184,7 @@ impl Prepared {
     }
 
     /// The dispatches of one recording: none for an empty output.
-    fn dispatches(&self, placed: &Placed<'_>) -> Result<Vec<Dispatch>> {
+    fn dispatches<'a>(&'a self, placed: &Placed<'a>) -> Result<Vec<Dispatch>> {
         let (plan, limits) = (&self.plan, self.engine.limits());
         if plan.is_empty() {
             return Ok(Vec::new());
@@ -195,7 +195,14 @@ impl Prepared {
                 Role::Indices => placed.indices,
                 Role::Output => placed.output,
             };
-            located.bind(plan.op(), role, layout, width, limits)
+            located.bind(
+                plan.op(),
+                role,
+                layout,
+                width,
+                limits,
+                self.engine.nothing(),
+            )
         };
         let width = plan.element_bytes();
         let params = bind(Role::Params, plan.params_layout(), width)?;

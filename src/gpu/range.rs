@@ -24,7 +24,7 @@ pub(super) struct Bound<'a> {
 
 impl<'a> Located<'a> {
     /// Binds the bytes from the first element that `layout` reaches to the last, from the
-    /// aligned offset below the first on.
+    /// aligned offset below the first on; `nothing`, where it reaches none.
     pub(super) fn bind(
         &self,
         op: OpKind,
@@ -32,15 +32,14 @@ impl<'a> Located<'a> {
         layout: &Layout,
         element_bytes: usize,
         limits: &wgpu::Limits,
+        nothing: &'a wgpu::Buffer,
     ) -> Result<Bound<'a>> {
-        let width = element_bytes as i64;
-        let (begin, end) = match layout.reached() {
-            Some((first, last)) => (
-                self.origin + first as i64 * width,
-                self.origin + (last as i64 + 1) * width,
-            ),
-            None => (0, 4), // nothing is read, but something must be bound
+        let Some((first, last)) = layout.reached() else {
+            return Ok(Bound::whole(nothing));
         };
+        let width = element_bytes as i64;
+        let begin = self.origin + first as i64 * width;
+        let end = self.origin + (last as i64 + 1) * width;
         if begin < 0 || end as u64 > self.buffer.size() {
             return Err(Error::BufferTooSmall {
                 op,

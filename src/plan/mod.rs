@@ -161,6 +161,12 @@ impl Plan {
         &self.geometry
     }
 
+    /// For tests only: plants a fault, which a check against the reference must then report.
+    #[doc(hidden)]
+    pub fn plant_fault(&mut self, fault: impl FnOnce(&mut Geometry)) {
+        fault(&mut self.geometry);
+    }
+
     /// The loop nest over the lookups: each index tuple once, in row-major order of indices.
     /// Its loops have no stride in params.
     pub fn lookups(&self) -> &Geometry {

@@ -1,7 +1,6 @@
 //! The built-in set: every operator, element width, index type and rule, at sizes around the
 //! boundaries where kernels change hands.
 
-use crate::element::DType;
 use crate::index::IndexType;
 use crate::op::Op;
 use crate::rules::{Fill, OutOfBounds, Rules};
@@ -66,29 +65,36 @@ const SHAPES: &[Shape] = &[
     ),
 ];
 
+/// The element widths of all number types, and of some structs of them.
+const WIDTHS: [usize; 9] = [1, 2, 4, 8, 16, 3, 6, 12, 20];
+
 /// The calls of the built-in set: about a quarter of the indices are out of bounds.
 pub fn builtin() -> Vec<Call> {
     let mut calls = Vec::new();
     for (n, &shape) in SHAPES.iter().enumerate() {
-        for (m, dtype) in DType::ALL.into_iter().enumerate() {
-            // Every shape meets every width; index types and rules take turns.
-            let index_type = IndexType::ALL[(n + m) % 4];
-            let rules = rules(dtype);
-            let rules = rules[(n + m) % rules.len()].clone();
-            calls.push(call(shape, dtype, index_type, rules, (n * 100 + m) as u64));
+        // Every width meets every index type; the rules take turns.
+        for (m, (width, index_type)) in pairs(&WIDTHS, &IndexType::ALL).enumerate() {
+            let rules = rules(width);
+            let rules = rules[(n + m + m / rules.len()) % rules.len()].clone();
+            calls.push(call(shape, width, index_type, rules, (n * 100 + m) as u64));
         }
-        for index_type in IndexType::ALL {
-            for rules in rules(DType::U32) {
-                calls.push(call(shape, DType::U32, index_type, rules, n as u64));
-            }
+        // One width meets every pair of index type and rules.
+        for (rules, index_type) in pairs(&rules(4), &IndexType::ALL) {
+            calls.push(call(shape, 4, index_type, rules, n as u64));
         }
     }
     calls
 }
 
+fn pairs<A: Clone, B: Copy>(first: &[A], second: &[B]) -> impl Iterator<Item = (A, B)> {
+    first
+        .iter()
+        .flat_map(move |a| second.iter().map(move |&b| (a.clone(), b)))
+}
+
 /// Each of the rules, with each meaning of a negative index.
-fn rules(dtype: DType) -> Vec<Rules> {
-    let fill: Vec<u8> = (0xe1..).take(dtype.bytes()).collect();
+fn rules(width: usize) -> Vec<Rules> {
+    let fill: Vec<u8> = (0xa1..).take(width).collect();
     let both = [
         OutOfBounds::Zero,
         OutOfBounds::Fill(Fill::from_bytes(&fill)),
@@ -107,7 +113,7 @@ fn rules(dtype: DType) -> Vec<Rules> {
 
 fn call(
     (op, params, indices): Shape,
-    dtype: DType,
+    width: usize,
     index_type: IndexType,
     rules: Rules,
     seed: u64,
@@ -130,15 +136,33 @@ fn call(
     Call {
         op,
         rules,
-        element_bytes: dtype.bytes(),
-        params: (0..elements * dtype.bytes())
-            .map(|_| random.next() as u8)
-            .collect(),
+        element_bytes: width,
+        params: params_bytes(elements, width, &mut random),
         params_layout: Layout::contiguous(params),
         index_type,
         indices: index_bytes,
         indices_layout: Layout::contiguous(indices),
     }
+}
+
+/// Random bits, and in between what arithmetic on floats would change: signalling NaNs, negative
+/// zeros.
+fn params_bytes(elements: usize, width: usize, random: &mut SplitMix) -> Vec<u8> {
+    let mut bytes: Vec<u8> = (0..elements * width).map(|_| random.next() as u8).collect();
+    for element in bytes.chunks_exact_mut(width).step_by(3) {
+        let nan = random.next() & 1 == 0;
+        let bits: &[u8] = match (width, nan) {
+            (2, true) => &0x7d01u16.to_ne_bytes(),
+            (2, false) => &0x8000u16.to_ne_bytes(),
+            (4, true) => &0x7f80_0001u32.to_ne_bytes(),
+            (4, false) => &0x8000_0000u32.to_ne_bytes(),
+            (8, true) => &0x7ff0_0000_0000_0001u64.to_ne_bytes(),
+            (8, false) => &(1u64 << 63).to_ne_bytes(),
+            _ => continue,
+        };
+        element.copy_from_slice(bits);
+    }
+    bytes
 }
 
 /// Mostly within `extent`; else negative, just outside, far outside, or equal to a valid index in

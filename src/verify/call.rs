@@ -2,10 +2,12 @@
 
 use std::fmt;
 
+use crate::cpu::reference;
 use crate::error::Result;
 use crate::executor::Executor;
 use crate::index::IndexType;
 use crate::op::Op;
+use crate::plan::Plan;
 use crate::rules::Rules;
 use crate::shape::Layout;
 use crate::tensor::{Indices, Params};
@@ -58,19 +60,61 @@ impl Call {
     ///
     /// The executor's.
     pub async fn output(&self, executor: &Executor) -> Result<Vec<u8>> {
-        let params = Params::new(&self.params, self.element_bytes, self.params_layout.clone())?;
-        let layout = self.indices_layout.clone();
-        let indices = Indices::new(self.indices.as_slice(), self.index_type, layout)?;
-        let shape = self.output_shape()?;
-        let bytes = shape.iter().product::<usize>() * self.element_bytes;
-        let mut output = vec![POISON; bytes];
+        let (params, indices) = (self.params()?, self.indices()?);
+        let mut output = self.poisoned()?;
         executor
             .run_bytes(self.op, &self.rules, &params, &indices, &mut output)
             .await?;
         Ok(output)
     }
 
-    fn output_shape(&self) -> Result<Vec<usize>> {
+    /// The output of the reference, from a poisoned buffer.
+    fn expected(&self) -> Result<Vec<u8>> {
+        let (params, indices) = (self.params()?, self.indices()?);
+        let mut output = self.poisoned()?;
+        reference::gather(self.op, &self.rules, &params, &indices, &mut output)?;
+        Ok(output)
+    }
+
+    /// Params as the executors take them.
+    ///
+    /// # Errors
+    ///
+    /// As [`Params::new`].
+    pub fn params(&self) -> Result<Params<'_>> {
+        Params::new(&self.params, self.element_bytes, self.params_layout.clone())
+    }
+
+    /// Indices as the executors take them.
+    ///
+    /// # Errors
+    ///
+    /// As [`Indices::new`].
+    pub fn indices(&self) -> Result<Indices<'_>> {
+        let layout = self.indices_layout.clone();
+        Indices::new(self.indices.as_slice(), self.index_type, layout)
+    }
+
+    /// The plan of the call.
+    ///
+    /// # Errors
+    ///
+    /// As [`Plan::new`].
+    pub fn plan(&self) -> Result<Plan> {
+        Plan::of(self.op, &self.rules, &self.params()?, &self.indices()?)
+    }
+
+    fn poisoned(&self) -> Result<Vec<u8>> {
+        let elements: usize = self.output_shape()?.iter().product();
+        Ok(vec![POISON; elements * self.element_bytes])
+    }
+
+    /// The shape of the output.
+    ///
+    /// # Errors
+    ///
+    /// As [`Op::output_shape`].
+    pub fn output_shape(&self) -> Result<Vec<usize>> {
         let (params, indices) = (self.params_layout.shape(), self.indices_layout.shape());
         self.op.output_shape(params, indices, &self.rules)
     }
@@ -78,9 +122,13 @@ impl Call {
 
 /// Runs `call` on `executor` and on the reference.
 pub async fn check_call(call: &Call, executor: &Executor) -> Outcome {
-    let expected = call.output(&Executor::Reference).await;
-    let got = call.output(executor).await;
-    match (expected, got) {
+    compare(call, call.output(executor).await)
+}
+
+/// Compares what came of `call` with what the reference makes of it: the same bits, or the same
+/// error.
+pub fn compare(call: &Call, got: Result<Vec<u8>>) -> Outcome {
+    match (call.expected(), got) {
         (Ok(expected), Ok(got)) => {
             let shape = call.output_shape().unwrap_or_default();
             match byte_difference(&shape, call.element_bytes, &expected, &got) {

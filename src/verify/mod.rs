@@ -9,12 +9,14 @@ mod builtin;
 mod call;
 mod case;
 mod data;
+mod random;
 mod report;
 mod run;
 
 pub use builtin::builtin;
-pub use call::{Call, check_call};
+pub use call::{Call, check_call, compare};
 pub use case::{Case, CaseError, Expected, read_cases};
 pub use data::{Data, Values};
+pub use random::call_from;
 pub use report::Report;
 pub use run::{Outcome, run_case};

@@ -1,0 +1,296 @@
+//! Random calls, made from a list of choices.
+//!
+//! A call is a pure function of numbers, and the number 0 always means the simplest choice. So a
+//! list that is shortened or made smaller gives a simpler call: whatever shrinks lists of numbers
+//! (a property test, a fuzzer) shrinks calls.
+
+use crate::index::IndexType;
+use crate::op::Op;
+use crate::rules::{ElementsShapes, Fill, Negative, OutOfBounds, Rules};
+use crate::shape::Layout;
+use crate::verify::call::Call;
+
+/// Elements of a tensor, about: what a comparison takes a moment for.
+const MAX_ELEMENTS: usize = 3000;
+
+/// The call that these choices make.
+pub fn call_from(choices: &[u32]) -> Call {
+    let mut choices = Choices { rest: choices };
+    let shape = shapes(&mut choices);
+    let element_bytes = choices.of(&[4, 1, 2, 8, 16, 3, 12, 20, 6, 5, 32, 24, 7, 48, 256]);
+    let index_type = choices.of(&IndexType::ALL);
+    let rules = rules(&mut choices, element_bytes);
+    let params = view(&mut choices, &shape.params);
+    let indices = view(&mut choices, &shape.indices);
+    // However many indices there are, what is left of the choices makes them all.
+    let left = choices.rest.iter().copied().cycle();
+    let index_values: Vec<i128> = left
+        .chain(std::iter::repeat(0))
+        .take(indices.elements)
+        .map(|choice| index(choice, &shape.extents))
+        .collect();
+    Call {
+        op: shape.op,
+        rules,
+        element_bytes,
+        params: bytes(params.elements * element_bytes, params.elements as u32),
+        params_layout: params.layout,
+        index_type,
+        indices: encode(index_type, &index_values),
+        indices_layout: indices.layout,
+    }
+}
+
+/// Choices still to be made; 0 for ever when they run out.
+struct Choices<'a> {
+    rest: &'a [u32],
+}
+
+impl Choices<'_> {
+    fn next(&mut self) -> u32 {
+        match self.rest.split_first() {
+            Some((&first, rest)) => {
+                self.rest = rest;
+                first
+            }
+            None => 0,
+        }
+    }
+
+    fn below(&mut self, n: usize) -> usize {
+        self.next() as usize % n.max(1)
+    }
+
+    fn of<T: Clone>(&mut self, options: &[T]) -> T {
+        options[self.below(options.len())].clone()
+    }
+
+    /// True once in `n` times.
+    fn rarely(&mut self, n: usize) -> bool {
+        self.below(n) == n - 1
+    }
+
+    /// Dims whose product stays below about [`MAX_ELEMENTS`] together with `used`.
+    fn dims(&mut self, rank: usize, used: usize) -> Vec<usize> {
+        let mut used = used.max(1);
+        let mut dim = |_| {
+            let d = self.of(&[1, 2, 3, 4, 5, 7, 8, 16, 17, 33, 64, 100, 0, 1000]);
+            let d = if used * d > MAX_ELEMENTS { 1 } else { d };
+            used *= d.max(1);
+            d
+        };
+        (0..rank).map(&mut dim).collect()
+    }
+}
+
+/// An operator with shapes that mostly fit it.
+struct Shapes {
+    op: Op,
+    params: Vec<usize>,
+    indices: Vec<usize>,
+    /// The extents of the axes that are looked up.
+    extents: Vec<usize>,
+}
+
+fn shapes(choices: &mut Choices<'_>) -> Shapes {
+    let mut shapes = match choices.below(3) {
+        0 => gather(choices),
+        1 => gather_nd(choices),
+        _ => gather_elements(choices),
+    };
+    if choices.rarely(40) {
+        // A shape that does not fit: all executors must say the same.
+        let tensor = choices.of(&[0, 1]);
+        let dims = [&mut shapes.params, &mut shapes.indices];
+        let dims = dims.into_iter().nth(tensor);
+        if let Some(last) = dims.and_then(|d| d.last_mut()) {
+            *last += 1;
+        }
+    }
+    shapes
+}
+
+fn gather(choices: &mut Choices<'_>) -> Shapes {
+    let rank = 1 + choices.below(8);
+    let params = choices.dims(rank, 1);
+    let batch = choices.below(rank);
+    let axis = batch + choices.below(rank - batch);
+    let used = params.iter().product::<usize>() / params[axis].max(1);
+    let positions = choices.below(4);
+    let indices = [&params[..batch], &choices.dims(positions, used)].concat();
+    let axis_given = match choices.below(3) {
+        0 => Some(axis as isize),
+        1 => Some(axis as isize - rank as isize),
+        _ if axis == batch => None,
+        _ => Some(axis as isize),
+    };
+    let from_back = positions > 0 && choices.rarely(3);
+    let batch_dims = if from_back {
+        -(positions as isize)
+    } else {
+        batch as isize
+    };
+    Shapes {
+        op: Op::Gather {
+            axis: axis_given,
+            batch_dims,
+        },
+        extents: vec![params[axis]],
+        params,
+        indices,
+    }
+}
+
+fn gather_nd(choices: &mut Choices<'_>) -> Shapes {
+    let rank = 1 + choices.below(8);
+    let params = choices.dims(rank, 1);
+    let batch = choices.below(rank);
+    let depth = choices.below(rank - batch + 1);
+    let used = params[..batch].iter().product::<usize>()
+        * params[batch + depth..].iter().product::<usize>();
+    let positions = choices.below(4);
+    let positions = choices.dims(positions, used);
+    Shapes {
+        op: Op::GatherNd {
+            batch_dims: batch as isize,
+        },
+        indices: [&params[..batch], &positions, &[depth]].concat(),
+        extents: params[batch..batch + depth].to_vec(),
+        params,
+    }
+}
+
+fn gather_elements(choices: &mut Choices<'_>) -> Shapes {
+    let rank = 1 + choices.below(8);
+    let params = choices.dims(rank, 1);
+    let axis = choices.below(rank);
+    let mut indices = params.clone();
+    for (d, dim) in indices.iter_mut().enumerate() {
+        if d == axis {
+            let used: usize = params
+                .iter()
+                .enumerate()
+                .filter(|&(n, _)| n != axis)
+                .map(|(_, &d)| d)
+                .product();
+            *dim = choices.dims(1, used)[0];
+        } else if choices.rarely(4) {
+            *dim = choices.below(*dim + 1);
+        }
+    }
+    let from_back = choices.rarely(3);
+    Shapes {
+        op: Op::GatherElements {
+            axis: axis as isize - if from_back { rank as isize } else { 0 },
+        },
+        extents: vec![params[axis]],
+        params,
+        indices,
+    }
+}
+
+fn rules(choices: &mut Choices<'_>, element_bytes: usize) -> Rules {
+    let out_of_bounds = match choices.below(6) {
+        0 | 1 => OutOfBounds::Zero,
+        2 => OutOfBounds::Fill(Fill::from_bytes(&bytes(element_bytes, choices.next()))),
+        3 => OutOfBounds::Clip,
+        4 => OutOfBounds::Wrap,
+        _ => OutOfBounds::Error,
+    };
+    Rules {
+        negative: choices.of(&[Negative::OutOfBounds, Negative::FromEnd]),
+        out_of_bounds,
+        elements_shapes: choices.of(&[ElementsShapes::Onnx, ElementsShapes::Torch]),
+    }
+}
+
+/// A layout, and how many elements of data it needs.
+struct View {
+    layout: Layout,
+    elements: usize,
+}
+
+/// The tensor of this shape: contiguous, or permuted, stepped, reversed, broadcast and offset.
+fn view(choices: &mut Choices<'_>, shape: &[usize]) -> View {
+    let elements: usize = shape.iter().product();
+    if !choices.rarely(2) {
+        return View {
+            layout: Layout::contiguous(shape),
+            elements,
+        };
+    }
+    // The order of the dims in memory, innermost last.
+    let mut order: Vec<usize> = (0..shape.len()).collect();
+    if choices.rarely(2) {
+        for n in (1..order.len()).rev() {
+            order.swap(n, choices.below(n + 1));
+        }
+    }
+    let mut strides = vec![0isize; shape.len()];
+    let mut offset = choices.of(&[0, 0, 1, 2, 3, 5, 8]);
+    let mut run = 1;
+    for &d in order.iter().rev() {
+        if choices.rarely(6) {
+            continue; // broadcast
+        }
+        let step = choices.of(&[1, 1, 1, 1, 2, 3]);
+        strides[d] = (run * step) as isize;
+        if choices.rarely(6) {
+            offset += (shape[d].max(1) - 1) * run * step;
+            strides[d] = -strides[d];
+        }
+        run *= step * shape[d].max(1);
+    }
+    // Rebuilding the layout cannot fail: one stride per dim.
+    let layout =
+        Layout::strided(shape, &strides, offset).unwrap_or_else(|_| Layout::contiguous(shape));
+    let reach = layout.reached().map_or(0, |(_, last)| last + 1);
+    View {
+        layout,
+        elements: reach + choices.below(3),
+    }
+}
+
+/// Mostly inside; else from the end, just outside, far outside, or inside in its low 32 bits only.
+fn index(choice: u32, extents: &[usize]) -> i128 {
+    let extent = extents.get(choice as usize >> 8 & 3).or(extents.first());
+    let extent = extent.map_or(1, |&e| e.max(1)) as i128;
+    let inside = i128::from(choice >> 12) % extent;
+    match choice & 31 {
+        0..=23 => inside,
+        24 | 25 => -1 - inside,
+        26 => extent,
+        27 => -extent - 1,
+        28 => inside + (1 << 32),
+        29 => inside - (1 << 32),
+        30 => i128::from(i64::MAX),
+        _ => i128::from(i64::MIN),
+    }
+}
+
+/// Values that do not fit the type wrap around to others.
+fn encode(index_type: IndexType, values: &[i128]) -> Vec<u8> {
+    let bytes = index_type.bytes();
+    values
+        .iter()
+        .flat_map(|v| {
+            let mut element = v.to_ne_bytes();
+            if cfg!(target_endian = "big") {
+                element.rotate_left(16 - bytes);
+            }
+            element.into_iter().take(bytes)
+        })
+        .collect()
+}
+
+/// Bytes that differ from their neighbours near and far.
+fn bytes(count: usize, seed: u32) -> Vec<u8> {
+    let mut state = seed.wrapping_mul(2_654_435_761).wrapping_add(1);
+    let mut next = || {
+        state ^= state << 13;
+        state ^= state >> 17;
+        state ^= state << 5;
+        state as u8
+    };
+    (0..count).map(|_| next()).collect()
+}

@@ -1,0 +1,127 @@
+#!/usr/bin/env bash
+# Checks everything: format, lints, feature sets, documentation, all tests. Runs from any
+# directory and stops at the first failure. Needs Rust. The tests run on every GPU adapter of the
+# machine; if a Linux machine has none, Mesa's software drivers are installed.
+#
+#   CI=true                     wants adapters of both Vulkan and GL on Linux
+#   WGPU_GATHER_ALLOW_NO_GPU=1  installs nothing and lets the tests run without an adapter
+#   WGPU_BACKEND=vulkan         restricts adapters to one API (a variable of wgpu)
+#   GATHER_CASES=1000           how many random calls the tests make
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+started=$SECONDS
+step=
+step_started=$SECONDS
+scratch=$(mktemp -d)
+
+finish() {
+    local status=$?
+    rm -rf "$scratch"
+    if ((status != 0)); then
+        printf '\nFAILED: %s, after %d s (%d s in all)\n' \
+            "$step" $((SECONDS - step_started)) $((SECONDS - started))
+    fi
+}
+trap finish EXIT
+
+# run TITLE COMMAND...: a heading, the command, and how long it took.
+run() {
+    step=$1
+    step_started=$SECONDS
+    printf '\n=== %s\n' "$step"
+    shift
+    "$@"
+    printf -- '--- %s: %d s\n' "$step" $((SECONDS - step_started))
+}
+
+# Mesa's EGL complains where this is unset.
+if [[ -z ${XDG_RUNTIME_DIR:-} ]]; then
+    export XDG_RUNTIME_DIR=$scratch
+fi
+
+# Each feature alone, and none: the library without its dev-dependencies, which could hide a
+# feature that a dependency lacks.
+clippy_features() {
+    local features
+    for features in "" gpu rayon verify; do
+        echo "features: ${features:-none}"
+        cargo clippy --package wgpu-gather --lib --locked \
+            --no-default-features --features "$features" -- -D warnings
+    done
+}
+
+doc() {
+    RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --all-features --locked
+}
+
+# The adapters as the command sees them; the tests were built with it.
+list_adapters() {
+    local target
+    target=$(cargo metadata --no-deps --format-version 1 --locked |
+        sed 's/.*"target_directory":"\([^"]*\)".*/\1/; s/\\\\/\//g')
+    "$target/debug/wgpu-gather" adapters "$@"
+}
+
+# Whether the tests have what they want: an adapter; in CI on Linux, one of Vulkan and one of GL.
+adapters_suffice() {
+    local found
+    found=$(list_adapters --json)
+    if [[ -n ${CI:-} && -z ${WGPU_BACKEND:-} && $(uname -s) == Linux ]]; then
+        [[ $found == *'"api": "vulkan"'* && $found == *'"api": "gl"'* ]]
+    else
+        [[ $found == *'"api"'* ]]
+    fi
+}
+
+as_root() {
+    if [[ $(id -u) == 0 ]]; then
+        "$@"
+    else
+        sudo "$@"
+    fi
+}
+
+# Mesa's Vulkan and GL drivers; those of lavapipe and llvmpipe run on any CPU.
+install_drivers() {
+    if command -v apt-get >/dev/null; then
+        as_root apt-get update
+        as_root env DEBIAN_FRONTEND=noninteractive apt-get install --yes --no-install-recommends \
+            mesa-vulkan-drivers libvulkan1 libegl1 libgl1-mesa-dri
+    elif command -v dnf >/dev/null; then
+        as_root dnf install --assumeyes \
+            mesa-vulkan-drivers vulkan-loader mesa-libEGL mesa-dri-drivers
+    elif command -v pacman >/dev/null; then
+        as_root pacman --sync --refresh --noconfirm --needed \
+            vulkan-swrast vulkan-icd-loader mesa libglvnd
+    elif command -v apk >/dev/null; then
+        as_root apk add mesa-vulkan-swrast vulkan-loader mesa-egl mesa-dri-gallium
+    else
+        echo "No package manager known here; please install Mesa's Vulkan and GL drivers."
+        return 1
+    fi
+}
+
+adapters() {
+    if [[ ${WGPU_GATHER_ALLOW_NO_GPU:-} != 1 && $(uname -s) == Linux ]] && ! adapters_suffice; then
+        list_adapters
+        echo "An adapter is missing: installing Mesa's drivers."
+        install_drivers
+        if ! adapters_suffice; then
+            list_adapters
+            echo "An adapter is still missing (in CI: Vulkan and GL are both needed)."
+            return 1
+        fi
+    fi
+    list_adapters
+}
+
+run "format" cargo fmt --all --check
+run "lints" cargo clippy --workspace --all-targets --all-features --locked -- -D warnings
+run "lints of each feature alone" clippy_features
+run "documentation" doc
+run "building the tests" cargo test --workspace --all-features --locked --no-run
+run "adapters" adapters
+run "tests" cargo test --workspace --all-features --locked
+
+printf '\nAll steps passed: %d s in all\n' $((SECONDS - started))

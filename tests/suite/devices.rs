@@ -1,0 +1,308 @@
+//! Devices that are small, foreign, destroyed or out of memory: typed errors, no panic.
+
+use wgpu_gather::gpu::{Buffers, Engine};
+use wgpu_gather::verify::{Outcome, builtin, check_call};
+use wgpu_gather::{
+    Error, Executor, IndexType, Layout, Op, OpKind, Plan, Role, Rules, Tensor, wgpu,
+};
+
+use crate::common::{
+    assert_all_passed, block_on, buffer_with, check_all, device_on, engines, fresh_adapter,
+    fresh_device,
+};
+
+#[test]
+fn the_least_limits_that_wgpu_knows_are_enough() {
+    for engine in engines() {
+        let (device, queue) = fresh_device(engine, wgpu::Limits::downlevel_defaults());
+        let small = block_on(Engine::new(device, queue)).expect("an engine");
+        let calls: Vec<_> = builtin().into_iter().step_by(3).collect();
+        let report = check_all(&calls, &Executor::Gpu(small));
+        assert_all_passed("downlevel_defaults", &report);
+    }
+}
+
+#[test]
+fn few_workgroups_per_dimension_fold() {
+    for engine in engines() {
+        let limits = wgpu::Limits {
+            max_compute_workgroups_per_dimension: 3,
+            ..wgpu::Limits::downlevel_defaults()
+        };
+        let (device, queue) = fresh_device(engine, limits);
+        let small = block_on(Engine::new(device, queue)).expect("an engine");
+        let mut folded = 0;
+        for call in builtin() {
+            match block_on(check_call(&call, &Executor::Gpu(small.clone()))) {
+                Outcome::Passed => folded += 1,
+                // more than 3 × 3 workgroups
+                Outcome::Failed(why) => assert!(why.contains("the number of workgroups"), "{why}"),
+                Outcome::Skipped(why) => panic!("{why}"),
+            }
+        }
+        assert!(folded > 1000, "{folded}");
+    }
+}
+
+#[test]
+fn a_tensor_beyond_a_binding_names_the_limit() {
+    for engine in engines() {
+        let limits = wgpu::Limits {
+            max_storage_buffer_binding_size: 4096,
+            ..wgpu::Limits::downlevel_defaults()
+        };
+        let (device, queue) = fresh_device(engine, limits);
+        let small = Executor::Gpu(block_on(Engine::new(device, queue)).expect("an engine"));
+        let run = |rows: usize, ids: usize| {
+            let params = Tensor::new(&[rows, 4], vec![1.5f32; rows * 4]).unwrap();
+            let ids = Tensor::new(&[ids], vec![0u32; ids]).unwrap();
+            small.run_blocking(
+                Op::gather(0),
+                &Rules::default(),
+                &params.view(),
+                &ids.view(),
+            )
+        };
+        assert!(run(256, 256).is_ok(), "4096 bytes fit");
+        let too_large = |role| {
+            Err(Error::TensorTooLarge {
+                op: OpKind::Gather,
+                role,
+                bytes: 4112,
+                limit: 4096,
+            })
+        };
+        assert_eq!(run(257, 1), too_large(Role::Params));
+        assert_eq!(run(1, 257), too_large(Role::Output));
+        assert!(run(256, 256).is_ok(), "the device works afterwards");
+    }
+}
+
+#[test]
+fn a_destroyed_device_is_an_error() {
+    for engine in engines() {
+        let own = block_on(Engine::headless(Some(&engine.adapter().label()))).expect("an engine");
+        let run = |engine: &Engine| {
+            let params = Tensor::new(&[2], vec![1u32, 2]).unwrap();
+            let ids = Tensor::new(&[1], vec![1i32]).unwrap();
+            let executor = Executor::Gpu(engine.clone());
+            executor.run_blocking(
+                Op::gather(0),
+                &Rules::default(),
+                &params.view(),
+                &ids.view(),
+            )
+        };
+        assert!(run(&own).is_ok());
+        own.device().destroy();
+        let _ = own.device().poll(wgpu::PollType::Poll);
+        assert!(
+            matches!(run(&own), Err(Error::DeviceLost { .. })),
+            "{:?}",
+            run(&own)
+        );
+
+        // A device of the caller: we hear of its loss only when a call fails.
+        let (device, queue) = fresh_device(engine, wgpu::Limits::downlevel_defaults());
+        let theirs = block_on(Engine::new(device.clone(), queue)).expect("an engine");
+        assert!(run(&theirs).is_ok());
+        device.destroy();
+        assert!(
+            matches!(run(&theirs), Err(Error::DeviceLost { .. })),
+            "{:?}",
+            run(&theirs)
+        );
+        assert!(run(engine).is_ok(), "other devices work on");
+    }
+}
+
+fn plan() -> Plan {
+    let (params, indices) = (Layout::contiguous(&[8, 4]), Layout::contiguous(&[6]));
+    Plan::new(
+        Op::gather(0),
+        &Rules::default(),
+        4,
+        &params,
+        IndexType::I32,
+        &indices,
+    )
+    .unwrap()
+}
+
+#[test]
+fn buffers_that_do_not_fit_are_named() {
+    let op = OpKind::Gather;
+    for engine in engines() {
+        let prepared = block_on(engine.prepare(&plan())).unwrap();
+        let params = buffer_with(engine, &[1; 128]);
+        let indices = buffer_with(engine, &[0; 24]);
+        let output = buffer_with(engine, &[0; 96]);
+        let unusable = engine.device().create_buffer(&wgpu::BufferDescriptor {
+            label: None,
+            size: 256,
+            usage: wgpu::BufferUsages::COPY_DST,
+            mapped_at_creation: false,
+        });
+        let good = Buffers {
+            params: (&params, 0),
+            indices: (&indices, 0),
+            output: (&output, 0),
+            status: None,
+        };
+        let encode = |buffers: &Buffers<'_>| {
+            let mut encoder = engine.device().create_command_encoder(&Default::default());
+            let result = prepared.encode(&mut encoder, buffers);
+            engine.queue().submit([encoder.finish()]);
+            result
+        };
+        assert_eq!(encode(&good), Ok(()));
+        let cases = [
+            (
+                Buffers {
+                    params: (&params, 4),
+                    ..good
+                },
+                Error::BufferTooSmall {
+                    op,
+                    role: Role::Params,
+                    needed: 132,
+                    size: 128,
+                },
+            ),
+            (
+                Buffers {
+                    indices: (&indices, 8),
+                    ..good
+                },
+                Error::BufferTooSmall {
+                    op,
+                    role: Role::Indices,
+                    needed: 32,
+                    size: 24,
+                },
+            ),
+            (
+                Buffers {
+                    output: (&indices, 0),
+                    indices: (&output, 0),
+                    ..good
+                },
+                Error::BufferTooSmall {
+                    op,
+                    role: Role::Output,
+                    needed: 96,
+                    size: 24,
+                },
+            ),
+            (
+                Buffers {
+                    params: (&params, 2),
+                    ..good
+                },
+                Error::Misaligned {
+                    op,
+                    role: Role::Params,
+                    offset: 2,
+                    alignment: 4,
+                },
+            ),
+            (
+                Buffers {
+                    params: (&unusable, 0),
+                    ..good
+                },
+                Error::MissingUsage {
+                    op,
+                    role: Role::Params,
+                    usage: "STORAGE",
+                },
+            ),
+            (
+                Buffers {
+                    output: (&params, 0),
+                    ..good
+                },
+                Error::SameBuffer {
+                    op,
+                    role: Role::Params,
+                },
+            ),
+            (
+                Buffers {
+                    output: (&indices, 0),
+                    ..good
+                },
+                Error::SameBuffer {
+                    op,
+                    role: Role::Indices,
+                },
+            ),
+        ];
+        for (buffers, error) in cases {
+            assert_eq!(encode(&buffers), Err(error));
+        }
+    }
+}
+
+#[test]
+fn a_buffer_of_another_device_is_refused_in_wgpus_words() {
+    for engine in engines() {
+        let adapter = fresh_adapter(engine);
+        let engine = || {
+            let (device, queue) = device_on(&adapter, wgpu::Limits::downlevel_defaults());
+            block_on(Engine::new(device, queue)).expect("an engine")
+        };
+        let (ours, theirs) = (engine(), engine());
+        let prepared = block_on(ours.prepare(&plan())).unwrap();
+        let params = buffer_with(&theirs, &[1; 128]);
+        let indices = buffer_with(&ours, &[0; 24]);
+        let output = buffer_with(&ours, &[0; 96]);
+        let buffers = Buffers {
+            params: (&params, 0),
+            indices: (&indices, 0),
+            output: (&output, 0),
+            status: None,
+        };
+        let mut encoder = ours.device().create_command_encoder(&Default::default());
+        let error = prepared.encode(&mut encoder, &buffers).unwrap_err();
+        assert!(
+            matches!(
+                &error,
+                Error::Gpu {
+                    what: "a bind group",
+                    ..
+                }
+            ),
+            "{error}"
+        );
+    }
+}
+
+#[test]
+fn a_destroyed_buffer_is_refused() {
+    for engine in engines() {
+        let prepared = block_on(engine.prepare(&plan())).unwrap();
+        let params = buffer_with(engine, &[1; 128]);
+        let indices = buffer_with(engine, &[0; 24]);
+        let output = buffer_with(engine, &[0; 96]);
+        params.destroy();
+        let buffers = Buffers {
+            params: (&params, 0),
+            indices: (&indices, 0),
+            output: (&output, 0),
+            status: None,
+        };
+        let mut encoder = engine.device().create_command_encoder(&Default::default());
+        let error = prepared.encode(&mut encoder, &buffers).unwrap_err();
+        assert!(
+            matches!(
+                &error,
+                Error::Gpu {
+                    what: "a bind group",
+                    ..
+                }
+            ),
+            "{error}"
+        );
+    }
+}

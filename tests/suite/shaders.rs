@@ -1,0 +1,132 @@
+//! Every kernel specialisation, without a device: parsed, validated with no optional capability,
+//! its overrides resolved, and written for every API that wgpu has.
+
+use std::collections::BTreeSet;
+
+use naga::back::{glsl, hlsl, msl, pipeline_constants, spv};
+use naga::valid::ValidationFlags;
+use wgpu_gather::gpu::{Specialisation, Stage};
+use wgpu_gather::plan::KernelKind;
+use wgpu_gather::wgpu::{DownlevelFlags, Features};
+
+/// The module and its validation, with the overrides resolved.
+fn resolve(specialisation: &Specialisation) -> (naga::Module, naga::valid::ModuleInfo) {
+    let source = specialisation.source();
+    let module = naga::front::wgsl::parse_str(&source)
+        .unwrap_or_else(|e| panic!("{specialisation:?}: {}", e.emit_to_string(&source)));
+    let mut validator = wgpu_naga_bridge::create_validator(
+        Features::empty(),
+        DownlevelFlags::all(),
+        ValidationFlags::all(),
+    );
+    let info = validator
+        .validate(&module)
+        .unwrap_or_else(|e| panic!("{specialisation:?}: {}", e.emit_to_string(&source)));
+    let constants = specialisation
+        .constants()
+        .into_iter()
+        .map(|(name, value)| (name.to_owned(), value))
+        .collect();
+    let entry = (naga::ShaderStage::Compute, specialisation.entry_point());
+    let (module, info) =
+        pipeline_constants::process_overrides(&module, &info, Some(entry), &constants)
+            .unwrap_or_else(|e| panic!("{specialisation:?}: {e}"));
+    (module.into_owned(), info.into_owned())
+}
+
+fn write_spirv(module: &naga::Module, info: &naga::valid::ModuleInfo) -> usize {
+    spv::write_vec(module, info, &spv::Options::default(), None)
+        .expect("SPIR-V")
+        .len()
+}
+
+fn write_msl(module: &naga::Module, info: &naga::valid::ModuleInfo) -> usize {
+    let options = msl::Options {
+        fake_missing_bindings: true,
+        ..Default::default()
+    };
+    let (text, _) =
+        msl::write_string(module, info, &options, &msl::PipelineOptions::default()).expect("MSL");
+    text.len()
+}
+
+fn write_hlsl(module: &naga::Module, info: &naga::valid::ModuleInfo) -> usize {
+    let mut text = String::new();
+    let options = hlsl::Options::default();
+    let pipeline_options = hlsl::PipelineOptions::default();
+    hlsl::Writer::new(&mut text, &options, &pipeline_options)
+        .write(module, info, None)
+        .expect("HLSL");
+    text.len()
+}
+
+fn write_glsl(module: &naga::Module, info: &naga::valid::ModuleInfo, entry: &str) -> usize {
+    let mut text = String::new();
+    let options = glsl::Options {
+        version: glsl::Version::new_gles(310),
+        ..Default::default()
+    };
+    let pipeline_options = glsl::PipelineOptions {
+        shader_stage: naga::ShaderStage::Compute,
+        entry_point: entry.to_owned(),
+        multiview: None,
+    };
+    let policies = naga::proc::BoundsCheckPolicies::default();
+    glsl::Writer::new(
+        &mut text,
+        module,
+        info,
+        &options,
+        &pipeline_options,
+        policies,
+    )
+    .expect("GLSL")
+    .write()
+    .expect("GLSL");
+    text.len()
+}
+
+#[test]
+fn every_specialisation_is_valid_and_can_be_written_for_every_api() {
+    let all = Specialisation::all();
+    for specialisation in &all {
+        let (module, info) = resolve(specialisation);
+        let lengths = [
+            write_spirv(&module, &info),
+            write_msl(&module, &info),
+            write_hlsl(&module, &info),
+            write_glsl(&module, &info, specialisation.entry_point()),
+        ];
+        assert!(
+            lengths.iter().all(|&l| l > 500),
+            "{specialisation:?}: {lengths:?}"
+        );
+    }
+    println!(
+        "{} specialisations, each as SPIR-V, MSL, HLSL and GLSL",
+        all.len()
+    );
+}
+
+#[test]
+fn the_list_of_specialisations_is_complete() {
+    let all: BTreeSet<_> = Specialisation::all().into_iter().collect();
+    // 8 copies × 3 ways with bad indices + 2 checks, each with 2 signed index types × 2 meanings
+    // of a negative index + 2 unsigned ones.
+    assert_eq!(all.len(), (8 * 3 + 2) * 6);
+    let kinds = [KernelKind::Rows, KernelKind::Elements, KernelKind::Packed];
+    for kind in kinds {
+        assert!(
+            all.iter()
+                .any(|s| matches!(s.stage, Stage::Copy(k, _) if k == kind))
+        );
+    }
+}
+
+#[test]
+fn a_broken_shader_would_be_noticed() {
+    let source = Specialisation::all()[0].source();
+    let broken = source.replace("geometry.row_count", "geometry.rows");
+    assert_ne!(source, broken);
+    assert!(naga::front::wgsl::parse_str(&broken).is_err());
+}
