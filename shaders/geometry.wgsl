@@ -21,6 +21,7 @@ struct Geometry {
     grid_x: u32,          // workgroups in x; y counts on from there
     chunks: u32,          // workgroups in z: parts of long rows
     lanes_log2: u32,      // invocations that share a row
+    index_rules: u32,     // see index.wgsl
 }
 
 const WORKGROUP = 256u;

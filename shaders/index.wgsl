@@ -1,12 +1,20 @@
 // The predicate for indices: one coordinate at a time, at full width. Its twin on the host is
 // `Rules::resolve` in src/rules.rs.
 
-override INDEX_WORDS: u32 = 1u;      // 2: 64 bits
-override INDEX_SIGNED: bool = true;
-override FROM_END: bool = false;     // negative indices count from the end, once
-override MOVE: u32 = 0u;             // a bad index is 0: bad, 1: clipped, 2: wrapped
+override INDEX_WORDS: u32 = 1u; // 2: 64 bits
 
-const BAD = 0xffffffffu;             // no coordinate: extents are below 2^31
+// Bits of geometry.index_rules. They matter only for an index that is not plainly inside, so they
+// are no overrides: one pipeline serves all rules.
+const SIGNED = 1u;
+const FROM_END = 2u; // negative indices count from the end, once
+const CLIP = 4u;
+const WRAP = 8u;
+
+const BAD = 0xffffffffu; // no coordinate: extents are below 2^31
+
+fn rule(bit: u32) -> bool {
+    return (geometry.index_rules & bit) != 0u;
+}
 
 // An index, sign-extended to 64 bits: low word, high word.
 fn load_index(at: u32) -> vec2<u32> {
@@ -14,7 +22,7 @@ fn load_index(at: u32) -> vec2<u32> {
         return vec2(indices[2u * at], indices[2u * at + 1u]);
     }
     let low = indices[at];
-    return vec2(low, select(0u, 0xffffffffu, INDEX_SIGNED && low >= 0x80000000u));
+    return vec2(low, select(0u, 0xffffffffu, low >= 0x80000000u && rule(SIGNED)));
 }
 
 fn resolve(index: vec2<u32>, extent: u32) -> u32 {
@@ -27,8 +35,8 @@ fn resolve(index: vec2<u32>, extent: u32) -> u32 {
 
 fn resolve_outside(index: vec2<u32>, extent: u32) -> u32 {
     var value = index;
-    var negative = INDEX_SIGNED && value.y >= 0x80000000u;
-    if (FROM_END && negative) {
+    var negative = value.y >= 0x80000000u && rule(SIGNED);
+    if (negative && rule(FROM_END)) {
         value.x += extent;
         value.y += select(0u, 1u, value.x < extent); // the carry
         negative = value.y >= 0x80000000u;
@@ -36,10 +44,10 @@ fn resolve_outside(index: vec2<u32>, extent: u32) -> u32 {
             return value.x;
         }
     }
-    if (MOVE == 1u) {
+    if (rule(CLIP)) {
         return select(extent - 1u, 0u, negative);
     }
-    if (MOVE == 2u) {
+    if (rule(WRAP)) {
         return modulo(value, negative, extent);
     }
     return BAD;

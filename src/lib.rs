@@ -1,4 +1,232 @@
-//! stub docs
+//! `tf.gather`, `gather_nd` / `GatherND` and `torch.gather` / `GatherElements`: on the GPU as WGSL
+//! compute shaders through [wgpu](https://docs.rs/wgpu), and on the CPU.
+//!
+//! # What it computes
+//!
+//! A gather builds a tensor (the **output**) out of elements of another (**params**), which
+//! **indices** select. There are three ways to select, the variants of [`Op`]:
+//!
+//! | operator | each index selects | output shape |
+//! |---|---|---|
+//! | [`Op::Gather`] | a slice of params along one axis | `p[..axis] + i[batch..] + p[axis+1..]` |
+//! | [`Op::GatherNd`] | with `K-1` others, a slice at a tuple of coordinates | `i[..-1] + p[batch+K..]` |
+//! | [`Op::GatherElements`] | one element along one axis | that of indices |
+//!
+//! Here `p` is the shape of params, `i` that of indices, and `K = i[-1]`. Diagrams, and the names
+//! that frameworks have for them, are at the variants.
+//!
+//! ```
+//! use wgpu_gather::{Executor, Op, Rules, Tensor};
+//!
+//! let params = Tensor::new(&[2, 3], vec!['a', 'b', 'c', 'd', 'e', 'f'])?;
+//! let gather = |op, indices: Tensor<i32>| {
+//!     Executor::Cpu.run_blocking(op, &Rules::TORCH, &params.view(), &indices.view())
+//! };
+//!
+//! let columns = gather(Op::gather(1), Tensor::new(&[2], vec![2, 0])?)?;
+//! assert_eq!(columns, Tensor::new(&[2, 2], vec!['c', 'a', 'f', 'd'])?);
+//!
+//! let pairs = gather(Op::gather_nd(), Tensor::new(&[2, 2], vec![1, 0, 0, 2])?)?;
+//! assert_eq!(pairs, Tensor::new(&[2], vec!['d', 'c'])?);
+//!
+//! let elements = gather(Op::gather_elements(0), Tensor::new(&[2, 3], vec![1, 0, 1, 0, 0, 1])?)?;
+//! assert_eq!(elements, Tensor::new(&[2, 3], vec!['d', 'b', 'f', 'a', 'b', 'f'])?);
+//! # Ok::<(), wgpu_gather::Error>(())
+//! ```
+//!
+//! # Semantics
+//!
+//! **Rules for indices.** Frameworks differ in what a negative index means and in what happens to
+//! an index that is out of bounds. [`Rules`] says both. There is a preset for each framework, such
+//! as [`Rules::TENSORFLOW_GPU`] (the default), [`Rules::ONNX`], [`Rules::TORCH`] and
+//! [`Rules::NUMPY`]; all presets are in [`Rules::PRESETS`]. One predicate decides
+//! ([`Rules::resolve`]). It looks at one coordinate at a time, not at a flat offset, and at the
+//! full width of the index: a 64-bit index is never cut to 32 bits.
+//!
+//! **Bad indices.** An index that stays out of bounds makes all elements that it selects zero
+//! bits or the fill value, or the call fails, as the rules say. In `gather_nd` one bad coordinate
+//! is enough. The error ([`BadIndex`]) names the first bad index in row-major order of indices,
+//! its value, and how many there are.
+//!
+//! **Empty tensors.** Any dim may be 0. If the output is empty, no index is looked at, and a bad
+//! one is no error. An axis of extent 0 has no valid index: with an output that is not empty, the
+//! rules give zeros, the fill value or an error; to clip or wrap is an error, as there is nothing
+//! to read.
+//!
+//! **Bits.** A gather moves bits and computes nothing. NaN payloads, negative zeros and subnormals
+//! come out as they went in. An element type is only a width, so [`Element`] is any plain-old-data
+//! type: numbers, `bool`, structs without padding. The same call under the same rules gives the
+//! same bits, or the same error about an index, on every executor.
+//!
+//! **Views.** A [`TensorView`] may have any strides and offset ([`Layout`]): transposed, sliced,
+//! broadcast (stride 0) and reversed tensors are read where they lie. The output is contiguous and
+//! row-major.
+//!
+//! ```
+//! use wgpu_gather::{Executor, Layout, Op, Rules, Tensor, TensorView};
+//!
+//! // The columns of a 2 × 3 matrix as rows, and one index for both of two positions.
+//! let matrix = [11u16, 12, 13, 21, 22, 23];
+//! let columns = TensorView::strided(Layout::strided(&[3, 2], &[1, 3], 0)?, &matrix)?;
+//! let last = TensorView::strided(Layout::strided(&[2], &[0], 0)?, &[-1i64])?;
+//!
+//! let rows = Executor::Cpu.run_blocking(Op::gather(0), &Rules::NUMPY, &columns, &last)?;
+//! assert_eq!(rows, Tensor::new(&[2, 2], vec![13, 23, 13, 23])?);
+//! # Ok::<(), wgpu_gather::Error>(())
+//! ```
+//!
+//! # From a host call to your own encoder
+//!
+//! **Host tensors.** [`Executor::run`] takes views and returns a [`Tensor`];
+//! [`Executor::run_blocking`] blocks. There are three executors: [`Executor::Reference`] (the
+//! definitions, slow and plain), [`Executor::Cpu`] (all cores) and `Executor::Gpu`.
+//! [`Executor::auto`] takes the GPU if there is one, and else the CPU; it says why. A software
+//! adapter does not count as a GPU here.
+//!
+//! ```
+//! use wgpu_gather::{Executor, Op, Rules, Tensor};
+//!
+//! let auto = Executor::auto_blocking();
+//! println!("{} ({})", auto.executor.describe(), auto.reason);
+//!
+//! let table = Tensor::new(&[3, 2], vec![0.5f32, 1.5, 2.5, 3.5, 4.5, 5.5])?;
+//! let ids = Tensor::new(&[2], vec![2i64, 7])?;
+//! let look_up = |rules| auto.executor.run_blocking(Op::gather(0), rules, &table.view(), &ids.view());
+//!
+//! assert_eq!(look_up(&Rules::TENSORFLOW_GPU)?.data(), [4.5, 5.5, 0.0, 0.0]);
+//! assert_eq!(
+//!     look_up(&Rules::ONNX).unwrap_err().to_string(),
+//!     "gather: indices[1] = 7 is out of bounds for params axis 0 of extent 3"
+//! );
+//! # Ok::<(), wgpu_gather::Error>(())
+//! ```
+//!
+//! **Bytes.** [`Executor::run_bytes`] is for element types that are known only at run time
+//! ([`Params`], [`Indices`], [`DType`]).
+//!
+//! **Values that are no plain bits**, such as strings: [`Executor::run_cloned`] gathers positions
+//! and clones the values on the host.
+//!
+//! ```
+//! use wgpu_gather::{Executor, Op, Rules, Tensor};
+//!
+//! let words = Tensor::new(&[3], ["zero", "one", "two"].map(String::from).to_vec())?;
+//! let ids = Tensor::new(&[3], vec![2u8, 9, 0])?;
+//! let none = String::new();
+//! let found = Executor::Cpu.run_cloned_blocking(
+//!     Op::gather(0), &Rules::default(), &words.view(), &ids.view(), &none,
+//! )?;
+//! assert_eq!(found.data(), ["two", "", "zero"]);
+//! # Ok::<(), wgpu_gather::Error>(())
+//! ```
+//!
+//! **Your own device, buffers and encoder.** A host call uploads params each time. To gather from
+//! one table many times, keep it in a buffer: [`gpu::Engine::new`] takes your device and queue,
+//! [`Plan::new`] the shapes, [`gpu::Engine::prepare`] compiles, and [`gpu::Prepared::encode`]
+//! records into your encoder. It submits nothing and waits for nothing. Under
+//! [`OutOfBounds::Error`] the dispatch does not stop at a bad index: it writes zeros there, and a
+//! [`gpu::Status`] counts, which you read when it suits.
+//!
+#![cfg_attr(feature = "gpu", doc = "```no_run")]
+#![cfg_attr(not(feature = "gpu"), doc = "```ignore")]
+//! use wgpu_gather::gpu::{Buffers, Engine};
+//! use wgpu_gather::{IndexType, Layout, Op, Plan, Rules, wgpu};
+//!
+//! /// 512 rows of a table of 30,522 rows of 384 f32; the buffers hold table, ids and rows.
+//! async fn look_up(
+//!     device: &wgpu::Device,
+//!     queue: &wgpu::Queue,
+//!     [table, ids, rows]: [&wgpu::Buffer; 3],
+//! ) -> Result<(), wgpu_gather::Error> {
+//!     // once
+//!     let engine = Engine::new(device.clone(), queue.clone()).await?;
+//!     let plan = Plan::new(
+//!         Op::gather(0), &Rules::ONNX,
+//!         size_of::<f32>(), &Layout::contiguous(&[30_522, 384]),
+//!         IndexType::I32, &Layout::contiguous(&[512]),
+//!     )?;
+//!     let gather = engine.prepare(&plan).await?;
+//!     let status = gather.status()?;
+//!
+//!     // as often as you like, between passes of your own
+//!     let mut encoder = device.create_command_encoder(&Default::default());
+//!     gather.encode(&mut encoder, &Buffers {
+//!         params: (table, 0),
+//!         indices: (ids, 0),
+//!         output: (rows, 0),
+//!         status: Some(&status),
+//!     })?;
+//!     queue.submit([encoder.finish()]);
+//!
+//!     // later: was an index bad?
+//!     status.read().await
+//! }
+//! ```
+//!
+//! [`gpu::Engine::headless`] makes an engine with a device of its own.
+//!
+//! # Limits
+//!
+//! The CPU path gathers whatever can be addressed. The GPU path has these limits; each is a typed
+//! error that names the limit and, except for the last, the CPU path:
+//!
+//! - Params, indices and output fit one binding each: at most `max_storage_buffer_binding_size`
+//!   and `max_buffer_size` of the device, and below 2 GiB ([`Error::TensorTooLarge`]). A device
+//!   has only the limits that it was requested with; `wgpu`'s default is 128 MiB.
+//! - At most [32 loops](plan::MAX_LOOPS) and [32 coordinates](plan::MAX_COORDINATES), and a fill
+//!   value of at most [256 bytes](plan::MAX_FILL_BYTES) ([`Error::TooComplex`]). Loops are counted
+//!   after neighbouring ones are merged; contiguous tensors of any rank need four or fewer, unless
+//!   in `gather_elements` indices are smaller than params off the axis.
+//! - Counts, extents and strides are below 2<sup>31</sup> ([`Error::TooMany`]).
+//! - The output lies in another buffer than params and indices ([`Error::SameBuffer`]).
+//!
+//! No optional device feature is needed, and no limit beyond `wgpu::Limits::downlevel_defaults()`.
+//! wgpu's backends for Vulkan, Metal, DX12 and GL are compiled in. Its backend for browsers is
+//! not, and nothing is tested there.
+//!
+//! # How it is built
+//!
+//! Every gather is one map: a loop nest over the output, in which each element is read from a
+//! position that is affine in the loops, plus looked-up coordinates. [`Plan`] lowers an operator
+//! to that [`plan::Geometry`] and merges loops. What executes a plan knows no operator.
+//!
+//! ```text
+//! executor            one call for all
+//!  ├─ cpu::reference  the definitions; knows op and rules, not the plan
+//!  ├─ cpu::parallel   executes a plan on all cores
+//!  └─ gpu             executes a plan on a device: buffers, pipelines, encoding, status
+//! plan                operator and shapes → geometry → kernel: pure data, no device
+//! op, rules, element  shapes, the predicate for indices, widths
+//! ```
+//!
+//! The shaders (`shaders/*.wgsl`) see all tensors as words. A kernel moves lanes of 1, 2, 4, 8 or
+//! 16 bytes, the widest that shapes, strides and starts allow: rows of several lanes, single
+//! lanes, or lanes narrower than a word, of which one invocation puts together a whole word.
+//! A pipeline is compiled for a lane and for the width of an index. Shapes and rules are in a
+//! uniform block, so few pipelines serve all calls.
+//!
+//! The reference does not know the planner. If it did, a mistake in lowering would give the same
+//! wrong answer on both sides of every comparison. `verify` has those comparisons, for the tests
+//! and for users who want to know whether their GPU and driver are right.
+//!
+//! # Cargo features
+//!
+//! - `gpu` (default): the wgpu executor, in the module `gpu`, and wgpu itself as
+//!   `wgpu_gather::wgpu`. Without it: planner and CPU path only.
+//! - `rayon` (default): the CPU path on all cores; without it, on one.
+//! - `verify`: reading case files with recorded answers, and checking executors against the
+//!   reference.
+//!
+//! A new major version of wgpu is a new major version of this crate.
+
+#![cfg_attr(
+    not(feature = "gpu"),
+    allow(
+        rustdoc::broken_intra_doc_links,
+        reason = "the crate docs link to what the feature gpu adds"
+    )
+)]
+
 pub mod cpu;
 mod element;
 mod error;
@@ -26,3 +254,8 @@ pub use plan::Plan;
 pub use rules::{ElementsShapes, Fill, Negative, OutOfBounds, Rules};
 pub use shape::{Layout, checked_elements};
 pub use tensor::{Indices, Params, Tensor, TensorView};
+
+/// The examples of the README.
+#[cfg(all(doctest, feature = "gpu"))]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -51,8 +51,9 @@ clippy_features() {
     done
 }
 
+# The library's; the command, whose docs would land in the same folder, has none but --help.
 doc() {
-    RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --all-features --locked
+    RUSTDOCFLAGS="-D warnings" cargo doc --package wgpu-gather --no-deps --all-features --locked
 }
 
 # The adapters as the command sees them; the tests were built with it.

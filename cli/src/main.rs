@@ -1,2 +1,58 @@
-//! stub
-fn main(){}
+//! The `wgpu-gather` command: gathers from files, on the GPU or the CPU.
+//!
+//! A command computes an [`Answer`] and prints nothing itself, so that what goes to stdout and
+//! which status the process ends with are decided in one place, and a reader that closes the pipe
+//! early harms nobody.
+
+mod adapters;
+mod answer;
+mod args;
+mod backend;
+mod demo;
+mod files;
+mod fill;
+mod rules;
+mod run;
+mod tally;
+mod text;
+mod verify;
+
+use std::io::Write;
+use std::process::ExitCode;
+
+use anyhow::Result;
+use clap::Parser;
+
+use crate::answer::Answer;
+use crate::args::{Cli, Command};
+
+#[cfg(target_endian = "big")]
+compile_error!("the files are little-endian and are read without conversion");
+
+fn main() -> ExitCode {
+    let answer = match answer(Cli::parse().command) {
+        Ok(answer) => answer,
+        Err(error) => return fail(&error),
+    };
+    match answer.print() {
+        Ok(()) => answer.status(),
+        Err(error) => fail(&error),
+    }
+}
+
+fn answer(command: Command) -> Result<Answer> {
+    match command {
+        Command::Gather(args) => run::run(args.op(), &args.call),
+        Command::GatherNd(args) => run::run(args.op(), &args.call),
+        Command::GatherElements(args) => run::run(args.op(), &args.call),
+        Command::Adapters(args) => adapters::run(&args),
+        Command::Verify(args) => verify::run(&args),
+        Command::Demo(args) => demo::run(&args),
+    }
+}
+
+fn fail(error: &anyhow::Error) -> ExitCode {
+    // Where stderr is closed too, there is nobody left to tell.
+    let _ = writeln!(std::io::stderr(), "error: {error:#}");
+    ExitCode::FAILURE
+}

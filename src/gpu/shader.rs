@@ -1,8 +1,6 @@
 //! The shaders: parts under `shaders/`, joined by concatenation, specialised by overrides.
 
-use crate::index::IndexType;
 use crate::plan::{Kernel, KernelKind, Plan};
-use crate::rules::{Negative, OutOfBounds, Rules};
 
 /// What a pipeline does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -15,18 +13,14 @@ pub enum Stage {
     Locate,
 }
 
-/// Everything that a pipeline is compiled for. Shapes are not among it: they are in the uniform
-/// block, so that a program compiles few pipelines however many shapes it gathers.
+/// Everything that a pipeline is compiled for. Shapes and rules are not among it: they are in the
+/// uniform block, so that a program compiles few pipelines however much it gathers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Specialisation {
     /// What the pipeline does.
     pub stage: Stage,
-    /// The type of the indices.
-    pub index_type: IndexType,
-    /// Whether negative indices count from the end.
-    pub from_end: bool,
-    /// 0: a bad index is bad; 1: it is clipped; 2: it is wrapped.
-    pub moves: u32,
+    /// Words of an index: 1 or 2.
+    pub index_words: u32,
 }
 
 impl Specialisation {
@@ -36,22 +30,15 @@ impl Specialisation {
     }
 
     pub(crate) fn new(stage: Stage, plan: &Plan) -> Self {
-        let rules: &Rules = plan.rules();
         Specialisation {
             stage,
-            index_type: plan.index_type(),
-            from_end: rules.negative == Negative::FromEnd && plan.index_type().is_signed(),
-            moves: match rules.out_of_bounds {
-                OutOfBounds::Zero | OutOfBounds::Fill(_) | OutOfBounds::Error => 0,
-                OutOfBounds::Clip => 1,
-                OutOfBounds::Wrap => 2,
-            },
+            index_words: plan.index_type().bytes() as u32 / 4,
         }
     }
 
     /// Every specialisation there is.
     pub fn all() -> Vec<Specialisation> {
-        let copies = [
+        let stages = [
             Stage::Copy(KernelKind::Rows, 4),
             Stage::Copy(KernelKind::Rows, 8),
             Stage::Copy(KernelKind::Rows, 16),
@@ -60,29 +47,14 @@ impl Specialisation {
             Stage::Copy(KernelKind::Elements, 16),
             Stage::Copy(KernelKind::Packed, 1),
             Stage::Copy(KernelKind::Packed, 2),
+            Stage::Count,
+            Stage::Locate,
         ];
-        let copies = copies
+        let with = |stage, index_words| Specialisation { stage, index_words };
+        stages
             .iter()
-            .flat_map(|&stage| (0..3).map(move |moves| (stage, moves)));
-        // Only bad indices that stay bad are counted.
-        let checks = [(Stage::Count, 0), (Stage::Locate, 0)];
-        let mut all = Vec::new();
-        for (stage, moves) in copies.chain(checks) {
-            for index_type in IndexType::ALL {
-                for from_end in [false, true] {
-                    if from_end && !index_type.is_signed() {
-                        continue;
-                    }
-                    all.push(Specialisation {
-                        stage,
-                        index_type,
-                        from_end,
-                        moves,
-                    });
-                }
-            }
-        }
-        all
+            .flat_map(|&stage| [with(stage, 1), with(stage, 2)])
+            .collect()
     }
 
     /// The WGSL of the whole module.
@@ -115,12 +87,7 @@ impl Specialisation {
 
     /// The override constants.
     pub fn constants(&self) -> Vec<(&'static str, f64)> {
-        let mut constants = vec![
-            ("INDEX_WORDS", (self.index_type.bytes() / 4) as f64),
-            ("INDEX_SIGNED", f64::from(self.index_type.is_signed())),
-            ("FROM_END", f64::from(self.from_end)),
-            ("MOVE", f64::from(self.moves)),
-        ];
+        let mut constants = vec![("INDEX_WORDS", f64::from(self.index_words))];
         if let Stage::Copy(KernelKind::Packed, unit) = self.stage {
             constants.push(("UNIT", unit as f64));
         }

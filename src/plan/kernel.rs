@@ -8,7 +8,7 @@ use bytemuck::{Pod, Zeroable};
 
 use crate::error::{Error, Result};
 use crate::plan::{Coordinate, Geometry, Loop, Plan};
-use crate::rules::OutOfBounds;
+use crate::rules::{Negative, OutOfBounds};
 
 /// How many loops the uniform block carries.
 pub const MAX_LOOPS: usize = 32;
@@ -80,6 +80,8 @@ pub struct GeometryBlock {
     grid_x: u32,
     chunks: u32,
     lanes_log2: u32,
+    index_rules: u32,
+    padding: [u32; 3],
 }
 
 impl Kernel {
@@ -234,6 +236,7 @@ impl Scale<'_> {
             index_bytes,
         );
         block.row_length = 1;
+        block.index_rules = index_rules(self.plan);
         Ok(block)
     }
 
@@ -280,6 +283,15 @@ impl Scale<'_> {
             limit,
         })
     }
+}
+
+/// The rules as bits, as in `shaders/index.wgsl`.
+fn index_rules(plan: &Plan) -> u32 {
+    let rules = plan.rules();
+    u32::from(plan.index_type().is_signed())
+        | u32::from(rules.negative == Negative::FromEnd) << 1
+        | u32::from(rules.out_of_bounds == OutOfBounds::Clip) << 2
+        | u32::from(rules.out_of_bounds == OutOfBounds::Wrap) << 3
 }
 
 /// A count that stays below 2^31, so that rounding it up to whole workgroups stays below 2^32.

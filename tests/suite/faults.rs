@@ -184,7 +184,7 @@ fn faults_of_lowering_are_reported() {
             let strides = call.params_layout.strides().to_vec();
             let shape = call.params_layout.shape().to_vec();
             call.params_layout = wgpu_gather::Layout::strided(&shape, &strides, 1).unwrap();
-            let room = vec![0x99; 1 << 20];
+            let room = vec![0x99; call.element_bytes << 13];
             let mut roomy = call.clone();
             roomy.params.extend(room);
             roomy.rules = Rules::TENSORFLOW_GPU;

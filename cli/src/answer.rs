@@ -1,0 +1,50 @@
+//! What a command has to say, and whether all went well.
+
+use std::io::{ErrorKind, Write};
+use std::process::ExitCode;
+
+use anyhow::{Context, Result};
+
+/// The text for stdout and the verdict.
+pub(crate) struct Answer {
+    text: String,
+    good: bool,
+}
+
+impl Answer {
+    /// `text` (lines with their ends), of a command that found nothing wrong.
+    pub(crate) fn good(text: String) -> Self {
+        Answer { text, good: true }
+    }
+
+    /// `text` of a check that failed unless `good`.
+    pub(crate) fn checked(text: String, good: bool) -> Self {
+        Answer { text, good }
+    }
+
+    /// `value` as one JSON object on lines of its own.
+    pub(crate) fn json(value: &serde_json::Value, good: bool) -> Self {
+        Answer::checked(format!("{value:#}\n"), good)
+    }
+
+    /// Writes the text to stdout. A reader that has closed the pipe has read what it wanted.
+    pub(crate) fn print(&self) -> Result<()> {
+        let mut stdout = std::io::stdout().lock();
+        let written = stdout
+            .write_all(self.text.as_bytes())
+            .and_then(|()| stdout.flush());
+        match written {
+            Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
+            written => written.context("cannot write to stdout"),
+        }
+    }
+
+    /// 0 if all went well, else 1.
+    pub(crate) fn status(&self) -> ExitCode {
+        if self.good {
+            ExitCode::SUCCESS
+        } else {
+            ExitCode::FAILURE
+        }
+    }
+}

@@ -1,0 +1,231 @@
+//! The command line: what may be said and how `--help` explains it.
+
+use std::path::PathBuf;
+
+use clap::builder::PossibleValuesParser;
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use wgpu_gather::{DType, Op};
+
+use crate::rules::{NegativeArg, OutOfBoundsArg, preset_names};
+
+const EXAMPLES: &str = "\
+Examples:
+  # rows of an embedding table in a checkpoint, at the ids of a NumPy array
+  wgpu-gather gather --params model.safetensors:embeddings.word_embeddings.weight \\
+      --indices ids.npy --out rows.npy
+
+  # torch.gather along the last axis, errors for bad indices as torch gives them
+  wgpu-gather gather-elements --axis -1 --rules torch \\
+      --params scores.npz:scores --indices order.npz:order --out sorted.npy
+
+  # ONNX GatherND on a given adapter, with a report for scripts
+  wgpu-gather gather-nd --rules onnx --backend gpu --adapter vulkan --json \\
+      --params volume.npy --indices points.npy --out values.safetensors
+
+  # does this GPU give the right bits?
+  wgpu-gather verify --backend gpu";
+
+/// Gathers (tf.gather, gather_nd / GatherND, torch.gather / GatherElements) on the GPU or the CPU
+#[derive(Parser)]
+#[command(name = "wgpu-gather", version, after_help = EXAMPLES)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+/// What to do.
+#[derive(Subcommand)]
+pub(crate) enum Command {
+    /// Select slices of params along one axis (tf.gather, ONNX Gather, numpy.take)
+    Gather(GatherArgs),
+    /// Select slices of params at tuples of coordinates (tf.gather_nd, ONNX GatherND)
+    GatherNd(GatherNdArgs),
+    /// Select one element per index (torch.gather, ONNX GatherElements, numpy.take_along_axis)
+    GatherElements(GatherElementsArgs),
+    /// List the GPU adapters of this machine
+    Adapters(AdaptersArgs),
+    /// Check an executor bit for bit, against the reference or against recorded answers
+    Verify(VerifyArgs),
+    /// Show the operators on small tensors, then time and check an embedding lookup
+    Demo(DemoArgs),
+}
+
+/// `gather`.
+#[derive(Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct GatherArgs {
+    /// The dim of params selected from; negative counts from the back [default: the first dim
+    /// after the batch dims]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    axis: Option<isize>,
+    /// How many leading dims params and indices share; negative counts from the rank of indices
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 0,
+        allow_negative_numbers = true
+    )]
+    batch_dims: isize,
+    #[command(flatten)]
+    pub(crate) call: CallArgs,
+}
+
+impl GatherArgs {
+    /// The operator with its attributes.
+    pub(crate) fn op(&self) -> Op {
+        Op::Gather {
+            axis: self.axis,
+            batch_dims: self.batch_dims,
+        }
+    }
+}
+
+/// `gather-nd`.
+#[derive(Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct GatherNdArgs {
+    /// How many leading dims params and indices share
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 0,
+        allow_negative_numbers = true
+    )]
+    batch_dims: isize,
+    #[command(flatten)]
+    pub(crate) call: CallArgs,
+}
+
+impl GatherNdArgs {
+    /// The operator with its attributes.
+    pub(crate) fn op(&self) -> Op {
+        Op::GatherNd {
+            batch_dims: self.batch_dims,
+        }
+    }
+}
+
+/// `gather-elements`.
+#[derive(Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct GatherElementsArgs {
+    /// The dim of params selected from; negative counts from the back
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 0,
+        allow_negative_numbers = true
+    )]
+    axis: isize,
+    #[command(flatten)]
+    pub(crate) call: CallArgs,
+}
+
+impl GatherElementsArgs {
+    /// The operator with its attributes.
+    pub(crate) fn op(&self) -> Op {
+        Op::GatherElements { axis: self.axis }
+    }
+}
+
+/// What the three operators have in common.
+#[derive(Args)]
+pub(crate) struct CallArgs {
+    /// The tensor gathered from: FILE.npy, FILE.npz:NAME or FILE.safetensors:NAME
+    #[arg(long, value_name = "P")]
+    pub(crate) params: String,
+    /// The indices (i8 to i64, u8 to u64): FILE.npy, FILE.npz:NAME or FILE.safetensors:NAME
+    #[arg(long, value_name = "I")]
+    pub(crate) indices: String,
+    /// The file to write: FILE.npy, or FILE.safetensors (as tensor "output"); it appears whole or
+    /// not at all. bf16 has no name in .npy: it is written as raw 2-byte elements (<V2), which
+    /// --dtype bf16 reads back
+    #[arg(long, value_name = "O")]
+    pub(crate) out: PathBuf,
+    #[command(flatten)]
+    pub(crate) rules: RulesArgs,
+    /// The element type of params where a .npy or .npz file holds raw bytes (V2, V4, …): bool, u8,
+    /// i8, u16, i16, f16, bf16, u32, i32, f32, u64, i64, f64, c64 or c128
+    #[arg(long)]
+    pub(crate) dtype: Option<DType>,
+    #[command(flatten)]
+    pub(crate) backend: BackendArgs,
+    /// Print one JSON object instead of one line
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// How indices are treated.
+#[derive(Args)]
+pub(crate) struct RulesArgs {
+    /// Whose rules to follow for negative and out-of-bounds indices
+    #[arg(
+        long,
+        value_name = "NAME",
+        default_value = "tensorflow-gpu",
+        value_parser = PossibleValuesParser::new(preset_names())
+    )]
+    pub(crate) rules: String,
+    /// What a negative index means, instead of what the rules say
+    #[arg(long, value_name = "MEANING")]
+    pub(crate) negative: Option<NegativeArg>,
+    /// What an out-of-bounds index gives, instead of what the rules say: zero, fill=V, clip, wrap
+    /// or error. V is a value of the element type of params (nan, inf and true are values; re,im
+    /// for complex numbers), or its bits as 0x… with all their digits
+    #[arg(long, value_name = "WHAT")]
+    pub(crate) out_of_bounds: Option<OutOfBoundsArg>,
+}
+
+/// What computes.
+#[derive(Args)]
+pub(crate) struct BackendArgs {
+    /// What computes; auto is the GPU, or the CPU where there is no GPU or only a software adapter
+    #[arg(long, value_enum, default_value_t = Backend::Auto)]
+    pub(crate) backend: Backend,
+    /// The adapter to use: part of its name, or its API (vulkan, metal, dx12, gl); implies
+    /// --backend gpu
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) adapter: Option<String>,
+}
+
+/// The values of `--backend`.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Backend {
+    /// The GPU if this machine has one, else the CPU
+    Auto,
+    /// A GPU adapter, software ones included
+    Gpu,
+    /// The CPU, on all cores
+    Cpu,
+    /// The definitions of the operators, one element at a time
+    Reference,
+}
+
+/// `adapters`.
+#[derive(Args)]
+pub(crate) struct AdaptersArgs {
+    /// Print a JSON array instead of a table
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// `verify`.
+#[derive(Args)]
+pub(crate) struct VerifyArgs {
+    /// Case files with recorded answers (schema gather-conformance/1) [default: built-in calls,
+    /// compared with the reference]
+    #[arg(long, value_name = "FILE", num_args = 1..)]
+    pub(crate) cases: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(crate) backend: BackendArgs,
+    /// Print one JSON object instead of a report
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// `demo`.
+#[derive(Args)]
+pub(crate) struct DemoArgs {
+    #[command(flatten)]
+    pub(crate) backend: BackendArgs,
+}

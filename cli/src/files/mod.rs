@@ -1,0 +1,83 @@
+//! Tensors in files: `.npy`, `.npz` and `.safetensors`.
+//!
+//! Reading gives an [`Array`]: an element type, a layout, and bytes as they lie in the file, mapped
+//! rather than read wherever the format allows. Writing ([`Output`]) is all or nothing.
+
+mod mmap;
+mod npy;
+mod npz;
+mod safetensors;
+mod source;
+mod write;
+
+use std::ops::Range;
+
+use anyhow::Result;
+use memmap2::Mmap;
+use wgpu_gather::{DType, Layout};
+
+use source::Format;
+pub(crate) use source::Source;
+pub(crate) use write::Output;
+
+/// A tensor as a file has it.
+pub(crate) struct Array {
+    storage: Storage,
+    data: Range<usize>,
+    stored: Stored,
+    layout: Layout,
+}
+
+/// What holds the bytes of a file, or of one member of an archive.
+enum Storage {
+    Mapped(Mmap),
+    Owned(Vec<u8>),
+}
+
+/// What a file says of its elements.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Stored {
+    /// Elements of a type.
+    Typed(DType),
+    /// Raw bytes, this many per element (`V2` of NumPy).
+    Raw(usize),
+}
+
+impl Array {
+    /// The tensor at `source`.
+    pub(crate) fn read(source: &Source) -> Result<Self> {
+        match source.format() {
+            Format::Npy => npy::read(source.path()),
+            Format::Npz(name) => npz::read(source.path(), name.as_deref()),
+            Format::Safetensors(name) => safetensors::read(source.path(), name.as_deref()),
+        }
+    }
+
+    /// The elements, in the order in which they lie in the file.
+    pub(crate) fn bytes(&self) -> &[u8] {
+        let all: &[u8] = match &self.storage {
+            Storage::Mapped(map) => map,
+            Storage::Owned(bytes) => bytes,
+        };
+        &all[self.data.clone()]
+    }
+
+    /// What the file says of the elements.
+    pub(crate) fn stored(&self) -> Stored {
+        self.stored
+    }
+
+    /// Shape and order of the elements.
+    pub(crate) fn layout(&self) -> &Layout {
+        &self.layout
+    }
+}
+
+impl std::fmt::Display for Stored {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Stored::Typed(dtype) => dtype.fmt(f),
+            Stored::Raw(bytes) => write!(f, "V{bytes}"),
+        }
+    }
+}

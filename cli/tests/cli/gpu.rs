@@ -1,0 +1,170 @@
+//! The same calls on every adapter of this machine.
+
+use serde_json::Value;
+
+use crate::elements;
+use crate::kit::{Dir, Ran, i32s, i64s, npy, npy_fortran, split_npy};
+
+/// A text for `--adapter` that selects it, and the line that the command prints of it, per adapter.
+///
+/// Without an adapter the test fails, unless the environment allows that.
+fn adapters(dir: &Dir) -> Vec<(String, String)> {
+    let listed: Vec<Value> = serde_json::from_str(&dir.ok("adapters --json")).unwrap();
+    if listed.is_empty() {
+        let allowed = std::env::var("WGPU_GATHER_ALLOW_NO_GPU").is_ok_and(|v| v == "1");
+        assert!(
+            allowed,
+            "no GPU adapter (Debian/Ubuntu: apt-get install mesa-vulkan-drivers); set \
+             WGPU_GATHER_ALLOW_NO_GPU=1 to run the other tests only"
+        );
+        println!("skipped: no GPU adapter");
+    }
+    let field = |adapter: &Value, name: &str| adapter[name].as_str().unwrap().to_owned();
+    let mut seen = Vec::new();
+    for adapter in &listed {
+        let (name, api) = (field(adapter, "name"), field(adapter, "api"));
+        let label = format!("gpu: {name} ({api})");
+        // The first of an API goes by the API, others by their name.
+        let taken = seen.iter().any(|(text, _)| *text == api);
+        seen.push((if taken { name } else { api }, label));
+    }
+    seen
+}
+
+/// Runs the call on the adapter. (The arguments are passed whole: names of adapters hold blanks.)
+fn on(dir: &Dir, adapter: &str, line: &str) -> Ran {
+    let args: Vec<&str> = line
+        .split_whitespace()
+        .chain(["--adapter", adapter])
+        .collect();
+    let ran = crate::kit::finish(&mut dir.command(&args));
+    assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{line}: {ran:?}");
+    ran
+}
+
+#[test]
+fn every_element_type_on_every_adapter() {
+    let dir = Dir::new();
+    dir.put("i.npy", &npy("<i4", "(3,)", &i32s(&[2, 0, 5])));
+    for (adapter, label) in adapters(&dir) {
+        for elements in &elements::ALL {
+            dir.put("p.npy", &npy(elements.npy, "(3,)", &elements.data()));
+            let declared = elements.declared();
+            let line = format!("gather --params p.npy --indices i.npy --out o.npy {declared}");
+            let ran = on(&dir, &adapter, &line);
+            let (_, data) = split_npy(&dir.get("o.npy"));
+            assert_eq!(data, elements.gathered(), "{} on {adapter}", elements.name);
+            assert!(ran.stdout.contains(&label), "{}", ran.stdout);
+        }
+    }
+}
+
+#[test]
+fn every_operator_on_every_adapter() {
+    let dir = Dir::new();
+    // [[10, 11, 12], [20, 21, 22]], column by column.
+    dir.put(
+        "p.npy",
+        &npy_fortran("<i4", "(2, 3)", &i32s(&[10, 20, 11, 21, 12, 22])),
+    )
+    .put("rows.npy", &npy("<i8", "(3,)", &i64s(&[1, 1 << 32, -1])))
+    .put("pairs.npy", &npy("|i1", "(3, 2)", &[1, 2, 0, 0, 1, 3]))
+    .put(
+        "columns.npy",
+        &npy("<u2", "(2, 2)", &[2, 0, 0, 0, 1, 0, 9, 0]),
+    );
+    let calls: [(&str, &[i32]); 4] = [
+        ("gather --indices rows.npy", &[20, 21, 22, 0, 0, 0, 0, 0, 0]),
+        (
+            "gather --indices rows.npy --rules numpy-wrap",
+            &[20, 21, 22, 10, 11, 12, 20, 21, 22],
+        ),
+        (
+            "gather-nd --indices pairs.npy --out-of-bounds fill=-1",
+            &[22, 10, -1],
+        ),
+        (
+            "gather-elements --axis -1 --indices columns.npy",
+            &[12, 10, 21, 0],
+        ),
+    ];
+    for (adapter, _) in adapters(&dir) {
+        for (line, expected) in calls {
+            on(
+                &dir,
+                &adapter,
+                &format!("{line} --params p.npy --out o.npy"),
+            );
+            let (_, data) = split_npy(&dir.get("o.npy"));
+            assert_eq!(data, i32s(expected), "{line} on {adapter}");
+        }
+    }
+}
+
+#[test]
+fn a_bad_index_is_the_same_error_on_every_adapter() {
+    let dir = Dir::new();
+    dir.put("p.npy", &npy("<i4", "(3,)", &i32s(&[1, 2, 3])))
+        .put("i.npy", &npy("<i4", "(2, 2)", &i32s(&[0, 1, 7, -4])));
+    let line = "gather --rules onnx --params p.npy --indices i.npy --out o.npy";
+    let args: Vec<&str> = line.split_whitespace().collect();
+    for (adapter, _) in adapters(&dir) {
+        let ran = crate::kit::finish(dir.command(&args).args(["--adapter", &adapter]));
+        assert_eq!(ran.code, 1);
+        assert_eq!(
+            ran.stderr,
+            "error: gather: indices[1, 0] = 7 is out of bounds for params axis 0 of extent 3 (the \
+             first of 2 bad indices)\n"
+        );
+        assert_eq!(dir.files().len(), 2, "an output or a leftover");
+    }
+}
+
+#[test]
+fn verify_and_demo_name_the_adapter() {
+    let dir = Dir::new();
+    let calls = wgpu_gather::verify::builtin().len();
+    for (adapter, label) in adapters(&dir) {
+        let ran = on(&dir, &adapter, "verify");
+        let head = format!("executor: {label}\nadapter:  ");
+        assert!(ran.stdout.starts_with(&head), "{}", ran.stdout);
+        let total = format!("\n{calls} passed, 0 failed, 0 skipped\n");
+        assert!(ran.stdout.ends_with(&total), "{}", ran.stdout);
+        let ran = on(&dir, &adapter, "demo");
+        assert!(ran.stdout.contains(&label), "{}", ran.stdout);
+        assert!(
+            ran.stdout
+                .ends_with("Equal to the reference, bit for bit.\n")
+        );
+    }
+}
+
+#[test]
+fn an_unknown_adapter_is_refused_with_those_there_are() {
+    let dir = Dir::new();
+    let labels: Vec<String> = adapters(&dir)
+        .into_iter()
+        .map(|(_, label)| label.trim_start_matches("gpu: ").to_owned())
+        .collect();
+    if labels.is_empty() {
+        return;
+    }
+    let ran = dir.run("demo --adapter voodoo");
+    let there = labels.join(", ");
+    let expected = format!("error: no adapter matches \"voodoo\"; this machine has: {there}\n");
+    assert_eq!((ran.code, ran.stderr), (1, expected));
+}
+
+#[test]
+fn json_names_adapter_and_api() {
+    let dir = Dir::new();
+    dir.put("p.npy", &npy("|u1", "(2,)", &[3, 4]))
+        .put("i.npy", &npy("|i1", "(1,)", &[1]));
+    for (adapter, label) in adapters(&dir) {
+        let line = "gather --params p.npy --indices i.npy --out o.npy --json --backend gpu";
+        let said: Value = serde_json::from_str(&on(&dir, &adapter, line).stdout).unwrap();
+        assert_eq!(said["executor"], "gpu");
+        let (name, api) = (said["adapter"].as_str(), said["api"].as_str());
+        assert_eq!(label, format!("gpu: {} ({})", name.unwrap(), api.unwrap()));
+    }
+}

@@ -1,0 +1,9 @@
+//! Runs the real command: files of hand-made bytes in, output bytes typed by hand.
+
+mod bad_calls;
+mod commands;
+mod elements;
+mod formats;
+mod gpu;
+mod kit;
+mod semantics;
