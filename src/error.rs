@@ -316,7 +316,7 @@ pub enum Error {
 
     /// A tensor does not fit one binding of the device.
     #[error(
-        "{op}: {role} needs {bytes} bytes, more than one binding of this device holds ({limit}: max_storage_buffer_binding_size and max_buffer_size); the CPU path has no such limit"
+        "{op}: {role} needs {bytes} bytes, more than one binding of this device holds ({limit}); the CPU path has no such limit"
     )]
     TensorTooLarge {
         /// The operator.
@@ -474,7 +474,7 @@ impl fmt::Display for NoAdapter<'_> {
         if self.available.is_empty() {
             write!(
                 f,
-                "this machine has none (Debian/Ubuntu: apt-get install mesa-vulkan-drivers, for a software one)"
+                "this machine has none (Debian/Ubuntu: apt-get install mesa-vulkan-drivers libegl1 libgl1-mesa-dri, for software ones)"
             )
         } else {
             write!(f, "this machine has: {}", self.available.join(", "))

@@ -217,7 +217,7 @@
 //! - `verify`: reading case files with recorded answers, and checking executors against the
 //!   reference.
 //!
-//! A new major version of wgpu is a new major version of this crate.
+//! wgpu 30 is needed. A new major version of wgpu is a breaking change of this crate.
 
 #![cfg_attr(
     not(feature = "gpu"),

@@ -256,8 +256,8 @@ mod tests {
             (-11, None, None, Some(0), Some(0), Some(4)),
             (1 << 32, None, None, Some(4), Some(4), Some(1)),
             ((1 << 32) + 2, None, None, Some(4), Some(4), Some(3)),
-            (i64::MIN as i128, None, None, Some(0), Some(0), Some(2)),
-            (u64::MAX as i128, None, None, Some(4), Some(4), Some(0)),
+            (i128::from(i64::MIN), None, None, Some(0), Some(0), Some(2)),
+            (i128::from(u64::MAX), None, None, Some(4), Some(4), Some(0)),
         ];
         for (index, zero_out, zero_end, clip_out, clip_end, wrap) in table {
             let got = |n, o| rules(n, o).resolve(index, 5);

@@ -1,6 +1,6 @@
 //! The executors that need no GPU.
 //!
-//! [`reference`] is written from the operators' definitions and knows no plan; [`parallel`]
+//! [`mod@reference`] is written from the operators' definitions and knows no plan; [`parallel`]
 //! executes a [`Plan`](crate::Plan). Comparing the two finds wrong lowering, merging and splitting.
 
 pub mod parallel;

@@ -13,6 +13,7 @@ use crate::rules::OutOfBounds;
 use crate::tensor::{Indices, Params};
 
 /// Below this many bytes of output, threads cost more than they save.
+#[cfg(feature = "rayon")]
 const CHUNK_BYTES: usize = 256 << 10;
 
 /// How many threads share the work.

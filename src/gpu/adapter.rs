@@ -67,9 +67,14 @@ pub async fn adapters() -> Vec<AdapterSummary> {
     found.iter().map(AdapterSummary::of).collect()
 }
 
+/// An instance without the API's own validation, in debug builds too: wgpu validates every call
+/// already. `WGPU_VALIDATION=1` turns it on.
 pub(super) fn instance() -> wgpu::Instance {
-    let descriptor = wgpu::InstanceDescriptor::new_without_display_handle_from_env();
-    wgpu::Instance::new(descriptor)
+    let descriptor = wgpu::InstanceDescriptor {
+        flags: wgpu::InstanceFlags::empty(),
+        ..wgpu::InstanceDescriptor::new_without_display_handle()
+    };
+    wgpu::Instance::new(descriptor.with_env())
 }
 
 /// The adapters with compute shaders, discrete GPUs first and software last.

@@ -44,7 +44,7 @@ impl Engine {
     ///
     /// # Errors
     ///
-    /// [`Error::Gpu`] if the device cannot hold the bindings (four storage buffers at most).
+    /// [`Error::Gpu`] if the device cannot hold the bindings (a uniform buffer and three storage buffers).
     pub async fn new(device: wgpu::Device, queue: wgpu::Queue) -> Result<Engine> {
         Engine::with_fault(device, queue, None).await
     }

@@ -22,12 +22,11 @@ pub(super) async fn scoped<T>(
     };
     let (memory, internal, validation) = errors;
     // A failed allocation makes everything that uses the buffer invalid: name the cause first.
-    for error in [memory.await, internal.await, validation.await] {
-        if let Some(error) = error {
-            return Err(typed(what, error));
-        }
+    let errors = [memory.await, internal.await, validation.await];
+    match errors.into_iter().flatten().next() {
+        Some(error) => Err(typed(what, error)),
+        None => Ok(value),
     }
-    Ok(value)
 }
 
 /// [`scoped`] for calls that cannot await. On native targets wgpu answers at once; a browser

@@ -177,10 +177,7 @@ impl Data {
         let Values::Bytes(dtype, bytes) = &self.values else {
             return None;
         };
-        fn widen<I: Index>(bytes: &[u8]) -> (IndexType, Vec<u8>)
-        where
-            I: bytemuck::AnyBitPattern,
-        {
+        fn widen<I: Index + bytemuck::AnyBitPattern>(bytes: &[u8]) -> (IndexType, Vec<u8>) {
             let values: Vec<I> = bytemuck::allocation::pod_collect_to_vec(bytes);
             (I::TYPE, I::widened(&values).into_owned())
         }

@@ -115,7 +115,7 @@ fn gather(choices: &mut Choices<'_>) -> Shapes {
     let params = choices.dims(rank, 1);
     let batch = choices.below(rank);
     let axis = batch + choices.below(rank - batch);
-    let used = params.iter().product::<usize>() / params[axis].max(1);
+    let used = product_without(&params, axis);
     let positions = choices.below(4);
     let indices = [&params[..batch], &choices.dims(positions, used)].concat();
     let axis_given = match choices.below(3) {
@@ -167,12 +167,7 @@ fn gather_elements(choices: &mut Choices<'_>) -> Shapes {
     let mut indices = params.clone();
     for (d, dim) in indices.iter_mut().enumerate() {
         if d == axis {
-            let used: usize = params
-                .iter()
-                .enumerate()
-                .filter(|&(n, _)| n != axis)
-                .map(|(_, &d)| d)
-                .product();
+            let used = product_without(&params, axis);
             *dim = choices.dims(1, used)[0];
         } else if choices.rarely(4) {
             *dim = choices.below(*dim + 1);
@@ -187,6 +182,10 @@ fn gather_elements(choices: &mut Choices<'_>) -> Shapes {
         params,
         indices,
     }
+}
+
+fn product_without(dims: &[usize], axis: usize) -> usize {
+    [&dims[..axis], &dims[axis + 1..]].concat().iter().product()
 }
 
 fn rules(choices: &mut Choices<'_>, element_bytes: usize) -> Rules {
@@ -234,6 +233,11 @@ fn view(choices: &mut Choices<'_>, shape: &[usize]) -> View {
             continue; // broadcast
         }
         let step = choices.of(&[1, 1, 1, 1, 2, 3]);
+        let step = if run * shape[d] * step > 4 * MAX_ELEMENTS {
+            1
+        } else {
+            step
+        };
         strides[d] = (run * step) as isize;
         if choices.rarely(6) {
             offset += (shape[d].max(1) - 1) * run * step;

@@ -70,8 +70,11 @@ pub(crate) fn fresh_device(engine: &Engine, limits: wgpu::Limits) -> (wgpu::Devi
 
 /// The adapter of `engine`, in an instance of its own.
 pub(crate) fn fresh_adapter(engine: &Engine) -> wgpu::Adapter {
-    let descriptor = wgpu::InstanceDescriptor::new_without_display_handle_from_env();
-    let instance = wgpu::Instance::new(descriptor);
+    let descriptor = wgpu::InstanceDescriptor {
+        flags: wgpu::InstanceFlags::empty(),
+        ..wgpu::InstanceDescriptor::new_without_display_handle()
+    };
+    let instance = wgpu::Instance::new(descriptor.with_env());
     let adapters = block_on(instance.enumerate_adapters(wgpu::Backends::all()));
     adapters
         .into_iter()

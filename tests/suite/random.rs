@@ -24,7 +24,7 @@ fn counterexample(executor: &Executor, cases: u32) -> Option<String> {
     let config = Config {
         cases,
         failure_persistence: None,
-        max_shrink_iters: 3000,
+        max_shrink_iters: 2000,
         ..Config::default()
     };
     let result = TestRunner::new_with_rng(
