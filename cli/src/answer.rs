@@ -5,21 +5,40 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result};
 
-/// The text for stdout and the verdict.
+/// The text for stdout, what could not be done for stderr, and the verdict.
 pub(crate) struct Answer {
     text: String,
+    errors: Vec<anyhow::Error>,
     good: bool,
 }
 
 impl Answer {
     /// `text` (lines with their ends), of a command that found nothing wrong.
     pub(crate) fn good(text: String) -> Self {
-        Answer { text, good: true }
+        Answer::checked(text, true)
     }
 
     /// `text` of a check that failed unless `good`.
     pub(crate) fn checked(text: String, good: bool) -> Self {
-        Answer { text, good }
+        Answer {
+            text,
+            errors: Vec::new(),
+            good,
+        }
+    }
+
+    /// The same, where `errors` kept a part of the work from being done; not good if there are any.
+    pub(crate) fn despite(self, errors: Vec<anyhow::Error>) -> Self {
+        Answer {
+            good: self.good && errors.is_empty(),
+            errors,
+            ..self
+        }
+    }
+
+    /// What could not be done.
+    pub(crate) fn errors(&self) -> &[anyhow::Error] {
+        &self.errors
     }
 
     /// `value` as one JSON object on lines of its own.

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::builder::PossibleValuesParser;
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, Parser, Subcommand, ValueEnum, value_parser};
 use wgpu_gather::{DType, Op};
 
 use crate::rules::{NegativeArg, OutOfBoundsArg, preset_names};
@@ -22,8 +22,9 @@ Examples:
   wgpu-gather gather-nd --rules onnx --backend gpu --adapter vulkan --json \\
       --params volume.npy --indices points.npy --out values.safetensors
 
-  # does this GPU give the right bits?
-  wgpu-gather verify --backend gpu";
+  # does this GPU give the right bits? 1,900 built-in calls, then a million random ones
+  wgpu-gather verify --backend gpu
+  wgpu-gather verify --backend gpu --random 1000000";
 
 /// Gathers (tf.gather, gather_nd / GatherND, torch.gather / GatherElements) on the GPU or the CPU
 #[derive(Parser)]
@@ -213,9 +214,21 @@ pub(crate) struct AdaptersArgs {
 #[derive(Args)]
 pub(crate) struct VerifyArgs {
     /// Case files with recorded answers (schema gather-conformance/1) [default: built-in calls,
-    /// compared with the reference]
+    /// compared with the reference]. A file that cannot be read is an error; the others are run
     #[arg(long, value_name = "FILE", num_args = 1..)]
     pub(crate) cases: Vec<PathBuf>,
+    /// Check N random calls instead, against the reference; what goes wrong is made as small as
+    /// can be and printed
+    #[arg(
+        long,
+        value_name = "N",
+        value_parser = value_parser!(u32).range(1..),
+        conflicts_with = "cases"
+    )]
+    pub(crate) random: Option<u32>,
+    /// Which random calls: the same S gives the same calls on every machine
+    #[arg(long, value_name = "S", default_value_t = 0, requires = "random")]
+    pub(crate) seed: u64,
     #[command(flatten)]
     pub(crate) backend: BackendArgs,
     /// Print one JSON object instead of a report

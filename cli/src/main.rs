@@ -11,6 +11,7 @@ mod backend;
 mod demo;
 mod files;
 mod fill;
+mod random;
 mod rules;
 mod run;
 mod tally;
@@ -34,6 +35,7 @@ fn main() -> ExitCode {
         Ok(answer) => answer,
         Err(error) => return fail(&error),
     };
+    answer.errors().iter().for_each(complain);
     match answer.print() {
         Ok(()) => answer.status(),
         Err(error) => fail(&error),
@@ -52,7 +54,11 @@ fn answer(command: Command) -> Result<Answer> {
 }
 
 fn fail(error: &anyhow::Error) -> ExitCode {
+    complain(error);
+    ExitCode::FAILURE
+}
+
+fn complain(error: &anyhow::Error) {
     // Where stderr is closed too, there is nobody left to tell.
     let _ = writeln!(std::io::stderr(), "error: {error:#}");
-    ExitCode::FAILURE
 }

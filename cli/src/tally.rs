@@ -21,6 +21,11 @@ impl Tally {
         self.0.entry(group).or_default().add(label, outcome);
     }
 
+    /// Whether nothing was counted.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     /// All groups together.
     pub(crate) fn total(&self) -> Report {
         let mut total = Report::default();

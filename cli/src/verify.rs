@@ -5,33 +5,53 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
-use indicatif::{ProgressBar, ProgressDrawTarget};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde_json::{Value, json};
 use wgpu_gather::OpKind;
-use wgpu_gather::verify::{Call, Case, Report, Values, builtin, check_call, read_cases, run_case};
+use wgpu_gather::verify::{
+    Call, Case, Outcome, Report, Values, builtin, check_call, read_cases, run_case,
+};
 
 use crate::answer::Answer;
 use crate::args::VerifyArgs;
 use crate::backend::Chosen;
-use crate::rules;
+use crate::random::{self, Found};
 use crate::tally::Tally;
+use crate::{rules, text};
 
-/// Runs the built-in calls, or the cases of the given files.
+/// Runs the built-in calls, random ones, or the cases of the given files.
 pub(crate) fn run(args: &VerifyArgs) -> Result<Answer> {
-    let files = args.cases.iter().map(|path| read(path));
-    let files = files.collect::<Result<Vec<_>>>()?;
+    let (files, unreadable) = read_all(&args.cases);
+    if files.is_empty() && !unreadable.is_empty() {
+        return Ok(Answer::good(String::new()).despite(unreadable));
+    }
     let chosen = Chosen::new(&args.backend)?;
-    let (checked, tally) = if files.is_empty() {
-        check_builtin(&chosen)
-    } else {
-        check_files(&files, &args.cases, &chosen)
+    let checked = match args.random {
+        Some(count) => check_random(&chosen, count, args.seed),
+        None if files.is_empty() => check_builtin(&chosen),
+        None => check_files(&files, &chosen),
     };
-    let total = tally.total();
-    let good = total.failed.is_empty();
-    Ok(match args.json {
-        true => Answer::json(&as_json(&chosen, &checked, &tally, &total), good),
-        false => Answer::checked(as_text(&chosen, &checked, &tally, &total), good),
-    })
+    let good = checked.total.failed.is_empty();
+    let answer = match args.json {
+        true => Answer::json(&as_json(&chosen, &checked, &unreadable), good),
+        false => Answer::checked(as_text(&chosen, &checked), good),
+    };
+    Ok(answer.despite(unreadable))
+}
+
+/// A file that could be read, and its cases.
+type CaseFile<'a> = (&'a Path, Vec<Case>);
+
+/// The files that can be read, and why the others cannot.
+fn read_all(paths: &[PathBuf]) -> (Vec<CaseFile<'_>>, Vec<anyhow::Error>) {
+    let (mut files, mut unreadable) = (Vec::new(), Vec::new());
+    for path in paths {
+        match read(path) {
+            Ok(cases) => files.push((path.as_path(), cases)),
+            Err(error) => unreadable.push(error),
+        }
+    }
+    (files, unreadable)
 }
 
 fn read(path: &Path) -> Result<Vec<Case>> {
@@ -40,12 +60,31 @@ fn read(path: &Path) -> Result<Vec<Case>> {
     read_cases(&text).with_context(named)
 }
 
-/// What was checked, in words, and the outcomes.
-type Checked = (String, Tally);
+/// What was checked, and the outcomes.
+struct Checked {
+    /// In words.
+    what: String,
+    total: Report,
+    /// The outcomes by kind of call; random ones are not told apart.
+    tally: Tally,
+    /// The random call that went wrong.
+    found: Option<Found>,
+}
+
+impl Checked {
+    fn new(what: String, tally: Tally) -> Self {
+        Checked {
+            what,
+            total: tally.total(),
+            tally,
+            found: None,
+        }
+    }
+}
 
 fn check_builtin(chosen: &Chosen) -> Checked {
     let calls = builtin();
-    let bar = bar(calls.len());
+    let bar = bar(calls.len() as u64);
     let mut tally = Tally::default();
     for call in &calls {
         let outcome = pollster::block_on(check_call(call, &chosen.executor));
@@ -53,13 +92,13 @@ fn check_builtin(chosen: &Chosen) -> Checked {
         bar.inc(1);
     }
     bar.finish_and_clear();
-    let checked = format!("{} built-in calls, against the reference", calls.len());
-    (checked, tally)
+    let what = format!("{} built-in calls, against the reference", calls.len());
+    Checked::new(what, tally)
 }
 
-fn check_files(files: &[Vec<Case>], paths: &[PathBuf], chosen: &Chosen) -> Checked {
-    let cases: Vec<&Case> = files.iter().flatten().collect();
-    let bar = bar(cases.len());
+fn check_files(files: &[CaseFile<'_>], chosen: &Chosen) -> Checked {
+    let cases: Vec<&Case> = files.iter().flat_map(|(_, cases)| cases).collect();
+    let bar = bar(cases.len() as u64);
     let mut tally = Tally::default();
     for case in &cases {
         let outcome = pollster::block_on(run_case(case, &chosen.executor));
@@ -67,14 +106,43 @@ fn check_files(files: &[Vec<Case>], paths: &[PathBuf], chosen: &Chosen) -> Check
         bar.inc(1);
     }
     bar.finish_and_clear();
-    let paths: Vec<String> = paths.iter().map(|p| p.display().to_string()).collect();
-    let checked = format!("{} recorded cases of {}", cases.len(), paths.join(", "));
-    (checked, tally)
+    let paths: Vec<String> = files.iter().map(|(p, _)| p.display().to_string()).collect();
+    let what = format!("{} recorded cases of {}", cases.len(), paths.join(", "));
+    Checked::new(what, tally)
+}
+
+fn check_random(chosen: &Chosen, count: u32, seed: u64) -> Checked {
+    let bar = bar(u64::from(count));
+    let done = |done| bar.set_position(u64::from(done));
+    let found = random::check(&chosen.executor, count, seed, done);
+    bar.finish_and_clear();
+    let agreed = found.as_ref().map_or(count, |found| found.agreed);
+    let mut total = Report {
+        passed: agreed as usize,
+        ..Report::default()
+    };
+    let calls = |n: u32| match n {
+        1 => "1 random call".to_owned(),
+        n => format!("{} random calls", text::grouped(n as usize)),
+    };
+    let mut what = calls(count);
+    if let Some(found) = &found {
+        what = format!("{} of {what}", text::grouped(agreed as usize + 1));
+        total.add(|| found.label(), Outcome::Failed(found.difference.clone()));
+    }
+    Checked {
+        what: format!("{what} of seed {seed}, against the reference"),
+        total,
+        tally: Tally::default(),
+        found,
+    }
 }
 
 /// On stderr, and only where that is a terminal.
-fn bar(len: usize) -> ProgressBar {
-    ProgressBar::with_draw_target(Some(len as u64), ProgressDrawTarget::stderr())
+fn bar(len: u64) -> ProgressBar {
+    let style = ProgressStyle::with_template("{wide_bar} {human_pos} of {human_len}, {eta} left");
+    let style = style.unwrap_or_else(|_| ProgressStyle::default_bar());
+    ProgressBar::with_draw_target(Some(len), ProgressDrawTarget::stderr()).with_style(style)
 }
 
 fn group(call: &Call) -> (OpKind, usize, String) {
@@ -108,7 +176,8 @@ fn case_label(case: &Case) -> String {
     format!("{}: {}", case.suite, case.name)
 }
 
-fn as_text(chosen: &Chosen, checked: &str, tally: &Tally, total: &Report) -> String {
+fn as_text(chosen: &Chosen, checked: &Checked) -> String {
+    let total = &checked.total;
     let mut text = format!("executor: {}\n", chosen.describe());
     if let Some(adapter) = chosen.adapter() {
         let (name, api, driver) = (&adapter.name, &adapter.api, &adapter.driver);
@@ -118,9 +187,13 @@ fn as_text(chosen: &Chosen, checked: &str, tally: &Tally, total: &Report) -> Str
             "adapter:  {name}\nAPI:      {api}\ndriver:   {driver}"
         );
     }
-    let _ = writeln!(text, "checked:  {checked}\n");
+    let _ = writeln!(text, "checked:  {}\n", checked.what);
     for (label, difference) in &total.failed {
         let _ = writeln!(text, "FAILED {label}\n       {difference}");
+    }
+    if let Some(found) = &checked.found {
+        text += "       the smallest call that was found:\n";
+        text += &found.describe(chosen, "         ");
     }
     for (label, reason) in &total.skipped {
         let _ = writeln!(text, "skipped {label} ({reason})");
@@ -128,16 +201,21 @@ fn as_text(chosen: &Chosen, checked: &str, tally: &Tally, total: &Report) -> Str
     if !(total.failed.is_empty() && total.skipped.is_empty()) {
         text.push('\n');
     }
-    text += &tally.table();
-    let _ = writeln!(text, "\n{total}");
+    if checked.tally.is_empty() {
+        let _ = writeln!(text, "{total}");
+    } else {
+        let _ = writeln!(text, "{}\n{total}", checked.tally.table());
+    }
     text
 }
 
-fn as_json(chosen: &Chosen, checked: &str, tally: &Tally, total: &Report) -> Value {
+fn as_json(chosen: &Chosen, checked: &Checked, unreadable: &[anyhow::Error]) -> Value {
+    let total = &checked.total;
     let named = |pairs: &[(String, String)], what: &str| -> Value {
         let pair = |(label, text): &(String, String)| json!({ "case": label, what: text });
         pairs.iter().map(pair).collect()
     };
+    let unreadable = unreadable.iter().map(|error| format!("{error:#}"));
     let adapter = chosen.adapter();
     json!({
         "executor": chosen.name(),
@@ -145,12 +223,14 @@ fn as_json(chosen: &Chosen, checked: &str, tally: &Tally, total: &Report) -> Val
         "adapter": adapter.map(|a| &a.name),
         "api": adapter.map(|a| &a.api),
         "driver": adapter.map(|a| &a.driver),
-        "checked": checked,
+        "checked": checked.what,
         "passed": total.passed,
         "failed": total.failed.len(),
         "skipped": total.skipped.len(),
         "failures": named(&total.failed, "difference"),
         "skips": named(&total.skipped, "reason"),
-        "counts": tally.json(),
+        "counts": checked.tally.json(),
+        "counterexample": checked.found.as_ref().map(Found::json),
+        "unreadable": unreadable.collect::<Vec<_>>(),
     })
 }

@@ -27,16 +27,6 @@ struct Inner {
     lost: Arc<Mutex<Option<String>>>,
 }
 
-/// Who keeps the device going until a download is ready.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Drive {
-    /// The calling thread, which blocks.
-    #[cfg(not(target_arch = "wasm32"))]
-    Here,
-    /// A thread of its own (in a browser: the browser), so that the future never blocks.
-    Aside,
-}
-
 impl Engine {
     /// An engine on the caller's device and queue.
     ///
@@ -179,37 +169,6 @@ impl Engine {
                 reason: reason.clone(),
             }),
             None => Ok(()),
-        }
-    }
-
-    /// Waits for `submitted` on this thread. In a browser nothing may block, nor has to.
-    pub(super) fn wait(&self, submitted: wgpu::SubmissionIndex) -> Result<()> {
-        if cfg!(target_arch = "wasm32") {
-            return Ok(());
-        }
-        let until = wgpu::PollType::Wait {
-            submission_index: Some(submitted),
-            timeout: None,
-        };
-        match self.device().poll(until) {
-            Ok(_) => Ok(()),
-            Err(error) => Err(self.lost(&error.to_string())),
-        }
-    }
-
-    /// Sees to it that the callbacks of `submitted` are called.
-    pub(super) fn drive(&self, submitted: wgpu::SubmissionIndex, drive: Drive) -> Result<()> {
-        match drive {
-            #[cfg(not(target_arch = "wasm32"))]
-            Drive::Here => self.wait(submitted),
-            #[cfg(not(target_arch = "wasm32"))]
-            Drive::Aside => {
-                let engine = self.clone();
-                std::thread::spawn(move || engine.wait(submitted));
-                Ok(())
-            }
-            #[cfg(target_arch = "wasm32")]
-            Drive::Aside => Ok(()),
         }
     }
 }

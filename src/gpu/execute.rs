@@ -1,10 +1,11 @@
 //! One gather from host to host: upload, dispatch, download.
 
 use crate::error::{Error, Result, Role};
-use crate::gpu::engine::{Drive, Engine};
+use crate::gpu::engine::Engine;
 use crate::gpu::prepared::{Placed, Prepared};
 use crate::gpu::range::{Located, binding_limit};
 use crate::gpu::status::Status;
+use crate::gpu::wait::Drive;
 use crate::plan::Plan;
 use crate::shape::Layout;
 use crate::tensor::{Indices, Params};
@@ -64,7 +65,7 @@ impl Engine {
             return Ok(());
         }
         let prepared = self.prepare(plan).await?;
-        let call = Call::upload(self, plan, params, indices)?;
+        let call = Call::upload(self, plan, params, indices, drive).await?;
         let status = call.run(&prepared)?;
         if let Some(status) = status {
             status.read_driven(drive).await?;
@@ -82,11 +83,12 @@ struct Call<'a> {
 }
 
 impl<'a> Call<'a> {
-    fn upload(
+    async fn upload(
         engine: &'a Engine,
         plan: &Plan,
         params: &Params<'_>,
         indices: &Indices<'_>,
+        drive: Drive,
     ) -> Result<Self> {
         let (params_start, params) = reached(params.bytes(), params.layout(), plan.element_bytes());
         let (indices_start, indices) =
@@ -109,8 +111,14 @@ impl<'a> Call<'a> {
         let written = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC;
         Ok(Call {
             engine,
-            params: (engine.upload("params", params)?, -(params_start as i64)),
-            indices: (engine.upload("indices", indices)?, -(indices_start as i64)),
+            params: (
+                engine.upload("params", params, drive).await?,
+                -(params_start as i64),
+            ),
+            indices: (
+                engine.upload("indices", indices, drive).await?,
+                -(indices_start as i64),
+            ),
             output: engine.create_buffer("output", plan.output_bytes(), written)?,
         })
     }

@@ -13,6 +13,7 @@ mod scope;
 mod shader;
 mod status;
 mod transfer;
+mod wait;
 
 pub use adapter::{AdapterSummary, adapters};
 pub use engine::Engine;

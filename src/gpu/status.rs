@@ -3,7 +3,8 @@
 //! It is counted on the device beside the gather and costs no synchronisation until it is read.
 
 use crate::error::{Error, Result};
-use crate::gpu::engine::{Drive, Engine};
+use crate::gpu::engine::Engine;
+use crate::gpu::wait::Drive;
 use crate::plan::Plan;
 
 /// Counts the bad indices of recorded gathers of one plan.

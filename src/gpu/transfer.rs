@@ -1,11 +1,12 @@
 //! Bytes to the device and back, in chunks: wgpu stages every transfer in host memory, and running
 //! out of memory for that staging would lose the device.
 
-use futures_intrusive::channel::shared::oneshot_channel;
+use futures_intrusive::channel::shared::Sender;
 
 use crate::error::{Error, Result};
-use crate::gpu::engine::{Drive, Engine};
+use crate::gpu::engine::Engine;
 use crate::gpu::scope::one_line;
+use crate::gpu::wait::Drive;
 use crate::plan::GeometryBlock;
 
 /// Bytes staged at a time.
@@ -13,7 +14,12 @@ const CHUNK: usize = 16 << 20;
 
 impl Engine {
     /// A buffer with these bytes, padded with zeros to a whole 16-byte lane.
-    pub(super) fn upload(&self, label: &'static str, bytes: &[u8]) -> Result<wgpu::Buffer> {
+    pub(super) async fn upload(
+        &self,
+        label: &'static str,
+        bytes: &[u8],
+        drive: Drive,
+    ) -> Result<wgpu::Buffer> {
         let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_DST;
         let buffer = self.create_buffer(label, bytes.len(), usage)?;
         for (n, chunk) in bytes.chunks(CHUNK).enumerate() {
@@ -31,7 +37,7 @@ impl Engine {
             if bytes.len() > CHUNK {
                 // The staging memory of this chunk is free once the copy is done.
                 let submitted = self.queue().submit([]);
-                self.wait(submitted)?;
+                self.settle(submitted, drive).await?;
             }
         }
         Ok(buffer)
@@ -111,18 +117,20 @@ impl Engine {
         submitted: wgpu::SubmissionIndex,
         drive: Drive,
     ) -> Result<()> {
-        let (sender, receiver) = oneshot_channel();
-        self.scoped("a download", || {
-            staging.map_async(wgpu::MapMode::Read, .., move |result| {
-                // The receiver is gone only if the caller dropped the future.
-                let _ = sender.send(result);
-            });
-        })?;
-        self.drive(submitted, drive)?;
-        match receiver.receive().await {
-            Some(Ok(())) => Ok(()),
-            _ => Err(self.lost("a buffer could not be mapped")),
-        }
+        let map = |sender: Sender<Option<Result<(), wgpu::BufferAsyncError>>>| {
+            self.scoped("a download", || {
+                staging.map_async(wgpu::MapMode::Read, .., move |result| {
+                    // Closed only if the caller dropped the future.
+                    let _ = sender.try_send(Some(result));
+                });
+            })
+        };
+        let mut registered = Ok(());
+        let mapped = self
+            .answer(submitted, drive, |sender| registered = map(sender))
+            .await;
+        registered?;
+        mapped?.map_err(|_| self.lost("a buffer could not be mapped"))
     }
 }
 

@@ -173,7 +173,9 @@ fn lane_bytes(plan: &Plan, starts: Starts) -> usize {
     let strides = geometry.row_loops().iter().map(|l| l.params_stride);
     let strides = strides.chain(geometry.coordinates.iter().map(|c| c.stride));
     // A power of two divides several numbers if it divides the bits of all of them.
-    let mut bits = geometry.slice() as u64 * element | params_start as u64 | starts.output;
+    let mut bits = geometry.slice() as u64 * element;
+    bits |= params_start as u64;
+    bits |= starts.output;
     bits |= strides.fold(0, |bits, s| bits | (s as u64).wrapping_mul(element));
     if let OutOfBounds::Fill(_) = plan.rules().out_of_bounds
         && (!element.is_power_of_two() || element > 16)
@@ -322,4 +324,141 @@ fn fold(plan: &Plan, groups: u64, max_workgroups: u32) -> Result<[u32; 2]> {
         got: groups,
         limit: limit * limit,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::index::IndexType;
+    use crate::op::Op;
+    use crate::rules::{Fill, Rules};
+    use crate::shape::Layout;
+
+    fn plan(op: Op, rules: &Rules, width: usize, params: &Layout, indices: &Layout) -> Plan {
+        Plan::new(op, rules, width, params, IndexType::I32, indices).unwrap()
+    }
+
+    /// The kernel for a gather of 10 rows of `row` elements of `width` bytes.
+    fn rows(row: usize, width: usize, starts: Starts) -> Kernel {
+        let params = Layout::contiguous(&[100, row]);
+        let plan = plan(
+            Op::gather(0),
+            &Rules::default(),
+            width,
+            &params,
+            &Layout::contiguous(&[10]),
+        );
+        Kernel::copy(&plan, starts, 65_535).unwrap()
+    }
+
+    #[test]
+    fn rows_take_the_widest_lane_that_divides_them() {
+        let kind = |row, width| {
+            let kernel = rows(row, width, Starts::default());
+            (kernel.kind, kernel.lane_bytes)
+        };
+        assert_eq!(kind(384, 4), (KernelKind::Rows, 16));
+        assert_eq!(kind(6, 4), (KernelKind::Rows, 8));
+        assert_eq!(kind(3, 4), (KernelKind::Rows, 4));
+        assert_eq!(kind(4, 4), (KernelKind::Elements, 16));
+        assert_eq!(kind(1, 8), (KernelKind::Elements, 8));
+        assert_eq!(kind(1, 4), (KernelKind::Elements, 4));
+        assert_eq!(kind(16, 1), (KernelKind::Elements, 16));
+        assert_eq!(kind(64, 1), (KernelKind::Rows, 16));
+        assert_eq!(kind(385, 1), (KernelKind::Packed, 1));
+        assert_eq!(kind(3, 2), (KernelKind::Packed, 2));
+        assert_eq!(kind(1, 12), (KernelKind::Rows, 4));
+        assert_eq!(kind(1, 3), (KernelKind::Packed, 1));
+    }
+
+    #[test]
+    fn starts_narrow_the_lane() {
+        let lane = |params, output| {
+            let starts = Starts {
+                params,
+                indices: 0,
+                output,
+            };
+            rows(384, 4, starts).lane_bytes
+        };
+        assert_eq!(lane(0, 0), 16);
+        assert_eq!(lane(-32, 16), 16);
+        assert_eq!(lane(8, 0), 8);
+        assert_eq!(lane(0, 4), 4);
+        assert_eq!(lane(-4, 8), 4);
+    }
+
+    #[test]
+    fn a_fill_value_narrows_the_lane_only_if_it_does_not_repeat_in_it() {
+        let lane = |width, row| {
+            let rules = Rules {
+                out_of_bounds: OutOfBounds::Fill(Fill::from_bytes(&vec![1; width])),
+                ..Rules::default()
+            };
+            let params = Layout::contiguous(&[100, row]);
+            let plan = plan(
+                Op::gather(0),
+                &rules,
+                width,
+                &params,
+                &Layout::contiguous(&[10]),
+            );
+            let kernel = Kernel::copy(&plan, Starts::default(), 65_535).unwrap();
+            (kernel.lane_bytes, kernel.block.fill_length)
+        };
+        assert_eq!(lane(2, 8), (16, 1));
+        assert_eq!(lane(4, 4), (16, 1));
+        assert_eq!(lane(12, 4), (4, 3));
+        assert_eq!(lane(32, 1), (16, 2));
+        assert_eq!(lane(20, 4), (4, 5));
+        assert_eq!(lane(3, 16), (1, 3));
+    }
+
+    #[test]
+    fn long_rows_are_cut_and_short_ones_share_a_workgroup() {
+        let long = rows(1 << 20, 4, Starts::default());
+        assert_eq!(long.workgroups, [10, 1, 256]); // 2^18 lanes, 1024 a workgroup
+        let short = rows(16, 4, Starts::default());
+        assert_eq!((short.workgroups, short.block.lanes_log2), ([1, 1, 1], 2));
+    }
+
+    #[test]
+    fn workgroups_fold_at_the_limit() {
+        let groups = |count: usize, limit| {
+            let params = Layout::contiguous(&[10]);
+            let indices = Layout::contiguous(&[count]);
+            let plan = plan(Op::gather(0), &Rules::default(), 4, &params, &indices);
+            Kernel::copy(&plan, Starts::default(), limit).map(|k| k.workgroups)
+        };
+        // 1024 elements a workgroup
+        assert_eq!(groups(1024 * 65_535, 65_535), Ok([65_535, 1, 1]));
+        assert_eq!(groups(1024 * 65_535 + 1, 65_535), Ok([65_535, 2, 1]));
+        assert_eq!(groups(1024 * 9, 3), Ok([3, 3, 1]));
+        assert!(matches!(
+            groups(1024 * 9 + 1, 3),
+            Err(Error::TooMany {
+                got: 10,
+                limit: 9,
+                ..
+            })
+        ));
+    }
+
+    #[test]
+    fn counts_beyond_32_bits_are_refused() {
+        // Broadcast indices: 2^31 positions over 2^15 values.
+        let params = Layout::contiguous(&[1]);
+        let indices = Layout::strided(&[1 << 16, 1 << 15], &[0, 1], 0).unwrap();
+        let plan = plan(Op::gather(0), &Rules::ONNX, 4, &params, &indices);
+        let refused = Error::TooMany {
+            op: plan.op(),
+            what: "the number of lookups",
+            got: 1 << 31,
+            limit: (1 << 31) - 1,
+        };
+        let copy = Kernel::copy(&plan, Starts::default(), 65_535);
+        assert_eq!(copy.unwrap_err(), refused);
+        let check = Kernel::check(&plan, Starts::default(), 65_535);
+        assert_eq!(check.unwrap_err(), refused);
+    }
 }

@@ -3,7 +3,7 @@
 //! [`read_cases`] reads files of the schema `gather-conformance/1`; [`run_case`] runs one on an
 //! executor and compares bits. [`builtin`] makes cases whose expected answers come from
 //! [`Executor::Reference`](crate::Executor::Reference), which tells a user whether their GPU and
-//! driver are right.
+//! driver are right; [`search`] does so for any number of random ones.
 
 mod builtin;
 mod call;
@@ -12,6 +12,7 @@ mod data;
 mod random;
 mod report;
 mod run;
+mod search;
 
 pub use builtin::builtin;
 pub use call::{Call, check_call, compare};
@@ -20,3 +21,6 @@ pub use data::{Data, Values};
 pub use random::call_from;
 pub use report::Report;
 pub use run::{Outcome, run_case};
+pub use search::Counterexample;
+#[cfg(not(target_arch = "wasm32"))]
+pub use search::search;

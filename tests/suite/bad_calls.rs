@@ -411,7 +411,8 @@ fn bad_calls_have_their_exact_errors_on_every_executor() {
 
 #[test]
 fn empty_outputs_look_at_no_index() {
-    let cases: [(Op, Rules, &[usize], &[usize], &[usize]); 6] = [
+    type Dims = &'static [usize];
+    let cases: [(Op, Rules, Dims, Dims, Dims); 6] = [
         (Op::gather(0), Rules::ONNX, &[3, 0], &[2], &[2, 0]),
         (Op::gather(1), Rules::ONNX, &[0, 3], &[2], &[0, 2]),
         (Op::gather(0), Rules::NUMPY_CLIP, &[0, 0], &[2], &[2, 0]),

@@ -146,7 +146,9 @@ fn faults_of_shaders_are_reported_on_every_adapter() {
     }
 }
 
-const PLAN_FAULTS: &[(&str, fn(&mut Geometry))] = &[
+type PlanFault = (&'static str, fn(&mut Geometry));
+
+const PLAN_FAULTS: &[PlanFault] = &[
     ("none", |_| {}),
     ("stride off by one", |g| {
         if let Some(l) = g.loops.iter_mut().find(|l| l.params_stride != 0) {
@@ -170,7 +172,7 @@ const PLAN_FAULTS: &[(&str, fn(&mut Geometry))] = &[
         }
     }),
     ("offset dropped", |g| {
-        g.params_offset = g.params_offset.saturating_sub(1)
+        g.params_offset = g.params_offset.saturating_sub(1);
     }),
 ];
 

@@ -11,6 +11,7 @@ mod elements;
 mod faults;
 mod fences;
 mod fixtures;
+mod memory;
 mod random;
 mod shaders;
 mod statuses;

@@ -1,64 +1,41 @@
 //! Random calls: the reference against every other executor.
 //!
-//! `GATHER_CASES` sets how many (20,000 by default); a failing call is shrunk and printed.
+//! `GATHER_CASES` sets how many (20,000 by default) and `GATHER_SEED` which; a failing call is
+//! shrunk and printed.
 
-use proptest::prelude::*;
-use proptest::test_runner::{Config, TestRunner};
 use wgpu_gather::Executor;
-use wgpu_gather::verify::{Outcome, builtin, call_from, check_call};
+use wgpu_gather::gpu::Engine;
+use wgpu_gather::verify::{builtin, search};
 
-use crate::common::{assert_all_passed, block_on, check_all, executors};
+use crate::common::{assert_all_passed, block_on, check_all, engines, executors, fresh_device};
 
-fn cases() -> u32 {
-    let given = std::env::var("GATHER_CASES").ok();
-    given.map_or(20_000, |n| n.parse().expect("GATHER_CASES is a number"))
-}
-
-/// Choices for a call: structure first, then index values.
-fn choices() -> impl Strategy<Value = Vec<u32>> {
-    prop::collection::vec(any::<u32>(), 0..200)
-}
-
-/// The smallest failing call that was found on `executor`, if any.
-fn counterexample(executor: &Executor, cases: u32) -> Option<String> {
-    let config = Config {
-        cases,
-        failure_persistence: None,
-        max_shrink_iters: 2000,
-        ..Config::default()
-    };
-    let result = TestRunner::new_with_rng(
-        config,
-        proptest::test_runner::TestRng::deterministic_rng(
-            proptest::test_runner::RngAlgorithm::ChaCha,
-        ),
-    )
-    .run(&choices(), |choices| {
-        match block_on(check_call(&call_from(&choices), executor)) {
-            Outcome::Failed(difference) => Err(TestCaseError::fail(difference)),
-            _ => Ok(()),
-        }
-    });
-    match result {
-        Ok(()) => None,
-        Err(proptest::test_runner::TestError::Fail(reason, choices)) => {
-            Some(format!("{reason}\n{:#?}", call_from(&choices)))
-        }
-        Err(error) => panic!("{error}"),
-    }
+fn setting(name: &str, default: u64) -> u64 {
+    let given = std::env::var(name).ok();
+    given.map_or(default, |n| n.parse().expect("a number"))
 }
 
 #[test]
 fn random_calls_agree_with_the_reference() {
+    let cases = setting("GATHER_CASES", 20_000) as u32;
+    let seed = setting("GATHER_SEED", 1);
     for executor in executors() {
-        let found = counterexample(&executor, cases());
-        assert!(
-            found.is_none(),
-            "{}: {}",
-            executor.describe(),
-            found.unwrap_or_default()
-        );
-        println!("{} random calls on {}", cases(), executor.describe());
+        let mut ran = 0;
+        let found = search(&executor, cases, seed, || ran += 1);
+        assert_eq!(found, Ok(()), "{}", executor.describe());
+        assert_eq!(ran, cases);
+        println!("{ran} random calls on {}, seed {seed}", executor.describe());
+    }
+}
+
+#[test]
+fn a_planted_fault_is_found_and_shrunk() {
+    let dropped = |source: String| source.replace("step * l.z", "step * (l.z | 1u)");
+    for engine in engines() {
+        let (device, queue) = fresh_device(engine, engine.device().limits());
+        let faulty = block_on(Engine::with_fault(device, queue, Some(dropped))).expect("an engine");
+        let found = search(&Executor::Gpu(faulty), 2000, 1, || ()).expect_err("the fault is found");
+        let elements: usize = found.call.output_shape().expect("a shape").iter().product();
+        assert!(elements < 200, "shrunk: {found:?}");
     }
 }
 

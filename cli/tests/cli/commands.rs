@@ -35,7 +35,7 @@ fn no_adapter_is_an_answer_not_an_error() {
     assert_eq!(
         ran.stdout,
         "no GPU adapter; this machine has none (Debian/Ubuntu: apt-get install \
-         mesa-vulkan-drivers, for a software one)\n\
+         mesa-vulkan-drivers libegl1 libgl1-mesa-dri, for software ones)\n\
          Everything runs on the CPU path, which needs none.\n"
     );
     assert_eq!(without(&["adapters", "--json"]).stdout, "[]\n");
@@ -44,7 +44,7 @@ fn no_adapter_is_an_answer_not_an_error() {
     assert_eq!(
         ran.stderr,
         "error: no GPU adapter; this machine has none (Debian/Ubuntu: apt-get install \
-         mesa-vulkan-drivers, for a software one)\n"
+         mesa-vulkan-drivers libegl1 libgl1-mesa-dri, for software ones)\n"
     );
     let ran = without(&["demo"]);
     assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
@@ -138,6 +138,58 @@ fn verify_runs_the_built_in_calls() {
     for line in ["gather_nd        16 bytes", "gather_elements  1 byte"] {
         assert!(text.contains(line), "{text}");
     }
+}
+
+#[test]
+fn verify_makes_random_calls() {
+    let dir = Dir::new();
+    let text = dir.ok("verify --random 300 --backend cpu");
+    let checked = "checked:  300 random calls of seed 0, against the reference\n\n300 passed, ";
+    assert!(text.contains(checked), "{text}");
+    assert_eq!(last_line(&text), "300 passed, 0 failed, 0 skipped");
+    let text = dir.ok("verify --random 1 --seed 18446744073709551615 --backend reference");
+    let checked = "checked:  1 random call of seed 18446744073709551615, against the reference\n";
+    assert!(text.contains(checked), "{text}");
+    let text = dir.ok("verify --random 5 --seed 3 --backend cpu --json");
+    let said: Value = serde_json::from_str(&text).unwrap();
+    assert_eq!((&said["passed"], &said["failed"]), (&5.into(), &0.into()));
+    assert_eq!(said["counterexample"], Value::Null);
+    assert_eq!(
+        said["checked"],
+        "5 random calls of seed 3, against the reference"
+    );
+}
+
+#[test]
+fn a_file_that_cannot_be_read_keeps_no_other_from_being_run() {
+    let dir = Dir::new();
+    let doc = recorded("doc_examples.json");
+    dir.put("doc.json", doc.as_bytes())
+        .put(
+            "old.json",
+            doc.replace("conformance/1", "conformance/0").as_bytes(),
+        )
+        .put(
+            "right.json",
+            one_case(r#""expect":{"dtype":"u16","shape":[2],"data":[3,1]}"#).as_bytes(),
+        );
+    let line = "verify --cases old.json doc.json notes.json right.json --backend cpu";
+    let missing = std::fs::read(dir.path().join("notes.json")).unwrap_err();
+    let first =
+        "cases old.json: schema \"gather-conformance/0\" is not gather-conformance/1".to_owned();
+    let second = format!("cases notes.json: {missing}");
+    let complaint = format!("error: {first}\nerror: {second}\n");
+    let ran = dir.run(line);
+    assert_eq!((ran.code, &ran.stderr), (1, &complaint));
+    let checked = "checked:  28 recorded cases of doc.json, right.json\n";
+    assert!(ran.stdout.contains(checked), "{}", ran.stdout);
+    assert_eq!(last_line(&ran.stdout), "28 passed, 0 failed, 0 skipped");
+
+    let ran = dir.run(&format!("{line} --json"));
+    assert_eq!((ran.code, ran.stderr), (1, complaint));
+    let said: Value = serde_json::from_str(&ran.stdout).unwrap();
+    assert_eq!((&said["passed"], &said["failed"]), (&28.into(), &0.into()));
+    assert_eq!(said["unreadable"], serde_json::json!([first, second]));
 }
 
 #[test]

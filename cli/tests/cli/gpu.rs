@@ -14,8 +14,8 @@ fn adapters(dir: &Dir) -> Vec<(String, String)> {
         let allowed = std::env::var("WGPU_GATHER_ALLOW_NO_GPU").is_ok_and(|v| v == "1");
         assert!(
             allowed,
-            "no GPU adapter (Debian/Ubuntu: apt-get install mesa-vulkan-drivers); set \
-             WGPU_GATHER_ALLOW_NO_GPU=1 to run the other tests only"
+            "no GPU adapter (Debian/Ubuntu: apt-get install mesa-vulkan-drivers libegl1 \
+             libgl1-mesa-dri); set WGPU_GATHER_ALLOW_NO_GPU=1 to run the other tests only"
         );
         println!("skipped: no GPU adapter");
     }
@@ -136,6 +136,19 @@ fn verify_and_demo_name_the_adapter() {
             ran.stdout
                 .ends_with("Equal to the reference, bit for bit.\n")
         );
+    }
+}
+
+#[test]
+fn random_calls_are_right_on_every_adapter() {
+    let dir = Dir::new();
+    for (adapter, label) in adapters(&dir) {
+        let ran = on(&dir, &adapter, "verify --random 300 --seed 11");
+        let head = format!("executor: {label}\nadapter:  ");
+        assert!(ran.stdout.starts_with(&head), "{}", ran.stdout);
+        let checked = "\nchecked:  300 random calls of seed 11, against the reference\n\n\
+                       300 passed, 0 failed, 0 skipped\n";
+        assert!(ran.stdout.ends_with(checked), "{}", ran.stdout);
     }
 }
 

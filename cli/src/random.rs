@@ -1,0 +1,296 @@
+//! Random calls, and how one that went wrong is shown.
+
+use std::fmt::Write;
+
+use serde_json::{Value, json};
+use wgpu_gather::verify::{Call, search};
+use wgpu_gather::{ElementsShapes, Executor, IndexType, Layout, Op};
+
+use crate::backend::Chosen;
+use crate::rules;
+
+/// The most index values that a report shows.
+const MAX_VALUES: usize = 48;
+
+/// A random call on which an executor and the reference disagree.
+pub(crate) struct Found {
+    /// How many calls agreed before it.
+    pub(crate) agreed: u32,
+    /// The seed whose first call it is.
+    pub(crate) seed: u64,
+    /// What is different.
+    pub(crate) difference: String,
+    /// The call, as small as it could be made.
+    pub(crate) call: Call,
+    /// What the library makes the call from.
+    choices: Vec<u32>,
+}
+
+/// Checks `count` random calls up to the first that goes wrong; `done` is told how many are.
+///
+/// Each call has a seed of its own, so that one which went wrong after hours is found again at once.
+pub(crate) fn check(
+    executor: &Executor,
+    count: u32,
+    seed: u64,
+    done: impl Fn(u32),
+) -> Option<Found> {
+    (0..count).find_map(|n| {
+        let seed = nth_seed(seed, n);
+        let found = search(executor, 1, seed, || ()).err();
+        done(n + 1);
+        found.map(|found| Found {
+            agreed: n,
+            seed,
+            difference: found.difference,
+            call: found.call,
+            choices: found.choices,
+        })
+    })
+}
+
+/// The seed of call `n`: of the first `seed` itself, of the others numbers that runs with the seeds
+/// next to it do not meet (SplitMix64).
+fn nth_seed(seed: u64, n: u32) -> u64 {
+    if n == 0 {
+        return seed;
+    }
+    let z = u64::from(n).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    let z = scrambled(seed).wrapping_add(z);
+    scrambled(z)
+}
+
+fn scrambled(z: u64) -> u64 {
+    let z = (z ^ z >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^ z >> 31
+}
+
+impl Found {
+    /// `random call of seed 7`.
+    pub(crate) fn label(&self) -> String {
+        format!("random call of seed {}", self.seed)
+    }
+
+    /// The call for people, in lines that each start with `indent`.
+    pub(crate) fn describe(&self, chosen: &Chosen, indent: &str) -> String {
+        let call = &self.call;
+        let rules = format!(
+            "negative {}, out of bounds {}, shapes as {}",
+            rules::negative_text(&call.rules),
+            rules::out_of_bounds_text(&call.rules),
+            shapes_text(call.rules.elements_shapes)
+        );
+        let (bytes, index_type) = (call.element_bytes, call.index_type.name());
+        let unit = if bytes == 1 { "byte" } else { "bytes" };
+        let params = layout_text(&call.params_layout);
+        let indices = layout_text(&call.indices_layout);
+        let rows = [
+            ("operator", op_text(call.op)),
+            ("rules", rules),
+            ("params", format!("{params}, elements of {bytes} {unit}")),
+            ("indices", format!("{indices}, {index_type}")),
+            ("values", values_text(&values(call))),
+            ("again", again(&chosen.executor, self.seed)),
+        ];
+        let mut text = String::new();
+        for (name, value) in rows {
+            // Writing to a string cannot fail.
+            let _ = writeln!(text, "{indent}{name:<9} {value}");
+        }
+        text
+    }
+
+    /// The call for programs.
+    pub(crate) fn json(&self) -> Value {
+        let call = &self.call;
+        let (axis, batch_dims) = attributes(call.op);
+        let layout = |layout: &Layout| {
+            json!({
+                "shape": layout.shape(),
+                "strides": layout.strides(),
+                "offset": layout.offset(),
+            })
+        };
+        json!({
+            "seed": self.seed,
+            "difference": self.difference,
+            "op": call.op.kind().to_string(),
+            "axis": axis,
+            "batch_dims": batch_dims,
+            "rules": {
+                "negative": rules::negative_text(&call.rules),
+                "out_of_bounds": rules::out_of_bounds_text(&call.rules),
+                "shapes": shapes_text(call.rules.elements_shapes),
+            },
+            "element_bytes": call.element_bytes,
+            "params": layout(&call.params_layout),
+            "index_type": call.index_type.name(),
+            "indices": layout(&call.indices_layout),
+            "values": values(call),
+            "choices": self.choices,
+        })
+    }
+}
+
+/// The command that makes the call again, on the same executor.
+fn again(executor: &Executor, seed: u64) -> String {
+    let on = match executor {
+        Executor::Reference => "--backend reference".to_owned(),
+        Executor::Cpu => "--backend cpu".to_owned(),
+        Executor::Gpu(engine) => format!("--adapter \"{}\"", engine.adapter().label()),
+    };
+    format!("wgpu-gather verify --random 1 --seed {seed} {on}")
+}
+
+/// Axis and batch dims, where the operator has them.
+fn attributes(op: Op) -> (Option<isize>, Option<isize>) {
+    match op {
+        Op::Gather { axis, batch_dims } => (axis, Some(batch_dims)),
+        Op::GatherNd { batch_dims } => (None, Some(batch_dims)),
+        Op::GatherElements { axis } => (Some(axis), None),
+    }
+}
+
+fn op_text(op: Op) -> String {
+    let (axis, batch_dims) = attributes(op);
+    let axis = axis.map(|n| format!(", axis {n}")).unwrap_or_default();
+    let batch_dims = batch_dims.map(|n| format!(", batch_dims {n}"));
+    format!("{}{axis}{}", op.kind(), batch_dims.unwrap_or_default())
+}
+
+fn shapes_text(shapes: ElementsShapes) -> &'static str {
+    match shapes {
+        ElementsShapes::Onnx => "onnx",
+        ElementsShapes::Torch => "torch",
+    }
+}
+
+fn layout_text(layout: &Layout) -> String {
+    let (shape, strides, offset) = (layout.shape(), layout.strides(), layout.offset());
+    format!("shape {shape:?}, strides {strides:?}, offset {offset}")
+}
+
+/// The data of the indices, in the order in which it lies in memory.
+fn values(call: &Call) -> Vec<Value> {
+    fn read<T: bytemuck::Pod + Into<Value>>(data: &[u8]) -> Vec<Value> {
+        let values: Vec<T> = bytemuck::allocation::pod_collect_to_vec(data);
+        values.into_iter().map(Into::into).collect()
+    }
+    match call.index_type {
+        IndexType::I32 => read::<i32>(&call.indices),
+        IndexType::U32 => read::<u32>(&call.indices),
+        IndexType::I64 => read::<i64>(&call.indices),
+        IndexType::U64 => read::<u64>(&call.indices),
+    }
+}
+
+fn values_text(values: &[Value]) -> String {
+    let shown = values.iter().take(MAX_VALUES).map(Value::to_string);
+    let shown = shown.collect::<Vec<_>>().join(", ");
+    match values.len().checked_sub(MAX_VALUES) {
+        Some(more @ 1..) => format!("[{shown}, … and {more} more]"),
+        _ => format!("[{shown}]"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use wgpu_gather::gpu::{Engine, adapters};
+    use wgpu_gather::{Fill, Negative, OutOfBounds, Rules};
+
+    use super::*;
+
+    fn chosen(executor: Executor) -> Chosen {
+        Chosen {
+            executor,
+            reason: None,
+        }
+    }
+
+    fn found(indices: usize) -> Found {
+        let data = (0..indices as i64).map(|n| n - 1);
+        let call = Call {
+            op: Op::Gather {
+                axis: Some(-1),
+                batch_dims: 0,
+            },
+            rules: Rules {
+                negative: Negative::FromEnd,
+                out_of_bounds: OutOfBounds::Fill(Fill::from_bytes(&[0x34, 0x12])),
+                elements_shapes: ElementsShapes::Torch,
+            },
+            element_bytes: 2,
+            params: vec![0; 14],
+            params_layout: Layout::strided(&[2, 3], &[3, -1], 2).unwrap(),
+            index_type: IndexType::I64,
+            indices: data.flat_map(i64::to_le_bytes).collect(),
+            indices_layout: Layout::contiguous(&[indices]),
+        };
+        Found {
+            agreed: 12,
+            seed: 7,
+            difference: "output[0] is 0100, expected 0201".to_owned(),
+            call,
+            choices: vec![5],
+        }
+    }
+
+    #[test]
+    fn a_call_is_shown_with_all_that_it_depends_on() {
+        let text = found(3).describe(&chosen(Executor::Cpu), "  ");
+        assert_eq!(
+            text,
+            "  operator  gather, axis -1, batch_dims 0
+  rules     negative from-end, out of bounds fill=0x1234, shapes as torch
+  params    shape [2, 3], strides [3, -1], offset 2, elements of 2 bytes
+  indices   shape [3], strides [1], offset 0, i64
+  values    [-1, 0, 1]
+  again     wgpu-gather verify --random 1 --seed 7 --backend cpu
+"
+        );
+    }
+
+    #[test]
+    fn programs_get_every_index_and_people_some() {
+        let found = found(50);
+        let text = found.describe(&chosen(Executor::Cpu), "");
+        assert!(text.contains(", 45, 46, … and 2 more]\n"), "{text}");
+        let said = found.json();
+        assert_eq!(said["values"].as_array().unwrap().len(), 50);
+        assert_eq!((&said["axis"], &said["seed"]), (&(-1).into(), &7.into()));
+        assert_eq!(said["params"]["strides"], json!([3, -1]));
+    }
+
+    #[test]
+    fn the_first_call_has_the_seed_itself_and_neighbours_share_nothing() {
+        let mut seen = HashSet::new();
+        for seed in 0..20 {
+            assert_eq!(nth_seed(seed, 0), seed);
+            assert!((1..1000).all(|n| seen.insert(nth_seed(seed, n))));
+        }
+    }
+
+    #[test]
+    fn a_planted_fault_is_found_and_found_again_by_its_seed() {
+        let reads_one_off = |source: String| source.replace("step * l.z", "step * (l.z | 1u)");
+        for adapter in pollster::block_on(adapters()) {
+            let label = adapter.label();
+            let good = pollster::block_on(Engine::headless(Some(&label))).unwrap();
+            let (device, queue) = (good.device().clone(), good.queue().clone());
+            let faulty = Engine::with_fault(device, queue, Some(reads_one_off));
+            let faulty = Executor::Gpu(pollster::block_on(faulty).unwrap());
+
+            let first = check(&faulty, 2000, 0, |_| ()).expect("the fault is found");
+            let again = check(&faulty, 1, first.seed, |_| ()).expect("it is found again");
+            assert_eq!(again.call, first.call);
+            assert_eq!((again.agreed, again.seed), (0, first.seed));
+            let text = first.describe(&chosen(faulty), "");
+            let repeat = format!("--seed {} --adapter \"{label}\"\n", first.seed);
+            assert!(text.ends_with(&repeat), "{text}");
+            assert!(check(&Executor::Gpu(good), 1, first.seed, |_| ()).is_none());
+        }
+    }
+}

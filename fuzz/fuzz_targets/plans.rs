@@ -1,0 +1,273 @@
+//! The planner on any shapes, strides and attributes, absurd ones included; small plans are
+//! executed too and compared with the reference.
+
+#![no_main]
+
+use libfuzzer_sys::arbitrary::{self, Arbitrary, Unstructured};
+use libfuzzer_sys::fuzz_target;
+use wgpu_gather::plan::{Geometry, Kernel, Starts};
+use wgpu_gather::verify::{Call, Outcome, check_call};
+use wgpu_gather::{
+    ElementsShapes, Executor, Fill, IndexType, Layout, Negative, Op, OutOfBounds, Plan, Rules,
+    checked_elements,
+};
+
+/// What is small enough to be executed, in elements.
+const SMALL: usize = 4096;
+
+#[derive(Debug)]
+struct Input {
+    op: Op,
+    rules: Rules,
+    element_bytes: usize,
+    params: View,
+    index_type: IndexType,
+    indices: View,
+    index_values: Vec<i64>,
+    starts: Starts,
+    max_workgroups: u32,
+}
+
+#[derive(Debug)]
+struct View {
+    shape: Vec<usize>,
+    strides: Vec<isize>,
+    offset: usize,
+}
+
+fuzz_target!(|input: Input| {
+    let Input { op, rules, .. } = &input;
+    let (Ok(params), Ok(indices)) = (input.params.layout(), input.indices.layout()) else {
+        return; // not one stride per dim
+    };
+    let shape = op.output_shape(params.shape(), indices.shape(), rules);
+    let plan = Plan::new(
+        *op,
+        rules,
+        input.element_bytes,
+        &params,
+        input.index_type,
+        &indices,
+    );
+    let plan = match (plan, shape) {
+        (Ok(plan), Ok(shape)) => {
+            assert_eq!(plan.output_shape(), shape);
+            plan
+        }
+        (Ok(_), Err(error)) => panic!("a plan without an output shape: {error}"),
+        (Err(error), _) => {
+            assert!(!error.to_string().is_empty());
+            return;
+        }
+    };
+    check_geometry(&plan);
+    check_kernels(&plan, input.starts, input.max_workgroups);
+    check_answer(&input, &plan, params, indices);
+});
+
+/// The loops run over the whole output, and over each lookup once.
+fn check_geometry(plan: &Plan) {
+    let Some(elements) = checked_elements(plan.output_shape()) else {
+        panic!("a plan whose output overflows");
+    };
+    assert_eq!(elements * plan.element_bytes(), plan.output_bytes());
+    if plan.is_empty() {
+        return;
+    }
+    let (geometry, lookups) = (plan.geometry(), plan.lookups());
+    assert_eq!(geometry.elements(), elements);
+    assert!(lookups.elements() <= elements);
+    assert_eq!(geometry.coordinates, lookups.coordinates);
+    let runs = |g: &Geometry| g.loops.iter().all(|l| l.extent > 1);
+    assert!(runs(geometry) && runs(lookups));
+}
+
+fn check_kernels(plan: &Plan, starts: Starts, max_workgroups: u32) {
+    let limit = max_workgroups.max(1);
+    match Kernel::copy(plan, starts, max_workgroups) {
+        Ok(kernel) => {
+            let lane = kernel.lane_bytes;
+            assert!(lane.is_power_of_two() && lane <= 16);
+            assert_eq!(plan.output_bytes() % lane, 0);
+            assert_eq!(starts.output % lane as u64, 0);
+            assert!(kernel.workgroups.iter().all(|&n| (1..=limit).contains(&n)));
+        }
+        Err(error) => assert!(!error.to_string().is_empty()),
+    }
+    match Kernel::check(plan, starts, max_workgroups) {
+        Ok((workgroups, _)) => assert!(workgroups.iter().all(|&n| (1..=limit).contains(&n))),
+        Err(error) => assert!(!error.to_string().is_empty()),
+    }
+}
+
+/// Executes the plan if it is small, and compares with the reference.
+fn check_answer(input: &Input, plan: &Plan, params: Layout, indices: Layout) {
+    let (Some(params_len), Some(indices_len)) = (input.params.len(), input.indices.len()) else {
+        return;
+    };
+    if plan.output_bytes() > SMALL * 16 || params_len * input.element_bytes > SMALL * 16 {
+        return;
+    }
+    let index_bytes = input.index_type.bytes();
+    let values = input.index_values.iter().copied().chain([0]).cycle();
+    let call = Call {
+        op: input.op,
+        rules: input.rules.clone(),
+        element_bytes: input.element_bytes,
+        params: (0..params_len * input.element_bytes)
+            .map(|n| (n * 7 + n / 256) as u8)
+            .collect(),
+        params_layout: params,
+        index_type: input.index_type,
+        indices: values
+            .take(indices_len)
+            .flat_map(|v| v.to_le_bytes().into_iter().take(index_bytes))
+            .collect(),
+        indices_layout: indices,
+    };
+    if let Outcome::Failed(difference) = pollster::block_on(check_call(&call, &Executor::Cpu)) {
+        panic!("{difference}\n{call:#?}");
+    }
+}
+
+impl View {
+    fn layout(&self) -> wgpu_gather::Result<Layout> {
+        Layout::strided(&self.shape, &self.strides, self.offset)
+    }
+
+    /// How many elements of data the view needs, if that is a small number.
+    fn len(&self) -> Option<usize> {
+        if self.shape.contains(&0) {
+            return Some(0);
+        }
+        let mut first = self.offset as i128;
+        let mut last = first;
+        for (&dim, &stride) in self.shape.iter().zip(&self.strides) {
+            let span = (dim as i128 - 1).checked_mul(stride as i128)?;
+            let end = if span < 0 { &mut first } else { &mut last };
+            *end = end.checked_add(span)?;
+        }
+        (first >= 0 && last < SMALL as i128).then_some(last as usize + 1)
+    }
+}
+
+impl<'a> Arbitrary<'a> for Input {
+    fn arbitrary(u: &mut Unstructured<'a>) -> arbitrary::Result<Self> {
+        let element_bytes = match u.int_in_range(0..=3)? {
+            0 => size(u)?,
+            1 => *u.choose(&[3, 5, 6, 12, 20, 256, 257])?,
+            _ => *u.choose(&[1, 2, 4, 8, 16])?,
+        };
+        let params = view(u, &[])?;
+        // Batch dims and gather_elements need shapes that begin alike.
+        let shared = u.int_in_range(0..=params.shape.len())?;
+        let indices = view(u, &params.shape[..shared])?;
+        Ok(Input {
+            op: op(u)?,
+            rules: rules(u, element_bytes)?,
+            element_bytes,
+            params,
+            index_type: *u.choose(&IndexType::ALL)?,
+            indices,
+            starts: Starts {
+                params: signed(u)? as i64,
+                indices: signed(u)? as i64,
+                output: size(u)? as u64,
+            },
+            max_workgroups: match u.arbitrary()? {
+                true => 65_535,
+                false => size(u)? as u32,
+            },
+            index_values: (0..u.int_in_range(0..=8)?)
+                .map(|_| Ok(signed(u)? as i64))
+                .collect::<arbitrary::Result<_>>()?,
+        })
+    }
+}
+
+/// Mostly small; else at an edge, or anything.
+fn size(u: &mut Unstructured<'_>) -> arbitrary::Result<usize> {
+    const EDGES: [usize; 10] = [
+        1 << 15,
+        1 << 16,
+        (1 << 31) - 1,
+        1 << 31,
+        1 << 32,
+        (1 << 32) + 1,
+        isize::MAX as usize,
+        1 << 63,
+        usize::MAX - 1,
+        usize::MAX,
+    ];
+    Ok(match u.int_in_range(0..=15u8)? {
+        0 => *u.choose(&EDGES)?,
+        1 => u.arbitrary()?,
+        2 => u.arbitrary::<u16>()?.into(),
+        3..=5 => u.int_in_range(0..=20)?,
+        _ => u.int_in_range(0..=5)?,
+    })
+}
+
+fn signed(u: &mut Unstructured<'_>) -> arbitrary::Result<isize> {
+    let size = size(u)? as isize;
+    Ok(if u.ratio(1, 3)? {
+        size.wrapping_neg()
+    } else {
+        size
+    })
+}
+
+fn view(u: &mut Unstructured<'_>, shared: &[usize]) -> arbitrary::Result<View> {
+    let mut shape = shared.to_vec();
+    let most = if u.ratio(1, 50)? { 70 } else { 5 };
+    for _ in 0..u.int_in_range(0..=most)? {
+        shape.push(size(u)?);
+    }
+    if u.arbitrary()? {
+        let usual = Layout::contiguous(&shape);
+        return Ok(View {
+            strides: usual.strides().to_vec(),
+            offset: if u.ratio(1, 4)? { size(u)? } else { 0 },
+            shape,
+        });
+    }
+    let rank = shape.len();
+    let rank = if u.ratio(1, 50)? { rank + 1 } else { rank };
+    let strides: arbitrary::Result<Vec<isize>> = (0..rank).map(|_| signed(u)).collect();
+    Ok(View {
+        strides: strides?,
+        offset: size(u)?,
+        shape,
+    })
+}
+
+fn op(u: &mut Unstructured<'_>) -> arbitrary::Result<Op> {
+    Ok(match u.int_in_range(0..=2)? {
+        0 => Op::Gather {
+            axis: if u.arbitrary()? { Some(signed(u)?) } else { None },
+            batch_dims: signed(u)?,
+        },
+        1 => Op::GatherNd {
+            batch_dims: signed(u)?,
+        },
+        _ => Op::GatherElements { axis: signed(u)? },
+    })
+}
+
+fn rules(u: &mut Unstructured<'_>, element_bytes: usize) -> arbitrary::Result<Rules> {
+    Ok(Rules {
+        negative: *u.choose(&[Negative::OutOfBounds, Negative::FromEnd])?,
+        out_of_bounds: match u.int_in_range(0..=5)? {
+            0 => OutOfBounds::Zero,
+            1 => OutOfBounds::Clip,
+            2 => OutOfBounds::Wrap,
+            3 => OutOfBounds::Error,
+            _ => {
+                let other = u.ratio(1, 20)?;
+                let width = if other { element_bytes / 2 } else { element_bytes };
+                OutOfBounds::Fill(Fill::from_bytes(&vec![0xb7; width.min(300)]))
+            }
+        },
+        elements_shapes: *u.choose(&[ElementsShapes::Onnx, ElementsShapes::Torch])?,
+    })
+}
