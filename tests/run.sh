@@ -117,12 +117,39 @@ adapters() {
     list_adapters
 }
 
+# The GPU tests once more, under Vulkan's own validation with synchronisation checks: the layer
+# must have been active, and must have nothing to say.
+vulkan_validation() {
+    local layer=VK_LAYER_KHRONOS_validation said=$scratch/validation
+    if ! ls /usr/share/vulkan/explicit_layer.d/*hronos_validation*.json &>/dev/null; then
+        echo "NOT RUN: $layer is not installed (Debian/Ubuntu: vulkan-validationlayers)"
+        return
+    fi
+    if ! VK_INSTANCE_LAYERS=$layer VK_LAYER_SETTINGS_PATH=$PWD/tests WGPU_BACKEND=vulkan \
+        GATHER_CASES=${GATHER_CASES:-1000} \
+        cargo test --package wgpu-gather --all-features --locked --test suite &>"$said"; then
+        cat "$said"
+        return 1
+    fi
+    if ! grep -q "Enables:.*SYNCHRONIZATION_VALIDATION" "$said"; then
+        cat "$said"
+        echo "the layer was not active"
+        return 1
+    fi
+    if grep -E "Validation (Error|Warning)|(ERROR|WARNING) /" "$said"; then
+        return 1
+    fi
+    grep "^test result" "$said"
+    echo "$layer with synchronisation checks had nothing to report"
+}
+
 run "format" cargo fmt --all --check
 run "lints" cargo clippy --workspace --all-targets --all-features --locked -- -D warnings
 run "lints of each feature alone" clippy_features
 run "documentation" doc
 run "building the tests" cargo test --workspace --all-features --locked --no-run
 run "adapters" adapters
+run "Vulkan validation" vulkan_validation
 run "tests" cargo test --workspace --all-features --locked
 
 printf '\nAll steps passed: %d s in all\n' $((SECONDS - started))

@@ -227,7 +227,13 @@ pub(crate) struct VerifyArgs {
     )]
     pub(crate) random: Option<u32>,
     /// Which random calls: the same S gives the same calls on every machine
-    #[arg(long, value_name = "S", default_value_t = 0, requires = "random")]
+    #[arg(
+        long,
+        value_name = "S",
+        default_value_t = 0,
+        requires = "random",
+        allow_negative_numbers = true
+    )]
     pub(crate) seed: u64,
     #[command(flatten)]
     pub(crate) backend: BackendArgs,

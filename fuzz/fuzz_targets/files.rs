@@ -10,7 +10,7 @@ use libfuzzer_sys::fuzz_target;
 use tempfile::TempDir;
 use wgpu_gather::Params;
 
-#[allow(dead_code, reason = "the command also writes files")]
+#[allow(dead_code, unused_imports, reason = "the command also writes files")]
 #[path = "../../cli/src/files/mod.rs"]
 mod files;
 

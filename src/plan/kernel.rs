@@ -127,7 +127,7 @@ impl Kernel {
             }
         };
         let [x, y] = fold(plan, groups, max_workgroups)?;
-        let z = chunks.min(u64::from(max_workgroups)) as u32;
+        let z = chunks.min(u64::from(max_workgroups.max(1))) as u32;
         (block.grid_x, block.chunks) = (x, z);
         Ok(Kernel {
             kind,
@@ -169,12 +169,13 @@ impl Kernel {
 fn lane_bytes(plan: &Plan, starts: Starts) -> usize {
     let geometry = plan.geometry();
     let element = plan.element_bytes() as u64;
-    let params_start = starts.params + geometry.params_offset as i64 * element as i64;
+    let offset = (geometry.params_offset as u64).wrapping_mul(element);
+    let params_start = (starts.params as u64).wrapping_add(offset);
     let strides = geometry.row_loops().iter().map(|l| l.params_stride);
     let strides = strides.chain(geometry.coordinates.iter().map(|c| c.stride));
     // A power of two divides several numbers if it divides the bits of all of them.
     let mut bits = geometry.slice() as u64 * element;
-    bits |= params_start as u64;
+    bits |= params_start;
     bits |= starts.output;
     bits |= strides.fold(0, |bits, s| bits | (s as u64).wrapping_mul(element));
     if let OutOfBounds::Fill(_) = plan.rules().out_of_bounds
@@ -226,17 +227,12 @@ impl Scale<'_> {
         block.loop_count = loops.len() as u32;
         block.depth = geometry.coordinates.len() as u32;
         block.index_step = self.stride(geometry.index_step)?;
-        block.params_offset = self.offset(
-            self.starts.params,
-            geometry.params_offset * self.plan.element_bytes(),
-            self.lane_bytes,
-        );
+        let element_bytes = self.plan.element_bytes();
+        let params = (self.starts.params, geometry.params_offset);
+        block.params_offset = self.offset(params, element_bytes, self.lane_bytes);
         let index_bytes = self.plan.index_type().bytes();
-        block.indices_offset = self.offset(
-            self.starts.indices,
-            geometry.indices_offset * index_bytes,
-            index_bytes,
-        );
+        let indices = (self.starts.indices, geometry.indices_offset);
+        block.indices_offset = self.offset(indices, index_bytes, index_bytes);
         block.row_length = 1;
         block.index_rules = index_rules(self.plan);
         Ok(block)
@@ -269,9 +265,11 @@ impl Scale<'_> {
             })
     }
 
-    /// From the start of a binding to the first element, in lanes; two's complement.
-    fn offset(&self, start: i64, offset_bytes: usize, lane_bytes: usize) -> u32 {
-        ((start + offset_bytes as i64) / lane_bytes as i64) as u32
+    /// From the start of a binding to the first element, in lanes; two's complement. Wraps around
+    /// if no buffer can hold the element.
+    fn offset(&self, (start, at): (i64, usize), element_bytes: usize, lane_bytes: usize) -> u32 {
+        let first = start.wrapping_add((at as i64).wrapping_mul(element_bytes as i64));
+        first.wrapping_div(lane_bytes as i64) as u32
     }
 
     fn fits(&self, what: &'static str, got: usize, limit: usize) -> Result<()> {
@@ -442,6 +440,60 @@ mod tests {
                 ..
             })
         ));
+    }
+
+    #[test]
+    fn there_is_a_grid_however_few_workgroups_the_device_has() {
+        let groups = |row| {
+            let params = Layout::contiguous(&[10, row]);
+            let indices = Layout::contiguous(&[1]);
+            let plan = plan(Op::gather(0), &Rules::default(), 4, &params, &indices);
+            Kernel::copy(&plan, Starts::default(), 0).map(|k| k.workgroups)
+        };
+        assert_eq!(groups(1), Ok([1, 1, 1]));
+        assert_eq!(groups(1 << 20), Ok([1, 1, 1]));
+    }
+
+    #[test]
+    fn offsets_that_no_buffer_holds_wrap_around() {
+        // Starts and offsets each beyond 64 bits of bytes; the first element is where they meet.
+        let params = Layout::strided(&[9, 4], &[4, 1], usize::MAX / 2).unwrap();
+        let indices = Layout::strided(&[3], &[1], usize::MAX - 1).unwrap();
+        let plan = plan(Op::gather(0), &Rules::default(), 4, &params, &indices);
+        let starts = Starts {
+            params: 4 + 160, // the offset is a word less than 2^65 bytes
+            indices: 8 + 12, // and this one two
+            output: 0,
+        };
+        let kernel = Kernel::copy(&plan, starts, 65_535).unwrap();
+        assert_eq!((kernel.lane_bytes, kernel.block.params_offset), (16, 10));
+        assert_eq!(kernel.block.indices_offset, 3);
+        for far in [i64::MIN, i64::MAX] {
+            let starts = Starts {
+                params: far,
+                indices: far,
+                output: u64::MAX,
+            };
+            assert!(Kernel::copy(&plan, starts, 65_535).is_ok());
+            assert!(Kernel::check(&plan, starts, 65_535).is_ok());
+        }
+        // Of an empty output, elements may have any width.
+        let (params, indices) = (Layout::contiguous(&[1]), Layout::contiguous(&[0]));
+        let empty = Plan::new(
+            Op::gather(0),
+            &Rules::default(),
+            usize::MAX,
+            &params,
+            IndexType::I32,
+            &indices,
+        );
+        let starts = Starts {
+            params: i64::MIN,
+            ..Starts::default()
+        };
+        let empty = empty.unwrap();
+        assert!(Kernel::copy(&empty, starts, 65_535).is_ok());
+        assert!(Kernel::check(&empty, starts, 65_535).is_ok());
     }
 
     #[test]
