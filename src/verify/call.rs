@@ -11,7 +11,7 @@ use crate::plan::Plan;
 use crate::rules::Rules;
 use crate::shape::Layout;
 use crate::tensor::{Indices, Params};
-use crate::verify::run::{Outcome, POISON, byte_difference};
+use crate::verify::run::{Outcome, byte_difference, poisoned};
 
 /// One call on tensors in memory, with any layout.
 #[derive(Clone, PartialEq, Eq)]
@@ -105,8 +105,7 @@ impl Call {
     }
 
     fn poisoned(&self) -> Result<Vec<u8>> {
-        let elements: usize = self.output_shape()?.iter().product();
-        Ok(vec![POISON; elements * self.element_bytes])
+        poisoned(&self.output_shape()?, self.element_bytes)
     }
 
     /// The shape of the output.

@@ -98,6 +98,11 @@ fn shapes(choices: &mut Choices<'_>) -> Shapes {
         1 => gather_nd(choices),
         _ => gather_elements(choices),
     };
+    if choices.rarely(60) {
+        // 0-d tensors: errors, but for torch's gather_elements.
+        let tensor = choices.below(2);
+        [&mut shapes.params, &mut shapes.indices][tensor].clear();
+    }
     if choices.rarely(40) {
         // A shape that does not fit: all executors must say the same.
         let tensor = choices.of(&[0, 1]);

@@ -1,10 +1,9 @@
 //! Running one case and comparing bits.
 
-use crate::element::DType;
-use crate::error::Error;
+use crate::error::{Error, Role};
 use crate::executor::Executor;
 use crate::index::{Index, IndexType};
-use crate::shape::{Layout, unravel};
+use crate::shape::{Layout, elements, unravel};
 use crate::tensor::{Indices, Params, TensorView};
 use crate::verify::case::{Case, Expected};
 use crate::verify::data::{Data, Values};
@@ -64,7 +63,7 @@ async fn output(case: &Case, executor: &Executor) -> Result<Data, Failure> {
             let params = Params::new(bytes, dtype.bytes(), Layout::contiguous(params_shape))?;
             let layout = Layout::contiguous(&case.indices.shape);
             let indices = Indices::new(index_bytes, index_type, layout)?;
-            let mut output = vec![POISON; poisoned_bytes(&shape, *dtype)];
+            let mut output = poisoned(&shape, dtype.bytes())?;
             executor
                 .run_bytes(case.op, &case.rules, &params, &indices, &mut output)
                 .await?;
@@ -86,10 +85,18 @@ async fn output(case: &Case, executor: &Executor) -> Result<Data, Failure> {
 }
 
 /// What the output holds before the call: a value that no case expects everywhere.
-pub(super) const POISON: u8 = 0xa5;
+const POISON: u8 = 0xa5;
 
-fn poisoned_bytes(shape: &[usize], dtype: DType) -> usize {
-    shape.iter().product::<usize>() * dtype.bytes()
+/// An output of this shape before the call.
+pub(super) fn poisoned(shape: &[usize], element_bytes: usize) -> Result<Vec<u8>, Error> {
+    let role = Role::Output;
+    // Of an empty tensor, a slice may have any extent.
+    let bytes = elements(role, shape, element_bytes)? * element_bytes;
+    let mut output = Vec::new();
+    let reserved = output.try_reserve_exact(bytes);
+    reserved.map_err(|_| Error::HostOutOfMemory { role, bytes })?;
+    output.resize(bytes, POISON);
+    Ok(output)
 }
 
 async fn cloned<I: Index + bytemuck::AnyBitPattern>(
@@ -158,4 +165,49 @@ fn describe(shape: &[usize], at: usize, got: &str, expected: &str) -> String {
         "output{:?} is {got}, expected {expected}",
         unravel(at, shape)
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::verify::read_cases;
+
+    /// A slice of an empty table, of `extents` elements.
+    fn outcomes(extents: &str) -> [Outcome; 2] {
+        let text = format!(
+            r#"{{"suite": "s", "schema": "gather-conformance/1", "count": 1, "cases": [{{
+                "op": "gather", "name": "n",
+                "params": {{"dtype": "f32", "shape": [0, {extents}], "data": []}},
+                "indices": {{"dtype": "i32", "shape": [1], "data": [0]}},
+                "attrs": {{"axis": 0, "neg": "oob", "oob": "zero"}},
+                "expect": {{"dtype": "f32", "shape": [1, 2], "data": [0, 0]}}
+            }}]}}"#
+        );
+        let case = &read_cases(&text).unwrap()[0];
+        [Executor::Reference, Executor::Cpu].map(|e| pollster::block_on(run_case(case, &e)))
+    }
+
+    #[test]
+    fn an_output_that_cannot_be_had_fails_its_case() {
+        assert_eq!(outcomes("2"), [Outcome::Passed, Outcome::Passed]);
+        for (extents, expected) in [
+            // more elements than can be counted, more bytes than can be addressed, than there are
+            (
+                "4611686018427387904, 16",
+                "more bytes than can be addressed",
+            ),
+            ("2305843009213693952", "more bytes than can be addressed"),
+            (
+                "1000000000000000000",
+                "could not allocate 4000000000000000000 bytes",
+            ),
+        ] {
+            for outcome in outcomes(extents) {
+                let Outcome::Failed(reason) = outcome else {
+                    panic!("{outcome:?}");
+                };
+                assert!(reason.contains(expected), "{reason}");
+            }
+        }
+    }
 }

@@ -176,3 +176,42 @@ fn strings_follow_their_positions() {
         assert!(matches!(error, Error::IndexOutOfBounds(bad) if bad.position == [1, 0]));
     }
 }
+
+#[test]
+fn zero_dimensional_and_empty_tensors_as_torch_has_them() {
+    // torch.gather: a 0-d tensor acts as shape [1]; empty indices give an empty output of their
+    // shape, whatever params is.
+    let cases: [(&[usize], &[usize], isize); 6] = [
+        (&[], &[], 0),
+        (&[], &[3], -1),
+        (&[1], &[], 0),
+        (&[4], &[], -1),
+        (&[2, 3], &[0], 1),
+        (&[], &[5, 0, 2], 0),
+    ];
+    let mut executors = executors();
+    executors.push(Executor::Reference);
+    for executor in &executors {
+        for (params_shape, indices_shape, axis) in cases {
+            let elements = params_shape.iter().product();
+            let params = Tensor::new(params_shape, vec![7u8; elements]).unwrap();
+            let count: usize = indices_shape.iter().product();
+            let indices = Tensor::new(indices_shape, vec![0i64; count]).unwrap();
+            let op = Op::gather_elements(axis);
+            let got = executor.run_blocking(op, &Rules::TORCH, &params.view(), &indices.view());
+            let expected = Tensor::new(indices_shape, vec![7u8; count]).unwrap();
+            assert_eq!(got, Ok(expected), "{params_shape:?}, {indices_shape:?}");
+        }
+    }
+}
+
+#[test]
+fn an_axis_of_extent_zero_gives_zeros_where_zeros_are_asked_for() {
+    let params = Tensor::new(&[0, 2], vec![0u16; 0]).unwrap();
+    let indices = Tensor::new(&[3], vec![0i32, -1, 5]).unwrap();
+    for executor in executors() {
+        let rules = Rules::TENSORFLOW_GPU;
+        let got = executor.run_blocking(Op::gather(0), &rules, &params.view(), &indices.view());
+        assert_eq!(got.unwrap().data(), [0; 6]);
+    }
+}
