@@ -4,10 +4,29 @@
 
 use std::fmt;
 
-use crate::op::OpKind;
-
 /// The result of every fallible call of this crate.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// The operator without its attributes, as errors name it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum OpKind {
+    /// [`Op::Gather`](crate::Op::Gather).
+    Gather,
+    /// [`Op::GatherNd`](crate::Op::GatherNd).
+    GatherNd,
+    /// [`Op::GatherElements`](crate::Op::GatherElements).
+    GatherElements,
+}
+
+impl fmt::Display for OpKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            OpKind::Gather => "gather",
+            OpKind::GatherNd => "gather_nd",
+            OpKind::GatherElements => "gather_elements",
+        })
+    }
+}
 
 /// The part that a tensor plays in a gather.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -246,10 +246,10 @@ pub mod verify;
 pub use wgpu;
 
 pub use element::{DType, Element};
-pub use error::{BadIndex, Error, Result, Role};
+pub use error::{BadIndex, Error, OpKind, Result, Role};
 pub use executor::{Auto, Executor};
 pub use index::{Index, IndexType};
-pub use op::{Op, OpKind};
+pub use op::Op;
 pub use plan::Plan;
 pub use rules::{ElementsShapes, Fill, Negative, OutOfBounds, Rules};
 pub use shape::{Layout, checked_elements};

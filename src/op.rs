@@ -1,8 +1,6 @@
 //! The operators: what they compute, which shapes they accept, which shape they give.
 
-use std::fmt;
-
-use crate::error::{Error, Result, Role};
+use crate::error::{Error, OpKind, Result, Role};
 use crate::rules::{ElementsShapes, Rules};
 use crate::shape::resolve_axis;
 
@@ -85,27 +83,6 @@ pub enum Op {
         /// The dim selected from; negative counts from the back.
         axis: isize,
     },
-}
-
-/// The operator without its attributes, as errors name it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum OpKind {
-    /// [`Op::Gather`].
-    Gather,
-    /// [`Op::GatherNd`].
-    GatherNd,
-    /// [`Op::GatherElements`].
-    GatherElements,
-}
-
-impl fmt::Display for OpKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(match self {
-            OpKind::Gather => "gather",
-            OpKind::GatherNd => "gather_nd",
-            OpKind::GatherElements => "gather_elements",
-        })
-    }
 }
 
 /// An operator whose attributes fit the shapes: axes count from the front, and the output shape

@@ -55,7 +55,8 @@ fn read(name: &str, file_bytes: usize) -> Option<String> {
     assert_eq!(array.bytes().len(), elements * element_bytes);
     // Deflate makes a byte of at most 1032.
     assert!(array.bytes().len() <= 1032 * file_bytes);
-    std::hint::black_box(array.bytes().iter().fold(0u8, |sum, &b| sum.wrapping_add(b)));
+    let sum = |sum: u8, &byte: &u8| sum.wrapping_add(byte);
+    std::hint::black_box(array.bytes().iter().fold(0, sum));
     Params::new(array.bytes(), element_bytes, array.layout().clone()).unwrap();
     None
 }

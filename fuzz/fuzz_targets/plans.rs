@@ -105,7 +105,8 @@ fn check_answer(input: &Input, plan: &Plan, params: Layout, indices: Layout) {
     let (Some(params_len), Some(indices_len)) = (input.params.len(), input.indices.len()) else {
         return;
     };
-    if plan.output_bytes() > SMALL * 16 || params_len * input.element_bytes > SMALL * 16 {
+    let params_bytes = params_len.saturating_mul(input.element_bytes);
+    if plan.output_bytes().max(params_bytes) > SMALL * 16 {
         return;
     }
     let index_bytes = input.index_type.bytes();
@@ -114,9 +115,7 @@ fn check_answer(input: &Input, plan: &Plan, params: Layout, indices: Layout) {
         op: input.op,
         rules: input.rules.clone(),
         element_bytes: input.element_bytes,
-        params: (0..params_len * input.element_bytes)
-            .map(|n| (n * 7 + n / 256) as u8)
-            .collect(),
+        params: (0..params_bytes).map(|n| (n * 7 + n / 256) as u8).collect(),
         params_layout: params,
         index_type: input.index_type,
         indices: values
@@ -147,7 +146,7 @@ impl View {
             let end = if span < 0 { &mut first } else { &mut last };
             *end = end.checked_add(span)?;
         }
-        (first >= 0 && last < SMALL as i128).then_some(last as usize + 1)
+        (first >= 0 && last < SMALL as i128).then(|| last as usize + 1)
     }
 }
 
@@ -244,7 +243,11 @@ fn view(u: &mut Unstructured<'_>, shared: &[usize]) -> arbitrary::Result<View> {
 fn op(u: &mut Unstructured<'_>) -> arbitrary::Result<Op> {
     Ok(match u.int_in_range(0..=2)? {
         0 => Op::Gather {
-            axis: if u.arbitrary()? { Some(signed(u)?) } else { None },
+            axis: if u.arbitrary()? {
+                Some(signed(u)?)
+            } else {
+                None
+            },
             batch_dims: signed(u)?,
         },
         1 => Op::GatherNd {
@@ -264,7 +267,11 @@ fn rules(u: &mut Unstructured<'_>, element_bytes: usize) -> arbitrary::Result<Ru
             3 => OutOfBounds::Error,
             _ => {
                 let other = u.ratio(1, 20)?;
-                let width = if other { element_bytes / 2 } else { element_bytes };
+                let width = if other {
+                    element_bytes / 2
+                } else {
+                    element_bytes
+                };
                 OutOfBounds::Fill(Fill::from_bytes(&vec![0xb7; width.min(300)]))
             }
         },

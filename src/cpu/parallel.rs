@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::error::{Error, Result};
 use crate::index::{IndexType, Word, load};
-use crate::plan::{Geometry, Plan};
+use crate::plan::{Geometry, Loop, Plan};
 use crate::rules::OutOfBounds;
 use crate::tensor::{Indices, Params};
 
@@ -200,8 +200,9 @@ impl<'a> Walk<'a> {
             *step = row % l.extent;
             row /= l.extent;
             let n = *step as isize;
-            walk.params = walk.params.wrapping_add_signed(n * l.params_stride);
-            walk.indices = walk.indices.wrapping_add_signed(n * l.indices_stride);
+            let (params, indices) = run(n, l);
+            walk.params = walk.params.wrapping_add_signed(params);
+            walk.indices = walk.indices.wrapping_add_signed(indices);
         }
         walk
     }
@@ -217,11 +218,18 @@ impl<'a> Walk<'a> {
                 return;
             }
             *step = 0;
-            let run = l.extent as isize;
-            self.params = self.params.wrapping_add_signed(-run * l.params_stride);
-            self.indices = self.indices.wrapping_add_signed(-run * l.indices_stride);
+            let (params, indices) = run(-(l.extent as isize), l);
+            self.params = self.params.wrapping_add_signed(params);
+            self.indices = self.indices.wrapping_add_signed(indices);
         }
     }
+}
+
+/// How far `steps` of a loop go in params and indices. Wraps around: the strides of an empty tensor
+/// may be anything, and none of its elements is read.
+fn run(steps: isize, l: &Loop) -> (isize, isize) {
+    let params = steps.wrapping_mul(l.params_stride);
+    (params, steps.wrapping_mul(l.indices_stride))
 }
 
 /// Finds the first bad lookup and counts them, in row-major order of indices.
@@ -249,4 +257,37 @@ fn report(plan: &Plan, indices: &Indices<'_>) -> Error {
     }
     let (lookup, values): (u64, Vec<i128>) = first.unwrap_or_default();
     plan.bad_index(lookup, &values, count)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cpu::reference;
+    use crate::op::Op;
+    use crate::rules::Rules;
+    use crate::shape::Layout;
+
+    #[test]
+    fn the_strides_of_empty_tensors_are_never_used() {
+        let output = |op: Op, params: (&[u8], Layout), indices: (&[u8], Layout)| {
+            let rules = Rules::default();
+            let params = Params::new(params.0, 1, params.1).unwrap();
+            let indices = Indices::new(indices.0, IndexType::U32, indices.1).unwrap();
+            let plan = Plan::of(op, &rules, &params, &indices).unwrap();
+            let mut expected = vec![0xa5; plan.output_bytes()];
+            let mut got = expected.clone();
+            reference::gather(op, &rules, &params, &indices, &mut expected).unwrap();
+            execute(&plan, &params, &indices, &mut got).unwrap();
+            assert_eq!(got, expected);
+            got
+        };
+        let far = [isize::MAX, isize::MIN, isize::MAX];
+        let empty = |shape: &[usize]| Layout::strided(shape, &far, usize::MAX).unwrap();
+        let nothing = (&b""[..], empty(&[0, 2, 3]));
+        let one_index = (&[0; 4][..], Layout::contiguous(&[1]));
+        assert_eq!(output(Op::gather(0), nothing, one_index), [0; 6]);
+        let two = (&[8, 9][..], Layout::contiguous(&[2]));
+        let no_index = (&b""[..], empty(&[3, 2, 0]));
+        assert_eq!(output(Op::gather_nd(), two, no_index), [8, 9].repeat(6));
+    }
 }

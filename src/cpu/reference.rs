@@ -3,8 +3,8 @@
 //! Coordinates of the output go in, coordinates of params come out. Nothing here knows a plan, a
 //! loop nest or a stride order, so that a mistake in the planner cannot hide in both.
 
-use crate::error::{BadIndex, Error, Result, Role};
-use crate::op::{Checked, Op, OpKind};
+use crate::error::{BadIndex, Error, OpKind, Result, Role};
+use crate::op::{Checked, Op};
 use crate::rules::{OutOfBounds, Rules};
 use crate::shape::elements;
 use crate::tensor::{Indices, Params};

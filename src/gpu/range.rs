@@ -1,7 +1,6 @@
 //! Tensors in buffers: which bytes of a buffer a view reaches, and how they are bound.
 
-use crate::error::{Error, Result, Role};
-use crate::op::OpKind;
+use crate::error::{Error, OpKind, Result, Role};
 use crate::shape::Layout;
 
 /// Where the data of a tensor lies: `position 0` of its layout is `origin` bytes into the buffer.
@@ -37,27 +36,29 @@ impl<'a> Located<'a> {
         let Some((first, last)) = layout.reached() else {
             return Ok(Bound::whole(nothing));
         };
-        let width = element_bytes as i64;
-        let begin = self.origin + first as i64 * width;
-        let end = self.origin + (last as i64 + 1) * width;
-        if begin < 0 || end as u64 > self.buffer.size() {
+        let (origin, width) = (i128::from(self.origin), element_bytes as i128);
+        let begin = origin + first as i128 * width;
+        let end = origin + (last as i128 + 1) * width;
+        let size = self.buffer.size();
+        if begin < 0 || end > i128::from(size) {
             return Err(Error::BufferTooSmall {
                 op,
                 role,
-                needed: end.max(0) as u64,
-                size: self.buffer.size(),
+                needed: u64::try_from(end.max(0)).unwrap_or(u64::MAX),
+                size,
             });
         }
+        let (begin, end) = (begin as u64, end as u64);
         let alignment = u64::from(limits.min_storage_buffer_offset_alignment).max(16);
-        let offset = begin as u64 / alignment * alignment;
+        let offset = begin / alignment * alignment;
         // Bindings are whole words. A buffer that ends within the last word has none to bind.
-        let size = (end as u64 - offset).next_multiple_of(4).max(16);
+        let size = (end - offset).next_multiple_of(4).max(16);
         let size = size.min((self.buffer.size() - offset) & !3);
-        if offset + size < end as u64 {
+        if offset + size < end {
             return Err(Error::BufferTooSmall {
                 op,
                 role,
-                needed: (end as u64).next_multiple_of(4),
+                needed: end.next_multiple_of(4),
                 size: self.buffer.size(),
             });
         }

@@ -3,17 +3,17 @@
 //! `geometry` is the last file that knows operators. What comes after it ([`Plan`] and everything
 //! that executes one) sees loops, strides and coordinates only.
 
+mod block;
 mod geometry;
 mod kernel;
 
+pub use block::{GeometryBlock, MAX_COORDINATES, MAX_FILL_BYTES, MAX_LOOPS, Starts};
 pub use geometry::{Coordinate, Geometry, Loop};
-pub use kernel::{
-    GeometryBlock, Kernel, KernelKind, MAX_COORDINATES, MAX_FILL_BYTES, MAX_LOOPS, Starts,
-};
+pub use kernel::{Kernel, KernelKind};
 
-use crate::error::{BadIndex, Error, Result, Role};
+use crate::error::{BadIndex, Error, OpKind, Result, Role};
 use crate::index::IndexType;
-use crate::op::{Op, OpKind};
+use crate::op::Op;
 use crate::rules::{OutOfBounds, Rules};
 use crate::shape::{Layout, elements, unravel};
 use crate::tensor::{Indices, Params};

@@ -3,8 +3,8 @@
 use serde::Deserialize;
 
 use crate::op::Op;
-use crate::rules::{ElementsShapes, Negative, OutOfBounds, Rules};
-use crate::verify::data::{Data, RawTensor};
+use crate::rules::{ElementsShapes, Fill, Negative, OutOfBounds, Rules};
+use crate::verify::data::{Data, RawTensor, Values};
 
 /// One call with its recorded answer.
 #[derive(Debug, Clone, PartialEq)]
@@ -98,6 +98,8 @@ struct RawAttrs {
     oob: String,
     #[serde(default)]
     profile: String,
+    /// The fill value: a scalar of the type of params.
+    fill: Option<RawTensor>,
 }
 
 #[derive(Deserialize)]
@@ -198,7 +200,9 @@ impl RawAttrs {
             out_of_bounds: match self.oob.as_str() {
                 "zero" => OutOfBounds::Zero,
                 "error" => OutOfBounds::Error,
-                "clamp" => OutOfBounds::Clip,
+                "clamp" | "clip" => OutOfBounds::Clip,
+                "wrap" => OutOfBounds::Wrap,
+                "fill" => OutOfBounds::Fill(self.fill_value()?),
                 other => return Err(format!("unknown attrs.oob \"{other}\"")),
             },
             elements_shapes: if self.profile.starts_with("torch") {
@@ -207,5 +211,13 @@ impl RawAttrs {
                 ElementsShapes::Onnx
             },
         })
+    }
+
+    fn fill_value(&self) -> Result<Fill, String> {
+        let fill = self.fill.as_ref().ok_or("oob \"fill\" needs attrs.fill")?;
+        match fill.read()?.values {
+            Values::Bytes(_, bytes) => Ok(Fill::from_bytes(&bytes)),
+            Values::Strings(_) => Err("attrs.fill is a string".to_owned()),
+        }
     }
 }

@@ -3,14 +3,15 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use wgpu_gather::Executor;
 use wgpu_gather::verify::{Case, Expected, Report, Values, read_cases, run_case};
+use wgpu_gather::{Executor, OutOfBounds, Rules};
 
 use crate::common::{assert_all_passed, block_on, executors, failed};
 
 /// Suite, and how many of its cases pass; the only skipped case is named below.
 const SUITES: &[(&str, usize)] = &[
     ("doc_examples", 27),
+    ("modes_recorded", 90),
     ("numpy_recorded", 15),
     ("onnx_node_tests", 10),
     ("ort_unit_tests", 159),
@@ -82,4 +83,19 @@ fn an_output_where_an_error_was_recorded_is_reported() {
     let mut case = suite("onnx_node_tests").remove(0);
     case.expected = Expected::Error("it failed".to_owned());
     assert!(failed(&block_on(run_case(&case, &Executor::Cpu))));
+}
+
+#[test]
+fn the_rules_for_jax_fill_with_what_jax_was_seen_to_fill_with() {
+    let mut seen = 0;
+    for case in suite("modes_recorded") {
+        let (Values::Bytes(dtype, _), OutOfBounds::Fill(_)) =
+            (&case.params.values, &case.rules.out_of_bounds)
+        else {
+            continue;
+        };
+        assert_eq!(Rules::jax_fill(*dtype), case.rules, "{dtype}");
+        seen += 1;
+    }
+    assert_eq!(seen, 13);
 }

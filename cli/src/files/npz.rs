@@ -13,9 +13,14 @@ use zip::result::ZipError;
 use super::source::no_such;
 use super::{Array, Storage, npy};
 
+/// How many bytes deflate makes of one, at most: what an archive announces is not allocated unseen.
+const MAX_RATIO: u64 = 1032;
+
 /// The array `name` of the archive at `path`, decompressed into memory.
 pub(super) fn read(path: &Path, name: Option<&str>) -> Result<Array> {
-    ensure!(fs::metadata(path)?.is_file(), "not a regular file");
+    let metadata = fs::metadata(path)?;
+    ensure!(metadata.is_file(), "not a regular file");
+    let file_bytes = metadata.len();
     let file = BufReader::new(File::open(path)?);
     let mut archive = ZipArchive::new(file).map_err(not_an_archive)?;
     let Some(name) = name else {
@@ -27,6 +32,10 @@ pub(super) fn read(path: &Path, name: Option<&str>) -> Result<Array> {
         member => member.with_context(|| format!("array {name}"))?,
     };
     let announced = member.size();
+    ensure!(
+        announced <= file_bytes.saturating_mul(MAX_RATIO),
+        "array {name}: damaged: the archive announces {announced} bytes, more than its {file_bytes} bytes hold"
+    );
     let bytes = read_exactly(&mut member, announced).with_context(|| format!("array {name}"))?;
     npy::array(Storage::Owned(bytes)).with_context(|| format!("array {name}"))
 }

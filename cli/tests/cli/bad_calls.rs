@@ -84,7 +84,12 @@ fn put_archives(dir: &Dir) {
     flipped[data] ^= 1;
     let mut garbled = DEFLATED.to_vec();
     garbled[50..90].fill(0xff);
+    // The size that the directory at the end announces.
+    let mut announcing = STORED.to_vec();
+    let entry = STORED.windows(4).position(|w| w == b"PK\x01\x02").unwrap();
+    announcing[entry + 24..][..4].copy_from_slice(&0xffff_fffeu32.to_le_bytes());
     dir.put("a.npz", STORED)
+        .put("announcing.npz", &announcing)
         .put("flipped.npz", &flipped)
         .put("garbled.npz", &garbled)
         .put("cut.npz", &STORED[..STORED.len() - 30])

@@ -1,0 +1,172 @@
+//! The uniform block that a kernel is given: a geometry restated in lanes, in 32 bits.
+
+use bytemuck::{Pod, Zeroable};
+
+use crate::error::{Error, Result};
+use crate::plan::{Coordinate, Geometry, Loop, Plan};
+use crate::rules::{Negative, OutOfBounds};
+
+/// How many loops the uniform block carries.
+pub const MAX_LOOPS: usize = 32;
+/// How many coordinates the uniform block carries: the greatest index depth on the device.
+pub const MAX_COORDINATES: usize = 32;
+/// How many bytes of fill value the uniform block carries.
+pub const MAX_FILL_BYTES: usize = 256;
+/// Where the tensors start in their bindings, in bytes.
+///
+/// `params` and `indices` may be negative: the binding then starts within the tensor's data, at
+/// the first element that the view reaches.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Starts {
+    /// From the start of the params binding to position 0 of its data.
+    pub params: i64,
+    /// From the start of the indices binding to position 0 of its data.
+    pub indices: i64,
+    /// From the start of the output binding to the output.
+    pub output: u64,
+}
+
+/// The uniform block: `Geometry` in `shaders/geometry.wgsl`, field for field.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Pod, Zeroable)]
+pub struct GeometryBlock {
+    loops: [[u32; 4]; MAX_LOOPS],
+    coordinates: [[u32; 4]; MAX_COORDINATES],
+    pub(super) fill: [u8; MAX_FILL_BYTES],
+    loop_count: u32,
+    depth: u32,
+    index_step: u32,
+    pub(super) params_offset: u32,
+    pub(super) indices_offset: u32,
+    pub(super) output_offset: u32,
+    pub(super) row_count: u32,
+    pub(super) row_length: u32,
+    pub(super) fill_length: u32,
+    pub(super) grid_x: u32,
+    pub(super) chunks: u32,
+    pub(super) lanes_log2: u32,
+    index_rules: u32,
+    padding: [u32; 3],
+}
+
+/// Writes what a bad index leaves in the output, as lanes; returns after how many it repeats.
+pub(super) fn fill(plan: &Plan, lane_bytes: usize, block: &mut [u8; MAX_FILL_BYTES]) -> u32 {
+    let OutOfBounds::Fill(value) = &plan.rules().out_of_bounds else {
+        return 1;
+    };
+    let length = value.bytes().len().max(lane_bytes);
+    for (n, byte) in block[..length].iter_mut().enumerate() {
+        *byte = value.bytes()[n % value.bytes().len()];
+    }
+    (length / lane_bytes) as u32
+}
+
+/// Restates a geometry in lanes.
+pub(super) struct Scale<'a> {
+    pub(super) plan: &'a Plan,
+    pub(super) lane_bytes: usize,
+    pub(super) starts: Starts,
+}
+
+impl Scale<'_> {
+    /// The fields that every kernel reads.
+    pub(super) fn block(&self, geometry: &Geometry, loops: &[Loop]) -> Result<GeometryBlock> {
+        let mut block = GeometryBlock::zeroed();
+        let fill = match &self.plan.rules().out_of_bounds {
+            OutOfBounds::Fill(value) => value.bytes().len(),
+            _ => 0,
+        };
+        self.fits("loops", loops.len(), MAX_LOOPS)?;
+        self.fits("coordinates", geometry.coordinates.len(), MAX_COORDINATES)?;
+        self.fits("bytes of fill value", fill, MAX_FILL_BYTES)?;
+        for (to, l) in block.loops.iter_mut().zip(loops) {
+            let extent = narrow(self.plan, "the extent of a loop", l.extent as u64)?;
+            let indices = self.stride(l.indices_stride)?;
+            *to = [extent, self.params_stride(l.params_stride)?, indices, 0];
+        }
+        for (to, c) in block.coordinates.iter_mut().zip(&geometry.coordinates) {
+            *to = self.coordinate(c)?;
+        }
+        block.loop_count = loops.len() as u32;
+        block.depth = geometry.coordinates.len() as u32;
+        block.index_step = self.stride(geometry.index_step)?;
+        let element_bytes = self.plan.element_bytes();
+        let params = (self.starts.params, geometry.params_offset);
+        block.params_offset = self.offset(params, element_bytes, self.lane_bytes);
+        let index_bytes = self.plan.index_type().bytes();
+        let indices = (self.starts.indices, geometry.indices_offset);
+        block.indices_offset = self.offset(indices, index_bytes, index_bytes);
+        block.row_length = 1;
+        block.index_rules = index_rules(self.plan);
+        Ok(block)
+    }
+
+    fn coordinate(&self, c: &Coordinate) -> Result<[u32; 4]> {
+        let extent = narrow(self.plan, "the extent of an axis", c.extent as u64)?;
+        Ok([extent, self.params_stride(c.stride)?, 0, 0])
+    }
+
+    fn params_stride(&self, elements: isize) -> Result<u32> {
+        let bytes = elements as i128 * self.plan.element_bytes() as i128;
+        self.stride_in_range(bytes / self.lane_bytes as i128)
+    }
+
+    fn stride(&self, indices: isize) -> Result<u32> {
+        self.stride_in_range(indices as i128)
+    }
+
+    /// Two's complement. A loop or coordinate that is used has a stride below 2^31, as its
+    /// elements lie within one binding.
+    fn stride_in_range(&self, stride: i128) -> Result<u32> {
+        i32::try_from(stride)
+            .map(|s| s as u32)
+            .map_err(|_| Error::TooMany {
+                op: self.plan.op(),
+                what: "a stride",
+                got: stride.unsigned_abs() as u64,
+                limit: i32::MAX as u64,
+            })
+    }
+
+    /// From the start of a binding to the first element, in lanes; two's complement. Wraps around
+    /// if no buffer can hold the element.
+    fn offset(&self, (start, at): (i64, usize), element_bytes: usize, lane_bytes: usize) -> u32 {
+        let first = start.wrapping_add((at as i64).wrapping_mul(element_bytes as i64));
+        first.wrapping_div(lane_bytes as i64) as u32
+    }
+
+    fn fits(&self, what: &'static str, got: usize, limit: usize) -> Result<()> {
+        if got <= limit {
+            return Ok(());
+        }
+        Err(Error::TooComplex {
+            op: self.plan.op(),
+            what,
+            got,
+            limit,
+        })
+    }
+}
+
+/// The rules as bits, as in `shaders/index.wgsl`.
+fn index_rules(plan: &Plan) -> u32 {
+    let rules = plan.rules();
+    u32::from(plan.index_type().is_signed())
+        | u32::from(rules.negative == Negative::FromEnd) << 1
+        | u32::from(rules.out_of_bounds == OutOfBounds::Clip) << 2
+        | u32::from(rules.out_of_bounds == OutOfBounds::Wrap) << 3
+}
+
+/// A count that stays below 2^31, so that rounding it up to whole workgroups stays below 2^32.
+pub(super) fn narrow(plan: &Plan, what: &'static str, got: u64) -> Result<u32> {
+    let limit = i32::MAX as u64;
+    if got <= limit {
+        return Ok(got as u32);
+    }
+    Err(Error::TooMany {
+        op: plan.op(),
+        what,
+        got,
+        limit,
+    })
+}
