@@ -31,6 +31,7 @@ use crate::args::{Cli, Command};
 compile_error!("the files are little-endian and are read without conversion");
 
 fn main() -> ExitCode {
+    quiet_wayland();
     let answer = match answer(Cli::parse().command) {
         Ok(answer) => answer,
         Err(error) => return fail(&error),
@@ -39,6 +40,23 @@ fn main() -> ExitCode {
     match answer.print() {
         Ok(()) => answer.status(),
         Err(error) => fail(&error),
+    }
+}
+
+/// Where no display is, wgpu's GL backend still looks for a Wayland one, and libwayland then writes
+/// `error: XDG_RUNTIME_DIR is invalid or not set` to stderr, in words that look like ours.
+fn quiet_wayland() {
+    const NAME: &str = "XDG_RUNTIME_DIR";
+    if cfg!(target_os = "linux") && std::env::var_os(NAME).is_none() {
+        #[expect(
+            unsafe_code,
+            reason = "there is no safe way to set a variable for a library"
+        )]
+        // SAFETY: this is the first thing that the process does, so no other thread reads or
+        // writes the environment.
+        unsafe {
+            std::env::set_var(NAME, std::env::temp_dir());
+        }
     }
 }
 
