@@ -306,6 +306,21 @@ pub enum Error {
         len: usize,
     },
 
+    /// A plan is executed with other tensors than it was made for.
+    #[error(
+        "{op}: the plan is for {role} of shape {expected:?}, got shape {got:?} (strides, offset and type must agree, too)"
+    )]
+    OtherPlan {
+        /// The operator.
+        op: OpKind,
+        /// Which tensor.
+        role: Role,
+        /// The shape that the plan is for.
+        expected: Vec<usize>,
+        /// The shape given.
+        got: Vec<usize>,
+    },
+
     /// The slice that is to receive the output has another length.
     #[error("{op}: the output needs {expected} bytes, got a buffer of {got}")]
     OutputLength {

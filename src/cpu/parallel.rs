@@ -28,7 +28,7 @@ pub fn threads() -> usize {
 ///
 /// # Errors
 ///
-/// [`Error::OutputLength`], and [`Error::IndexOutOfBounds`] under the rule
+/// [`Error::OtherPlan`], [`Error::OutputLength`], and [`Error::IndexOutOfBounds`] under the rule
 /// [`OutOfBounds::Error`]; the output then holds zeros for the bad indices.
 pub fn execute(
     plan: &Plan,
@@ -36,13 +36,7 @@ pub fn execute(
     indices: &Indices<'_>,
     output: &mut [u8],
 ) -> Result<()> {
-    if output.len() != plan.output_bytes() {
-        return Err(Error::OutputLength {
-            op: plan.op(),
-            expected: plan.output_bytes(),
-            got: output.len(),
-        });
-    }
+    plan.check_tensors(params, indices, output)?;
     if plan.is_empty() {
         return Ok(());
     }

@@ -15,7 +15,7 @@ impl Engine {
     ///
     /// # Errors
     ///
-    /// [`Error::OutputLength`]; [`Error::IndexOutOfBounds`] under the rule
+    /// [`Error::OtherPlan`], [`Error::OutputLength`]; [`Error::IndexOutOfBounds`] under the rule
     /// [`OutOfBounds::Error`](crate::OutOfBounds::Error); [`Error::TensorTooLarge`],
     /// [`Error::TooComplex`] and [`Error::TooMany`] for what the device cannot hold; the errors
     /// of the device.
@@ -54,13 +54,7 @@ impl Engine {
         output: &mut [u8],
         drive: Drive,
     ) -> Result<()> {
-        if output.len() != plan.output_bytes() {
-            return Err(Error::OutputLength {
-                op: plan.op(),
-                expected: plan.output_bytes(),
-                got: output.len(),
-            });
-        }
+        plan.check_tensors(params, indices, output)?;
         if plan.is_empty() {
             return Ok(());
         }

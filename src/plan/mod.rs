@@ -178,6 +178,35 @@ impl Plan {
         self.rules.out_of_bounds == OutOfBounds::Error
     }
 
+    /// Checks that these are the tensors that the plan was made for, and the length of the output.
+    pub(crate) fn check_tensors(
+        &self,
+        params: &Params<'_>,
+        indices: &Indices<'_>,
+        output: &[u8],
+    ) -> Result<()> {
+        let other = |role, expected: &Layout, got: &Layout| Error::OtherPlan {
+            op: self.op,
+            role,
+            expected: expected.shape().to_vec(),
+            got: got.shape().to_vec(),
+        };
+        if (params.layout(), params.element_bytes()) != (&self.params_layout, self.element_bytes) {
+            return Err(other(Role::Params, &self.params_layout, params.layout()));
+        }
+        if (indices.layout(), indices.index_type()) != (&self.indices_layout, self.index_type) {
+            return Err(other(Role::Indices, &self.indices_layout, indices.layout()));
+        }
+        if output.len() != self.output_bytes {
+            return Err(Error::OutputLength {
+                op: self.op,
+                expected: self.output_bytes,
+                got: output.len(),
+            });
+        }
+        Ok(())
+    }
+
     /// The error for the bad lookup number `lookup` (in row-major order), whose coordinates
     /// have these index values.
     pub(crate) fn bad_index(&self, lookup: u64, values: &[i128], count: u64) -> Error {

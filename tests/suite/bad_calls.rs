@@ -5,7 +5,10 @@ use wgpu_gather::{
     TensorView,
 };
 
-use crate::common::{block_on, executors};
+use wgpu_gather::Plan;
+use wgpu_gather::cpu::parallel;
+
+use crate::common::{block_on, engines, executors};
 
 struct Bad {
     op: Op,
@@ -571,5 +574,52 @@ fn what_shaders_cannot_carry_is_an_error_that_names_the_cpu_path() {
             loops.unwrap_err().to_string(),
             "gather: the GPU path carries 32 loops, this call needs 33; the CPU path has no such limit"
         );
+    }
+}
+
+#[test]
+fn a_plan_for_other_tensors_is_refused() {
+    let tensors = |params: &[usize], indices: &[usize]| {
+        let bytes = |shape: &[usize]| vec![0u8; shape.iter().product::<usize>() * 4];
+        (
+            bytes(params),
+            Layout::contiguous(params),
+            bytes(indices),
+            Layout::contiguous(indices),
+        )
+    };
+    let (p, p_layout, i, i_layout) = tensors(&[4, 3], &[2]);
+    let (q, q_layout, j, j_layout) = tensors(&[4, 2], &[3]);
+    let params = Params::new(&p, 4, p_layout).unwrap();
+    let indices = Indices::new(&i[..], IndexType::I32, i_layout.clone()).unwrap();
+    let plan = Plan::of(Op::gather(0), &TF, &params, &indices).unwrap();
+    let other_params = Params::new(&q, 4, q_layout).unwrap();
+    let other_indices = Indices::new(&j[..], IndexType::I32, j_layout).unwrap();
+    let other_type = Indices::new(&i[..], IndexType::U32, i_layout).unwrap();
+    let mut output = [0; 24];
+    let cases = [
+        (
+            &other_params,
+            &indices,
+            "gather: the plan is for params of shape [4, 3], got shape [4, 2] (strides, offset and type must agree, too)",
+        ),
+        (
+            &params,
+            &other_indices,
+            "gather: the plan is for indices of shape [2], got shape [3] (strides, offset and type must agree, too)",
+        ),
+        (
+            &params,
+            &other_type,
+            "gather: the plan is for indices of shape [2], got shape [2] (strides, offset and type must agree, too)",
+        ),
+    ];
+    for (params, indices, text) in cases {
+        let got = parallel::execute(&plan, params, indices, &mut output);
+        assert_eq!(got.unwrap_err().to_string(), text);
+        for engine in engines() {
+            let got = engine.execute_blocking(&plan, params, indices, &mut output);
+            assert_eq!(got.unwrap_err().to_string(), text);
+        }
     }
 }
