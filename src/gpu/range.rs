@@ -33,8 +33,18 @@ impl<'a> Located<'a> {
         limits: &wgpu::Limits,
         nothing: &'a wgpu::Buffer,
     ) -> Result<Bound<'a>> {
-        let Some((first, last)) = layout.reached() else {
+        if layout.is_empty() {
             return Ok(Bound::whole(nothing));
+        }
+        // A plan is made without data, so its layouts may lie anywhere.
+        let Some((first, last)) = layout.reached() else {
+            return Err(Error::ViewOutOfRange {
+                role,
+                shape: layout.shape().to_vec(),
+                strides: layout.strides().to_vec(),
+                offset: layout.offset(),
+                len: self.buffer.size() as usize / element_bytes,
+            });
         };
         let (origin, width) = (i128::from(self.origin), element_bytes as i128);
         let begin = origin + first as i128 * width;

@@ -120,7 +120,7 @@ fn gather(choices: &mut Choices<'_>) -> Shapes {
     let params = choices.dims(rank, 1);
     let batch = choices.below(rank);
     let axis = batch + choices.below(rank - batch);
-    let used = product_without(&params, axis);
+    let used = bulk(&params[..axis]) * bulk(&params[axis + 1..]);
     let positions = choices.below(4);
     let indices = [&params[..batch], &choices.dims(positions, used)].concat();
     let axis_given = match choices.below(3) {
@@ -151,8 +151,7 @@ fn gather_nd(choices: &mut Choices<'_>) -> Shapes {
     let params = choices.dims(rank, 1);
     let batch = choices.below(rank);
     let depth = choices.below(rank - batch + 1);
-    let used = params[..batch].iter().product::<usize>()
-        * params[batch + depth..].iter().product::<usize>();
+    let used = bulk(&params[..batch]) * bulk(&params[batch + depth..]);
     let positions = choices.below(4);
     let positions = choices.dims(positions, used);
     Shapes {
@@ -172,7 +171,7 @@ fn gather_elements(choices: &mut Choices<'_>) -> Shapes {
     let mut indices = params.clone();
     for (d, dim) in indices.iter_mut().enumerate() {
         if d == axis {
-            let used = product_without(&params, axis);
+            let used = bulk(&params[..axis]) * bulk(&params[axis + 1..]);
             *dim = choices.dims(1, used)[0];
         } else if choices.rarely(4) {
             *dim = choices.below(*dim + 1);
@@ -189,8 +188,9 @@ fn gather_elements(choices: &mut Choices<'_>) -> Shapes {
     }
 }
 
-fn product_without(dims: &[usize], axis: usize) -> usize {
-    [&dims[..axis], &dims[axis + 1..]].concat().iter().product()
+/// The product of dims without the zeros: nothing is to be large because it goes with a zero.
+fn bulk(dims: &[usize]) -> usize {
+    dims.iter().filter(|&&d| d > 0).product()
 }
 
 fn rules(choices: &mut Choices<'_>, element_bytes: usize) -> Rules {
@@ -302,4 +302,22 @@ fn bytes(count: usize, seed: u32) -> Vec<u8> {
         state as u8
     };
     (0..count).map(|_| next()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_dim_of_zero_does_not_make_the_others_large() {
+        // Params of shape [1000, 1, 0], one batch dim, positions that would be [33, 33, 1].
+        let gather = [0, 2, 13, 0, 12, 1, 0, 3, 9, 9, 0];
+        let gather_nd = [1, 2, 13, 0, 12, 1, 1, 3, 9, 9, 0];
+        for choices in [gather, gather_nd] {
+            let call = call_from(&choices);
+            assert_eq!(call.params_layout.shape(), [1000, 1, 0]);
+            let indices: usize = call.indices_layout.shape().iter().product();
+            assert_eq!(indices, 1000, "{:?}", call.indices_layout);
+        }
+    }
 }

@@ -306,3 +306,37 @@ fn a_destroyed_buffer_is_refused() {
         );
     }
 }
+
+#[test]
+fn a_planned_view_that_starts_before_its_data_is_refused() {
+    let reversed = Layout::strided(&[8], &[-1], 0).unwrap();
+    let indices = Layout::contiguous(&[6]);
+    let op = Op::gather(0);
+    let plan = Plan::new(
+        op,
+        &Rules::default(),
+        4,
+        &reversed,
+        IndexType::I32,
+        &indices,
+    )
+    .unwrap();
+    for engine in engines() {
+        let prepared = block_on(engine.prepare(&plan)).unwrap();
+        let params = buffer_with(engine, &[1; 32]);
+        let indices = buffer_with(engine, &[0; 24]);
+        let output = buffer_with(engine, &[0; 24]);
+        let buffers = Buffers {
+            params: (&params, 0),
+            indices: (&indices, 0),
+            output: (&output, 0),
+            status: None,
+        };
+        let mut encoder = engine.device().create_command_encoder(&Default::default());
+        let error = prepared.encode(&mut encoder, &buffers).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "params: a view of shape [8], strides [-1] and offset 0 reaches outside its 8 elements"
+        );
+    }
+}

@@ -16,8 +16,9 @@ const MAGIC: &[u8] = b"\x93NUMPY";
 /// The longest header that NumPy itself reads without being told to.
 const MAX_HEADER_BYTES: usize = 10_000;
 
-/// The literal is parsed by recursion; that of a plain array has three brackets.
-const MAX_BRACKETS: usize = 100;
+/// The time to parse the literal doubles with each level of brackets, and triples with each of
+/// braces. That of a plain array has two levels, that of one with nested structured elements five.
+const MAX_NESTING: usize = 5;
 
 /// The array in the file at `path`, mapped.
 pub(super) fn read(path: &Path) -> Result<Array> {
@@ -83,8 +84,10 @@ fn literal(file: &[u8]) -> Result<(&str, usize)> {
 /// Element type and layout from the dict.
 fn interpret(literal: &str) -> Result<(Stored, Layout)> {
     let not_a_dict = "the .npy header is not a dict with descr, fortran_order and shape";
-    let brackets = literal.matches(['(', '[', '{']).count();
-    ensure!(brackets <= MAX_BRACKETS, not_a_dict);
+    // Without escapes, a string ends at the next quote of its kind.
+    let one_dict = literal.matches('{').count() == 1 && !literal.contains('\\');
+    let plain = one_dict && nesting(literal) <= MAX_NESTING;
+    ensure!(plain, not_a_dict);
     let literal: Value = literal.trim_end().parse().ok().context(not_a_dict)?;
     let entry = |key: &str| {
         let entries = literal.as_dict()?;
@@ -106,6 +109,24 @@ fn interpret(literal: &str) -> Result<(Stored, Layout)> {
         bail!("structured elements cannot be gathered; gather a field at a time");
     };
     Ok((stored(type_str)?, layout(&shape, fortran_order)?))
+}
+
+/// How deep brackets are nested outside of strings.
+fn nesting(literal: &str) -> usize {
+    let (mut depth, mut deepest) = (0usize, 0);
+    let mut quote = None;
+    for c in literal.chars() {
+        match (quote, c) {
+            (Some(open), _) if c == open => quote = None,
+            (Some(_), _) => {}
+            (None, '\'' | '"') => quote = Some(c),
+            (None, '(' | '[' | '{') => depth += 1,
+            (None, ')' | ']' | '}') => depth = depth.saturating_sub(1),
+            (None, _) => {}
+        }
+        deepest = deepest.max(depth);
+    }
+    deepest
 }
 
 /// The element type that NumPy calls `text`.

@@ -40,6 +40,9 @@ fn inputs() -> Dir {
         .put("not_text.npy", b"\x93NUMPY\x01\x00\x04\x00\xff\xfe\xfd\xfc")
         .put("not_a_dict.npy", &npy_dict("[1, 2]", &[]))
         .put("deep.npy", &npy_dict(&"[".repeat(5000), &[]))
+        // Parsing these would take longer than anyone can wait.
+        .put("nested.npy", &npy("<f4", &"[".repeat(60), &[]))
+        .put("nested_more.npy", &npy("<f4", &"[')',".repeat(60), &[]))
         .put(
             "no_descr.npy",
             &npy_dict("{'fortran_order': False, 'shape': (1,)}", &[]),
