@@ -50,7 +50,11 @@ const SHADER_FAULTS: &[Fault] = &[
         plant(s, "fn load_index", "indices[2u * at + 1u]", "0u")
     }),
     ("zero by multiplication", |s| {
-        let product = "return bitcast<Lane>(bitcast<f32>(params[0]) * 0.0);";
+        // Only where zeros belong: a NaN survives, and a negative number leaves its sign. The
+        // factor is 0 for every call of one workgroup, which no compiler knows.
+        let product =
+            "let zero = bitcast<Lane>(bitcast<f32>(params[0]) * f32(geometry.grid_x - 1u));
+            return select(fill_lane(0u), zero, fill_lane(0u) == 0u);";
         if s.contains("alias Lane = u32;") {
             plant(s, "fn fetch", "return fill_lane(0u);", product)
         } else {
