@@ -306,6 +306,61 @@ pub enum Error {
         len: usize,
     },
 
+    /// A view is to be reshaped to another number of elements.
+    #[error(
+        "a view of shape {from:?} cannot be reshaped to {to:?}: the numbers of elements differ"
+    )]
+    ReshapeElements {
+        /// The shape of the view.
+        from: Vec<usize>,
+        /// The shape asked for.
+        to: Vec<usize>,
+    },
+
+    /// No strides give the shape that is asked for.
+    #[error(
+        "a view of shape {from:?} and strides {strides:?} cannot be reshaped to {to:?} without a copy"
+    )]
+    ReshapeCopies {
+        /// The shape of the view.
+        from: Vec<usize>,
+        /// Its strides, in elements.
+        strides: Vec<isize>,
+        /// The shape asked for.
+        to: Vec<usize>,
+    },
+
+    /// The axes of a permutation do not name each dim once.
+    #[error("axes {axes:?} are no permutation of the {rank} dims of a view")]
+    NoPermutation {
+        /// The axes as given.
+        axes: Vec<usize>,
+        /// The rank of the view.
+        rank: usize,
+    },
+
+    /// A slice leaves the view.
+    #[error("slice {start}..{end} of dim {axis} lies outside a view of shape {shape:?}")]
+    SliceOutOfRange {
+        /// The dim.
+        axis: usize,
+        /// Where the slice starts.
+        start: usize,
+        /// Where it ends.
+        end: usize,
+        /// The shape of the view.
+        shape: Vec<usize>,
+    },
+
+    /// A shape does not follow from another by repetition.
+    #[error("a view of shape {from:?} cannot be broadcast to {to:?}")]
+    NoBroadcast {
+        /// The shape of the view.
+        from: Vec<usize>,
+        /// The shape asked for.
+        to: Vec<usize>,
+    },
+
     /// A plan is executed with other tensors than it was made for.
     #[error(
         "{op}: the plan is for {role} of shape {expected:?}, got shape {got:?} (strides, offset and type must agree, too)"
@@ -411,6 +466,72 @@ pub enum Error {
         op: OpKind,
         /// Which tensor besides the output.
         role: Role,
+    },
+
+    /// A buffer that is to hold a tensor lacks a usage.
+    #[error("the buffer of a device tensor lacks the usage {usage}")]
+    TensorUsage {
+        /// The usage it needs.
+        usage: &'static str,
+    },
+
+    /// A tensor would start between two elements of its buffer.
+    #[error(
+        "a device tensor starts at byte {offset} of its buffer, which is not a multiple of {alignment}"
+    )]
+    TensorMisaligned {
+        /// Its byte offset.
+        offset: u64,
+        /// What the offset must be a multiple of.
+        alignment: usize,
+    },
+
+    /// A slice of a buffer ends before the tensor that it is to hold.
+    #[error(
+        "a device tensor of shape {shape:?} needs {needed} bytes of its buffer, got {got} (the buffer ends with a whole word)"
+    )]
+    TensorBeyondBuffer {
+        /// The shape of the tensor.
+        shape: Vec<usize>,
+        /// Bytes needed.
+        needed: u64,
+        /// Bytes given.
+        got: u64,
+    },
+
+    /// The tensor that is to receive the output has another shape.
+    #[error("{op}: the output has shape {expected:?}, got a tensor of shape {got:?}")]
+    OutputShape {
+        /// The operator.
+        op: OpKind,
+        /// The shape of the output.
+        expected: Vec<usize>,
+        /// The shape of the tensor given.
+        got: Vec<usize>,
+    },
+
+    /// The tensor that is to receive the output is a view with gaps or another order.
+    #[error(
+        "{op}: the output must be contiguous, got a tensor of shape {shape:?} and strides {strides:?}"
+    )]
+    OutputStrided {
+        /// The operator.
+        op: OpKind,
+        /// The shape of the tensor given.
+        shape: Vec<usize>,
+        /// Its strides, in elements.
+        strides: Vec<isize>,
+    },
+
+    /// The device was requested with less than the engine needs.
+    #[error("the device has {limit} = {got}, but at least {needed} is needed")]
+    MissingLimit {
+        /// The field of `wgpu::Limits`.
+        limit: String,
+        /// The least value.
+        needed: u64,
+        /// The value of the device.
+        got: u64,
     },
 
     /// A view or an index tuple has more dimensions than the shaders carry.

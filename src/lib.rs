@@ -241,6 +241,7 @@ mod shape;
 mod tensor;
 #[cfg(feature = "verify")]
 pub mod verify;
+mod view;
 
 #[cfg(feature = "gpu")]
 pub use wgpu;
