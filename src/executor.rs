@@ -106,14 +106,11 @@ impl Executor {
         params: &TensorView<'_, T>,
         indices: &TensorView<'_, I>,
     ) -> Result<Tensor<T>> {
-        let (params, indices) = (Params::try_from(params)?, Indices::try_from(indices)?);
-        let plan = Plan::of(op, rules, &params, &indices)?;
-        let len = plan.output_bytes() / plan.element_bytes();
-        let mut bits = zeroed_bits::<T>(Role::Output, len)?;
-        let output = bytemuck::cast_slice_mut(&mut bits);
-        self.execute(op, &plan, &params, &indices, output).await?;
-        let data = elements_from_bits(Role::Output, bits)?;
-        Tensor::new(plan.output_shape(), data)
+        let mut call = TypedCall::<T>::new(op, rules, params, indices)?;
+        let output = bytemuck::cast_slice_mut(&mut call.output);
+        self.execute(op, &call.plan, &call.params, &call.indices, output)
+            .await?;
+        call.finish()
     }
 
     /// Gathers bytes: `output` receives the elements, row-major.
@@ -149,18 +146,11 @@ impl Executor {
         indices: &TensorView<'_, I>,
         default: &S,
     ) -> Result<Tensor<S>> {
-        let positions: Vec<u64> = (0..params.data().len() as u64).collect();
+        let positions = positions(params);
         let positions = TensorView::strided(params.layout().clone(), &positions)?;
-        let mut rules = rules.clone();
-        if matches!(
-            rules.out_of_bounds,
-            OutOfBounds::Zero | OutOfBounds::Fill(_)
-        ) {
-            rules.out_of_bounds = OutOfBounds::Fill(Fill::new(u64::MAX));
-        }
+        let rules = rules_for_positions(rules);
         let found = self.run(op, &rules, &positions, indices).await?;
-        let value = |&at: &u64| params.data().get(at as usize).unwrap_or(default).clone();
-        Tensor::new(found.shape(), found.data().iter().map(value).collect())
+        clone_values(params, &found, default)
     }
 
     async fn execute(
@@ -197,7 +187,10 @@ impl Executor {
         params: &TensorView<'_, T>,
         indices: &TensorView<'_, I>,
     ) -> Result<Tensor<T>> {
-        pollster::block_on(self.run(op, rules, params, indices))
+        let mut call = TypedCall::<T>::new(op, rules, params, indices)?;
+        let output = bytemuck::cast_slice_mut(&mut call.output);
+        self.execute_blocking(op, &call.plan, &call.params, &call.indices, output)?;
+        call.finish()
     }
 
     /// [`Executor::run_bytes`], blocking this thread.
@@ -213,7 +206,8 @@ impl Executor {
         indices: &Indices<'_>,
         output: &mut [u8],
     ) -> Result<()> {
-        pollster::block_on(self.run_bytes(op, rules, params, indices, output))
+        let plan = Plan::of(op, rules, params, indices)?;
+        self.execute_blocking(op, &plan, params, indices, output)
     }
 
     /// [`Executor::run_cloned`], blocking this thread.
@@ -229,6 +223,84 @@ impl Executor {
         indices: &TensorView<'_, I>,
         default: &S,
     ) -> Result<Tensor<S>> {
-        pollster::block_on(self.run_cloned(op, rules, params, indices, default))
+        let positions = positions(params);
+        let positions = TensorView::strided(params.layout().clone(), &positions)?;
+        let rules = rules_for_positions(rules);
+        let found = self.run_blocking(op, &rules, &positions, indices)?;
+        clone_values(params, &found, default)
     }
+
+    fn execute_blocking(
+        &self,
+        op: Op,
+        plan: &Plan,
+        params: &Params<'_>,
+        indices: &Indices<'_>,
+        output: &mut [u8],
+    ) -> Result<()> {
+        match self {
+            // This thread drives the device, instead of waiting for one that does.
+            #[cfg(feature = "gpu")]
+            Executor::Gpu(engine) => engine.execute_blocking(plan, params, indices, output),
+            _ => pollster::block_on(self.execute(op, plan, params, indices, output)),
+        }
+    }
+}
+
+/// A call on typed tensors, with memory for its output.
+struct TypedCall<'a, T: Element> {
+    plan: Plan,
+    params: Params<'a>,
+    indices: Indices<'a>,
+    output: Vec<T::Bits>,
+}
+
+impl<'a, T: Element> TypedCall<'a, T> {
+    fn new<I: Index>(
+        op: Op,
+        rules: &Rules,
+        params: &TensorView<'a, T>,
+        indices: &TensorView<'a, I>,
+    ) -> Result<Self> {
+        let (params, indices) = (Params::try_from(params)?, Indices::try_from(indices)?);
+        let plan = Plan::of(op, rules, &params, &indices)?;
+        let len = plan.output_bytes() / plan.element_bytes();
+        Ok(TypedCall {
+            plan,
+            params,
+            indices,
+            output: zeroed_bits::<T>(Role::Output, len)?,
+        })
+    }
+
+    fn finish(self) -> Result<Tensor<T>> {
+        let data = elements_from_bits(Role::Output, self.output)?;
+        Tensor::new(self.plan.output_shape(), data)
+    }
+}
+
+/// The position of each value that is no plain bits: what is gathered in its place.
+fn positions<S>(params: &TensorView<'_, S>) -> Vec<u64> {
+    (0..params.data().len() as u64).collect()
+}
+
+/// A bad index gives a position that no value has.
+fn rules_for_positions(rules: &Rules) -> Rules {
+    let out_of_bounds = match &rules.out_of_bounds {
+        OutOfBounds::Zero | OutOfBounds::Fill(_) => OutOfBounds::Fill(Fill::new(u64::MAX)),
+        other => other.clone(),
+    };
+    Rules {
+        out_of_bounds,
+        ..rules.clone()
+    }
+}
+
+fn clone_values<S: Clone>(
+    params: &TensorView<'_, S>,
+    found: &Tensor<u64>,
+    default: &S,
+) -> Result<Tensor<S>> {
+    let value = |&at: &u64| params.data().get(at as usize).unwrap_or(default).clone();
+    Tensor::new(found.shape(), found.data().iter().map(value).collect())
 }

@@ -81,6 +81,9 @@ pub(crate) fn load<W: Word>(bytes: &[u8], at: usize) -> i128 {
 ///
 /// Values keep their full width; nothing is ever truncated.
 pub trait Index: Element + sealed::Sealed {
+    /// The type that reaches the executors: `Self`, or 32 bits wide if `Self` is narrower.
+    type Wide: Index<Wide = Self::Wide>;
+
     /// How the indices reach the executors.
     const TYPE: IndexType;
 
@@ -96,6 +99,7 @@ macro_rules! indices {
     ($($narrow:ty => $wide:ty, $variant:ident;)*) => {$(
         impl sealed::Sealed for $narrow {}
         impl Index for $narrow {
+            type Wide = $wide;
             const TYPE: IndexType = IndexType::$variant;
             fn widened(values: &[Self]) -> Cow<'_, [u8]> {
                 let wide: Vec<$wide> = values.iter().map(|&v| <$wide>::from(v)).collect();
@@ -106,6 +110,7 @@ macro_rules! indices {
     ($($as_is:ty, $variant:ident;)*) => {$(
         impl sealed::Sealed for $as_is {}
         impl Index for $as_is {
+            type Wide = $as_is;
             const TYPE: IndexType = IndexType::$variant;
             fn widened(values: &[Self]) -> Cow<'_, [u8]> {
                 Cow::Borrowed(bytemuck::cast_slice(values))

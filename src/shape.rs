@@ -166,6 +166,15 @@ impl Layout {
         }
     }
 
+    #[cfg(feature = "gpu")]
+    /// The layout in data that starts `first` elements later: at or before what it reaches.
+    pub(crate) fn moved(&self, first: usize) -> Self {
+        Layout {
+            offset: self.offset - first,
+            ..self.clone()
+        }
+    }
+
     /// Checks that every element of the view lies among `len` elements of data.
     pub(crate) fn check_within(&self, role: Role, len: usize) -> Result<()> {
         let within = match self.reach() {

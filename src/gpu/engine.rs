@@ -5,8 +5,34 @@ use std::sync::{Mutex, PoisonError};
 
 use crate::error::{Error, Result};
 use crate::gpu::adapter::{self, AdapterSummary};
+use crate::gpu::batch::Recorders;
+use crate::gpu::needs;
 use crate::gpu::pipeline::Pipelines;
+use crate::gpu::pool::Pool;
 use crate::gpu::scope::{one_line, scoped, scoped_now};
+use crate::gpu::shader::Specialisation;
+use crate::gpu::staging::Staging;
+
+/// What an engine may be given besides its device.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct Options {
+    /// Where compiled pipelines are looked up and kept (Vulkan; wgpu's feature `PIPELINE_CACHE`).
+    /// [`Engine::pipeline_cache_data`] gives what to save for the next run.
+    pub pipeline_cache: Option<wgpu::PipelineCache>,
+    /// The most bytes of buffers that are kept when their tensors are dropped. By default there is
+    /// no limit: what was in use at one time is kept.
+    pub max_unused_bytes: u64,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options {
+            pipeline_cache: None,
+            max_unused_bytes: u64::MAX,
+        }
+    }
+}
 
 /// Executes gathers on one device. Cheap to clone; may be used from several threads at once.
 ///
@@ -21,6 +47,9 @@ struct Inner {
     limits: wgpu::Limits,
     adapter: AdapterSummary,
     pipelines: Pipelines,
+    recorders: Recorders,
+    pool: Pool,
+    staging: Staging,
     /// What is bound where a kernel reads nothing.
     nothing: wgpu::Buffer,
     /// Why the device was lost, if it was and it is our own.
@@ -30,13 +59,14 @@ struct Inner {
 impl Engine {
     /// An engine on the caller's device and queue.
     ///
-    /// Only what the device was requested with is used: its limits bound the size of tensors.
+    /// Only what the device was requested with is used: its limits bound the size of tensors. See
+    /// [`needs`](crate::gpu::needs) for what to request.
     ///
     /// # Errors
     ///
-    /// [`Error::Gpu`] if the device cannot hold the bindings (a uniform buffer and three storage buffers).
+    /// [`Error::MissingLimit`] names a limit of the device that is too low.
     pub async fn new(device: wgpu::Device, queue: wgpu::Queue) -> Result<Engine> {
-        Engine::with_fault(device, queue, None).await
+        Engine::with_options(device, queue, Options::default()).await
     }
 
     /// For tests only: plants a fault in every shader, which a check against the reference must
@@ -45,10 +75,34 @@ impl Engine {
     pub async fn with_fault(
         device: wgpu::Device,
         queue: wgpu::Queue,
+        fault: fn(String) -> String,
+    ) -> Result<Engine> {
+        Engine::make(device, queue, Options::default(), Some(fault)).await
+    }
+
+    /// [`Engine::new`], with options.
+    ///
+    /// # Errors
+    ///
+    /// As [`Engine::new`]; [`Error::Gpu`] for a pipeline cache of another device.
+    pub async fn with_options(
+        device: wgpu::Device,
+        queue: wgpu::Queue,
+        options: Options,
+    ) -> Result<Engine> {
+        Engine::make(device, queue, options, None).await
+    }
+
+    async fn make(
+        device: wgpu::Device,
+        queue: wgpu::Queue,
+        options: Options,
         fault: Option<fn(String) -> String>,
     ) -> Result<Engine> {
+        needs::check(&device.limits())?;
         let what = "the bind group layouts";
-        let pipelines = scoped(&device, what, || Pipelines::new(&device, fault)).await?;
+        let cache = options.pipeline_cache;
+        let pipelines = scoped(&device, what, || Pipelines::new(&device, cache, fault)).await?;
         let nothing = scoped(&device, "a buffer", || {
             device.create_buffer(&wgpu::BufferDescriptor {
                 label: Some("wgpu-gather nothing"),
@@ -65,6 +119,9 @@ impl Engine {
             queue,
             limits,
             pipelines,
+            recorders: Recorders::default(),
+            pool: Pool::new(options.max_unused_bytes),
+            staging: Staging::default(),
             nothing,
             lost: Arc::default(),
         })))
@@ -80,7 +137,8 @@ impl Engine {
         let adapter = adapter::choose(&adapter::instance(), wanted).await?;
         let descriptor = wgpu::DeviceDescriptor {
             label: Some("wgpu-gather"),
-            required_limits: adapter.limits(),
+            required_features: needs::usable_features(&adapter),
+            required_limits: needs::usable_limits(&adapter),
             ..Default::default()
         };
         let (device, queue) =
@@ -112,6 +170,39 @@ impl Engine {
     /// The adapter, with the limits of the device.
     pub fn adapter(&self) -> &AdapterSummary {
         &self.0.adapter
+    }
+
+    /// Compiles every pipeline there is, so that no later call waits for the shader compiler;
+    /// says how many there are. [`Engine::prepare`] compiles those of one plan.
+    ///
+    /// # Errors
+    ///
+    /// The errors of the device.
+    pub async fn warm_up(&self) -> Result<usize> {
+        self.check_alive()?;
+        let all = Specialisation::all();
+        for &specialisation in &all {
+            self.pipelines().get(self.device(), specialisation)?;
+        }
+        Ok(all.len())
+    }
+
+    /// What the [pipeline cache](Options::pipeline_cache) holds by now, to be saved; nothing,
+    /// without one.
+    pub fn pipeline_cache_data(&self) -> Option<Vec<u8>> {
+        self.pipelines().cache_data()
+    }
+
+    pub(super) fn recorders(&self) -> &Recorders {
+        &self.0.recorders
+    }
+
+    pub(super) fn pool(&self) -> &Pool {
+        &self.0.pool
+    }
+
+    pub(super) fn staging(&self) -> &Staging {
+        &self.0.staging
     }
 
     pub(super) fn limits(&self) -> &wgpu::Limits {
@@ -170,5 +261,29 @@ impl Engine {
             }),
             None => Ok(()),
         }
+    }
+
+    /// A buffer of `bytes` bytes, in whole 16-byte lanes and never empty.
+    pub(super) fn create_buffer(
+        &self,
+        label: &'static str,
+        bytes: u64,
+        usage: wgpu::BufferUsages,
+    ) -> Result<wgpu::Buffer> {
+        let size = bytes.next_multiple_of(16).max(16);
+        let made = self.scoped(label, || {
+            self.device().create_buffer(&wgpu::BufferDescriptor {
+                label: Some(label),
+                size,
+                usage,
+                mapped_at_creation: false,
+            })
+        });
+        made.map_err(|error| match error {
+            Error::GpuOutOfMemory { .. } => Error::GpuOutOfMemory {
+                what: format!("{label} of {size} bytes"),
+            },
+            other => other,
+        })
     }
 }

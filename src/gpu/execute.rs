@@ -1,24 +1,26 @@
 //! One gather from host to host: upload, dispatch, download.
 
-use crate::error::{Error, Result, Role};
+use crate::error::Result;
 use crate::gpu::engine::Engine;
-use crate::gpu::prepared::{Placed, Prepared};
-use crate::gpu::range::{Located, binding_limit};
+use crate::gpu::range::Located;
+use crate::gpu::recorder::Placed;
 use crate::gpu::status::Status;
+use crate::gpu::transfer::reached;
 use crate::gpu::wait::Drive;
 use crate::plan::Plan;
 use crate::shape::Layout;
 use crate::tensor::{Indices, Params};
 
 impl Engine {
-    /// Executes `plan` for host tensors, writing the output's bytes, row-major.
+    /// Executes `plan` for host tensors, writing the output's bytes, row-major. Of params and
+    /// indices, only what their views reach is uploaded.
     ///
     /// # Errors
     ///
-    /// [`Error::OtherPlan`], [`Error::OutputLength`]; [`Error::IndexOutOfBounds`] under the rule
-    /// [`OutOfBounds::Error`](crate::OutOfBounds::Error); [`Error::TensorTooLarge`],
-    /// [`Error::TooComplex`] and [`Error::TooMany`] for what the device cannot hold; the errors
-    /// of the device.
+    /// [`Error::OtherPlan`](crate::Error::OtherPlan),
+    /// [`Error::OutputLength`](crate::Error::OutputLength);
+    /// [`Error::IndexOutOfBounds`](crate::Error::IndexOutOfBounds) under the rule
+    /// [`OutOfBounds::Error`](crate::OutOfBounds::Error); as [`Engine::gather`].
     pub async fn execute(
         &self,
         plan: &Plan,
@@ -58,98 +60,41 @@ impl Engine {
         if plan.is_empty() {
             return Ok(());
         }
-        let prepared = self.prepare(plan).await?;
-        let call = Call::upload(self, plan, params, indices, drive).await?;
-        let status = call.run(&prepared)?;
-        if let Some(status) = status {
-            status.read_driven(drive).await?;
-        }
-        self.download(&call.output, 0, output, drive).await
-    }
-}
+        let index_bytes = plan.index_type().bytes();
+        let (params_at, params) =
+            reached_bytes(params.bytes(), params.layout(), plan.element_bytes());
+        let (indices_at, indices) = reached_bytes(indices.bytes(), indices.layout(), index_bytes);
+        let recorder = self.recorders().get(self, plan.clone())?;
+        let params_data = self.acquire("params", params.len() as u64)?;
+        let indices_data = self.acquire("indices", indices.len() as u64)?;
+        let output_data = self.acquire("output", output.len() as u64)?;
+        let silent = &mut |_, _| ();
+        self.write(params_data.buffer(), params, drive, silent)
+            .await?;
+        self.write(indices_data.buffer(), indices, drive, silent)
+            .await?;
 
-/// The buffers of one call. Of params and indices, only what their views reach is uploaded.
-struct Call<'a> {
-    engine: &'a Engine,
-    params: (wgpu::Buffer, i64),
-    indices: (wgpu::Buffer, i64),
-    output: wgpu::Buffer,
-}
-
-impl<'a> Call<'a> {
-    async fn upload(
-        engine: &'a Engine,
-        plan: &Plan,
-        params: &Params<'_>,
-        indices: &Indices<'_>,
-        drive: Drive,
-    ) -> Result<Self> {
-        let (params_start, params) = reached(params.bytes(), params.layout(), plan.element_bytes());
-        let (indices_start, indices) =
-            reached(indices.bytes(), indices.layout(), plan.index_type().bytes());
-        let limit = binding_limit(engine.limits());
-        for (role, bytes) in [
-            (Role::Params, params.len() as u64),
-            (Role::Indices, indices.len() as u64),
-            (Role::Output, plan.output_bytes() as u64),
-        ] {
-            if bytes > limit {
-                return Err(Error::TensorTooLarge {
-                    op: plan.op(),
-                    role,
-                    bytes,
-                    limit,
-                });
-            }
-        }
-        let written = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC;
-        Ok(Call {
-            engine,
-            params: (
-                engine.upload("params", params, drive).await?,
-                -(params_start as i64),
-            ),
-            indices: (
-                engine.upload("indices", indices, drive).await?,
-                -(indices_start as i64),
-            ),
-            output: engine.create_buffer("output", plan.output_bytes(), written)?,
-        })
-    }
-
-    /// Submits the gather; gives the status to read if the rules ask for one.
-    fn run(&self, prepared: &Prepared) -> Result<Option<Status>> {
-        let status = match prepared.plan().reports_bad_indices() {
-            true => Some(prepared.status()?),
+        let status = match plan.reports_bad_indices() {
+            true => Some(Status::new(self, plan)?),
             false => None,
         };
         let at = |buffer, origin| Located { buffer, origin };
         let placed = Placed {
-            params: at(&self.params.0, self.params.1),
-            indices: at(&self.indices.0, self.indices.1),
-            output: at(&self.output, 0),
+            params: at(params_data.buffer(), -params_at),
+            indices: at(indices_data.buffer(), -indices_at),
+            output: at(output_data.buffer(), 0),
             status: status.as_ref(),
         };
-        let device = self.engine.device();
-        let mut encoder = self.engine.scoped("an encoder", || {
-            device.create_command_encoder(&Default::default())
-        })?;
-        prepared.record(&mut encoder, &placed)?;
-        self.engine.scoped("a dispatch", || {
-            self.engine.queue().submit([encoder.finish()]);
-        })?;
-        Ok(status)
+        self.submit(|encoder| recorder.record(self, encoder, &placed))?;
+        if let Some(status) = &status {
+            status.read_driven(drive).await?;
+        }
+        self.read(placed.output, output, drive, silent).await
     }
 }
 
-/// The bytes from the first element that a view reaches to the last, and where they start. The
-/// start is a multiple of 16 bytes, so that lanes stay as wide as they are.
-fn reached<'b>(bytes: &'b [u8], layout: &Layout, element_bytes: usize) -> (usize, &'b [u8]) {
-    match layout.reached() {
-        None => (0, &[]),
-        Some((first, last)) => {
-            let start = (first * element_bytes) & !15;
-            (start, &bytes[start..(last + 1) * element_bytes])
-        }
-    }
+/// The bytes from the first element that a view reaches to the last, and where they start.
+fn reached_bytes<'b>(bytes: &'b [u8], layout: &Layout, element_bytes: usize) -> (i64, &'b [u8]) {
+    let (_, range) = reached(layout, element_bytes);
+    (range.start as i64, &bytes[range])
 }

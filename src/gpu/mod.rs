@@ -4,19 +4,27 @@
 //! headless with its own. Everything is async; on native targets each call has a blocking twin.
 
 mod adapter;
+mod batch;
 mod engine;
 mod execute;
+pub mod needs;
 mod pipeline;
+mod pool;
 mod prepared;
 mod range;
+mod recorder;
 mod scope;
 mod shader;
+mod staging;
 mod status;
+mod tensor;
 mod transfer;
 mod wait;
 
 pub use adapter::{AdapterSummary, adapters};
-pub use engine::Engine;
-pub use prepared::{Buffers, Prepared};
+pub use batch::Batch;
+pub use engine::{Engine, Options};
+pub use prepared::{BoundGather, Buffers, Prepared};
 pub use shader::{Specialisation, Stage};
 pub use status::Status;
+pub use tensor::DeviceTensor;

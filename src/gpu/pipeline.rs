@@ -27,6 +27,7 @@ pub(super) struct Pipelines {
     copy: (wgpu::BindGroupLayout, wgpu::PipelineLayout),
     check: (wgpu::BindGroupLayout, wgpu::PipelineLayout),
     compiled: Mutex<HashMap<Specialisation, Pipeline>>,
+    cache: Option<wgpu::PipelineCache>,
     /// What a test changes in every shader; nothing, otherwise.
     fault: Option<Fault>,
 }
@@ -35,7 +36,11 @@ pub(super) struct Pipelines {
 pub(super) type Fault = fn(String) -> String;
 
 impl Pipelines {
-    pub(super) fn new(device: &wgpu::Device, fault: Option<Fault>) -> Self {
+    pub(super) fn new(
+        device: &wgpu::Device,
+        cache: Option<wgpu::PipelineCache>,
+        fault: Option<Fault>,
+    ) -> Self {
         let layouts = |label, entries: &[wgpu::BindGroupLayoutEntry]| {
             let bindings = device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor {
                 label: Some(label),
@@ -69,8 +74,13 @@ impl Pipelines {
                 ],
             ),
             compiled: Mutex::default(),
+            cache,
             fault,
         }
+    }
+
+    pub(super) fn cache_data(&self) -> Option<Vec<u8>> {
+        self.cache.as_ref()?.get_data()
     }
 
     /// The pipeline for `specialisation`, compiled if it is not yet.
@@ -109,7 +119,7 @@ impl Pipelines {
                 constants: &specialisation.constants(),
                 zero_initialize_workgroup_memory: false,
             },
-            cache: None,
+            cache: self.cache.as_ref(),
         });
         Pipeline {
             compute,

@@ -11,9 +11,9 @@ pub(super) struct Located<'a> {
     pub(super) origin: i64,
 }
 
-/// A binding that covers what a view reaches.
+/// A window of a buffer that covers what a view reaches.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Bound<'a> {
+pub(super) struct Window<'a> {
     pub(super) buffer: &'a wgpu::Buffer,
     pub(super) offset: u64,
     pub(super) size: u64,
@@ -22,9 +22,9 @@ pub(super) struct Bound<'a> {
 }
 
 impl<'a> Located<'a> {
-    /// Binds the bytes from the first element that `layout` reaches to the last, from the
+    /// The window of the bytes from the first element that `layout` reaches to the last, from the
     /// aligned offset below the first on; `nothing`, where it reaches none.
-    pub(super) fn bind(
+    pub(super) fn window(
         &self,
         op: OpKind,
         role: Role,
@@ -32,9 +32,9 @@ impl<'a> Located<'a> {
         element_bytes: usize,
         limits: &wgpu::Limits,
         nothing: &'a wgpu::Buffer,
-    ) -> Result<Bound<'a>> {
+    ) -> Result<Window<'a>> {
         if layout.is_empty() {
-            return Ok(Bound::whole(nothing));
+            return Ok(Window::whole(nothing));
         }
         // A plan is made without data, so its layouts may lie anywhere.
         let Some((first, last)) = layout.reached() else {
@@ -82,7 +82,7 @@ impl<'a> Located<'a> {
                 limit,
             });
         }
-        Ok(Bound {
+        Ok(Window {
             buffer: self.buffer,
             offset,
             size,
@@ -91,10 +91,10 @@ impl<'a> Located<'a> {
     }
 }
 
-impl<'a> Bound<'a> {
+impl<'a> Window<'a> {
     /// All of a buffer.
     pub(super) fn whole(buffer: &'a wgpu::Buffer) -> Self {
-        Bound {
+        Window {
             buffer,
             offset: 0,
             size: buffer.size(),

@@ -2,8 +2,12 @@
 //!
 //! It is counted on the device beside the gather and costs no synchronisation until it is read.
 
+use std::sync::Arc;
+
 use crate::error::{Error, Result};
 use crate::gpu::engine::Engine;
+use crate::gpu::pool::Owned;
+use crate::gpu::range::Located;
 use crate::gpu::wait::Drive;
 use crate::plan::Plan;
 
@@ -12,23 +16,36 @@ use crate::plan::Plan;
 pub struct Status {
     engine: Engine,
     plan: Plan,
-    buffer: wgpu::Buffer,
+    owned: Arc<Owned>,
 }
 
 impl Status {
     pub(super) fn new(engine: &Engine, plan: &Plan) -> Result<Status> {
-        let usage = wgpu::BufferUsages::STORAGE
-            | wgpu::BufferUsages::COPY_SRC
-            | wgpu::BufferUsages::COPY_DST;
         Ok(Status {
             engine: engine.clone(),
             plan: plan.clone(),
-            buffer: engine.create_buffer("status", bytes(plan), usage)?,
+            owned: engine.acquire("status", bytes(plan) as u64)?,
         })
     }
 
+    /// Counts from zero again. Takes effect before what is submitted next.
+    ///
+    /// # Errors
+    ///
+    /// The errors of the device.
+    pub fn clear(&self) -> Result<()> {
+        let zeros = vec![0; bytes(&self.plan)];
+        let queue = self.engine.queue();
+        self.engine
+            .scoped("a status", || queue.write_buffer(self.buffer(), 0, &zeros))
+    }
+
     pub(super) fn buffer(&self) -> &wgpu::Buffer {
-        &self.buffer
+        self.owned.buffer()
+    }
+
+    pub(super) fn owned(&self) -> &Arc<Owned> {
+        &self.owned
     }
 
     /// Waits for what was submitted and reads whether an index was bad.
@@ -54,7 +71,13 @@ impl Status {
     pub(super) async fn read_driven(&self, drive: Drive) -> Result<()> {
         let mut words = vec![0u32; bytes(&self.plan) / 4];
         let output = bytemuck::cast_slice_mut(&mut words);
-        self.engine.download(&self.buffer, 0, output, drive).await?;
+        let located = Located {
+            buffer: self.buffer(),
+            origin: 0,
+        };
+        self.engine
+            .read(located, output, drive, &mut |_, _| ())
+            .await?;
         error(&self.plan, &words).map_or(Ok(()), Err)
     }
 }

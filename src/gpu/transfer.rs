@@ -1,140 +1,374 @@
-//! Bytes to the device and back, in chunks: wgpu stages every transfer in host memory, and running
-//! out of memory for that staging would lose the device.
+//! Tensors to the device and back, through a ring of staging chunks.
 
-use futures_intrusive::channel::shared::Sender;
+use std::ops::Range;
 
-use crate::error::{Error, Result};
+use crate::element::{Element, elements_from_bits, zeroed_bits};
+use crate::error::{Error, Result, Role};
 use crate::gpu::engine::Engine;
-use crate::gpu::scope::one_line;
+use crate::gpu::range::Located;
+use crate::gpu::staging::{CHUNK, Ring, Way, not_mapped};
+use crate::gpu::tensor::DeviceTensor;
 use crate::gpu::wait::Drive;
-use crate::plan::GeometryBlock;
+use crate::index::Index;
+use crate::op::Op;
+use crate::rules::Rules;
+use crate::shape::Layout;
+use crate::tensor::{Tensor, TensorView};
 
-/// Bytes staged at a time.
-const CHUNK: usize = 16 << 20;
+/// Up to this many bytes, wgpu's own staging serves: it needs no wait.
+const SMALL: usize = 256 << 10;
+
+/// Called with the bytes transferred so far, and all.
+type Progress<'p> = &'p mut (dyn FnMut(u64, u64) + Send);
 
 impl Engine {
-    /// A buffer with these bytes, padded with zeros to a whole 16-byte lane.
-    pub(super) async fn upload(
+    /// Uploads the part of a host tensor that its view reaches, and keeps its strides.
+    ///
+    /// Goes in chunks of 4 MiB through 16 MiB of staging memory, which the engine keeps.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::GpuOutOfMemory`], and the errors of the device.
+    pub async fn upload<T: Element>(&self, view: &TensorView<'_, T>) -> Result<DeviceTensor<T>> {
+        self.upload_driven(view, Drive::Aside, &mut |_, _| ()).await
+    }
+
+    /// [`Engine::upload`], calling `progress` with the bytes uploaded so far, and all.
+    ///
+    /// # Errors
+    ///
+    /// As [`Engine::upload`].
+    pub async fn upload_with_progress<T: Element>(
         &self,
-        label: &'static str,
-        bytes: &[u8],
+        view: &TensorView<'_, T>,
+        mut progress: impl FnMut(u64, u64) + Send,
+    ) -> Result<DeviceTensor<T>> {
+        self.upload_driven(view, Drive::Aside, &mut progress).await
+    }
+
+    /// Uploads indices: the types of 8 and 16 bits are widened to 32.
+    ///
+    /// # Errors
+    ///
+    /// As [`Engine::upload`].
+    pub async fn upload_indices<I: Index>(
+        &self,
+        view: &TensorView<'_, I>,
+    ) -> Result<DeviceTensor<I::Wide>> {
+        self.upload_indices_driven(view, Drive::Aside).await
+    }
+
+    /// Downloads a tensor.
+    ///
+    /// If it was gathered under [`OutOfBounds::Error`](crate::OutOfBounds::Error), a bad index is
+    /// reported here, as the CPU path reports it.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::IndexOutOfBounds`]; [`Error::TensorUsage`] if a buffer of the caller lacks
+    /// `COPY_SRC`; [`Error::HostOutOfMemory`], [`Error::InvalidBits`], and the errors of the
+    /// device.
+    pub async fn download<T: Element>(&self, tensor: &DeviceTensor<T>) -> Result<Tensor<T>> {
+        self.download_driven(tensor, Drive::Aside, &mut |_, _| ())
+            .await
+    }
+
+    /// [`Engine::download`], calling `progress` with the bytes downloaded so far, and all.
+    ///
+    /// # Errors
+    ///
+    /// As [`Engine::download`].
+    pub async fn download_with_progress<T: Element>(
+        &self,
+        tensor: &DeviceTensor<T>,
+        mut progress: impl FnMut(u64, u64) + Send,
+    ) -> Result<Tensor<T>> {
+        self.download_driven(tensor, Drive::Aside, &mut progress)
+            .await
+    }
+
+    /// Downloads a tensor's elements, row-major, as bytes.
+    ///
+    /// # Errors
+    ///
+    /// As [`Engine::download`], and [`Error::DataLength`] if `output` has not as many bytes.
+    pub async fn download_bytes<T: Element>(
+        &self,
+        tensor: &DeviceTensor<T>,
+        output: &mut [u8],
+    ) -> Result<()> {
+        self.download_bytes_driven(tensor, output, Drive::Aside, &mut |_, _| ())
+            .await
+    }
+
+    /// Waits until the gathers that made `tensor` are done, and reports a bad index if their rules
+    /// ask for an error.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::IndexOutOfBounds`] of the first such gather, and the errors of the device.
+    pub async fn check<T: Element>(&self, tensor: &DeviceTensor<T>) -> Result<()> {
+        self.check_driven(tensor, Drive::Aside).await
+    }
+}
+
+/// The blocking twins. In a browser nothing may block, so there they do not exist.
+#[cfg(not(target_arch = "wasm32"))]
+impl Engine {
+    /// [`Engine::upload`], blocking this thread.
+    ///
+    /// # Errors
+    ///
+    /// As [`Engine::upload`].
+    pub fn upload_blocking<T: Element>(&self, view: &TensorView<'_, T>) -> Result<DeviceTensor<T>> {
+        pollster::block_on(self.upload_driven(view, Drive::Here, &mut |_, _| ()))
+    }
+
+    /// [`Engine::upload_indices`], blocking this thread.
+    ///
+    /// # Errors
+    ///
+    /// As [`Engine::upload`].
+    pub fn upload_indices_blocking<I: Index>(
+        &self,
+        view: &TensorView<'_, I>,
+    ) -> Result<DeviceTensor<I::Wide>> {
+        pollster::block_on(self.upload_indices_driven(view, Drive::Here))
+    }
+
+    /// [`Engine::download`], blocking this thread.
+    ///
+    /// # Errors
+    ///
+    /// As [`Engine::download`].
+    pub fn download_blocking<T: Element>(&self, tensor: &DeviceTensor<T>) -> Result<Tensor<T>> {
+        pollster::block_on(self.download_driven(tensor, Drive::Here, &mut |_, _| ()))
+    }
+
+    /// [`Engine::download_bytes`], blocking this thread.
+    ///
+    /// # Errors
+    ///
+    /// As [`Engine::download_bytes`].
+    pub fn download_bytes_blocking<T: Element>(
+        &self,
+        tensor: &DeviceTensor<T>,
+        output: &mut [u8],
+    ) -> Result<()> {
+        pollster::block_on(self.download_bytes_driven(tensor, output, Drive::Here, &mut |_, _| ()))
+    }
+
+    /// [`Engine::check`], blocking this thread.
+    ///
+    /// # Errors
+    ///
+    /// As [`Engine::check`].
+    pub fn check_blocking<T: Element>(&self, tensor: &DeviceTensor<T>) -> Result<()> {
+        pollster::block_on(self.check_driven(tensor, Drive::Here))
+    }
+}
+
+impl Engine {
+    async fn upload_driven<T: Element>(
+        &self,
+        view: &TensorView<'_, T>,
         drive: Drive,
-    ) -> Result<wgpu::Buffer> {
-        let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_DST;
-        let buffer = self.create_buffer(label, bytes.len(), usage)?;
-        for (n, chunk) in bytes.chunks(CHUNK).enumerate() {
-            let start = (n * CHUNK) as u64;
-            self.scoped("an upload", || {
-                let whole = chunk.len() & !3;
-                self.queue().write_buffer(&buffer, start, &chunk[..whole]);
-                if whole < chunk.len() {
-                    let mut word = [0; 4];
-                    word[..chunk.len() - whole].copy_from_slice(&chunk[whole..]);
-                    self.queue()
-                        .write_buffer(&buffer, start + whole as u64, &word);
-                }
-            })?;
-            if bytes.len() > CHUNK {
-                // The staging memory of this chunk is free once the copy is done.
-                let submitted = self.queue().submit([]);
-                self.settle(submitted, drive).await?;
-            }
+        progress: Progress<'_>,
+    ) -> Result<DeviceTensor<T>> {
+        if size_of::<T>() == 0 {
+            return Err(Error::ZeroSizedElement { role: Role::Params });
         }
-        Ok(buffer)
+        let bytes = bytemuck::cast_slice(view.data());
+        let (layout, range) = reached(view.layout(), size_of::<T>());
+        let owned = self.acquire("tensor", range.len() as u64)?;
+        self.write(owned.buffer(), &bytes[range], drive, progress)
+            .await?;
+        Ok(DeviceTensor::new(owned, 0, layout))
     }
 
-    /// A uniform buffer of its own for each dispatch: none is ever rewritten.
-    pub(super) fn uniform(&self, block: &GeometryBlock) -> Result<wgpu::Buffer> {
-        let bytes = bytemuck::bytes_of(block);
-        let usage = wgpu::BufferUsages::UNIFORM | wgpu::BufferUsages::COPY_DST;
-        let buffer = self.create_buffer("geometry", bytes.len(), usage)?;
-        self.scoped("an upload", || self.queue().write_buffer(&buffer, 0, bytes))?;
-        Ok(buffer)
-    }
-
-    /// A buffer of at least `bytes` bytes, a whole number of 16-byte lanes and never empty.
-    pub(super) fn create_buffer(
+    async fn upload_indices_driven<I: Index>(
         &self,
-        label: &'static str,
-        bytes: usize,
-        usage: wgpu::BufferUsages,
-    ) -> Result<wgpu::Buffer> {
-        let size = padded(bytes);
-        self.scoped(label, || {
-            self.device().create_buffer(&wgpu::BufferDescriptor {
-                label: Some(label),
-                size,
-                usage,
-                mapped_at_creation: false,
-            })
-        })
-        .map_err(|error| match error {
-            Error::GpuOutOfMemory { .. } => Error::GpuOutOfMemory {
-                what: format!("{label} of {size} bytes"),
-            },
-            other => other,
-        })
+        view: &TensorView<'_, I>,
+        drive: Drive,
+    ) -> Result<DeviceTensor<I::Wide>> {
+        let (layout, range) = reached(view.layout(), 1);
+        let wide = I::widened(&view.data()[range]);
+        let owned = self.acquire("tensor", wide.len() as u64)?;
+        self.write(owned.buffer(), &wide, drive, &mut |_, _| ())
+            .await?;
+        Ok(DeviceTensor::new(owned, 0, layout))
     }
 
-    /// Reads the bytes of `buffer` from `start` on (a multiple of 4) into `output`.
-    pub(super) async fn download(
+    async fn download_driven<T: Element>(
         &self,
-        buffer: &wgpu::Buffer,
-        start: u64,
+        tensor: &DeviceTensor<T>,
+        drive: Drive,
+        progress: Progress<'_>,
+    ) -> Result<Tensor<T>> {
+        let len = crate::shape::elements(Role::Output, tensor.shape(), size_of::<T>())?;
+        let mut bits = zeroed_bits::<T>(Role::Output, len)?;
+        let output = bytemuck::cast_slice_mut(&mut bits);
+        self.download_bytes_driven(tensor, output, drive, progress)
+            .await?;
+        Tensor::new(tensor.shape(), elements_from_bits(Role::Output, bits)?)
+    }
+
+    pub(super) async fn download_bytes_driven<T: Element>(
+        &self,
+        tensor: &DeviceTensor<T>,
         output: &mut [u8],
         drive: Drive,
+        progress: Progress<'_>,
     ) -> Result<()> {
-        if output.is_empty() {
-            return Ok(());
+        let len = crate::shape::elements(Role::Output, tensor.shape(), size_of::<T>())?;
+        if output.len() != len * size_of::<T>() {
+            return Err(Error::DataLength {
+                role: Role::Output,
+                shape: tensor.shape().to_vec(),
+                expected: len * size_of::<T>(),
+                got: output.len(),
+            });
         }
-        let usage = wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST;
-        let staging = self.create_buffer("download staging", output.len().min(CHUNK), usage)?;
-        for (n, chunk) in output.chunks_mut(CHUNK).enumerate() {
-            let size = chunk.len().next_multiple_of(4) as u64;
-            let submitted = self.scoped("a download", || {
-                let mut encoder = self.device().create_command_encoder(&Default::default());
-                let at = start + (n * CHUNK) as u64;
-                encoder.copy_buffer_to_buffer(buffer, at, &staging, 0, size);
-                self.queue().submit([encoder.finish()])
-            })?;
-            self.map(&staging, submitted, drive).await?;
-            let mapped = staging.slice(..size).get_mapped_range();
-            let view = mapped.map_err(|error| Error::Gpu {
-                what: "a download",
-                reason: one_line(&error.to_string()),
-            })?;
-            chunk.copy_from_slice(&view[..chunk.len()]);
-            drop(view);
-            staging.unmap();
+        self.check_driven(tensor, drive).await?;
+        let packed = self.contiguous(tensor)?;
+        self.read(packed.reached().1, output, drive, progress).await
+    }
+
+    async fn check_driven<T: Element>(&self, tensor: &DeviceTensor<T>, drive: Drive) -> Result<()> {
+        for status in tensor.statuses() {
+            status.read_driven(drive).await?;
         }
         Ok(())
     }
 
-    /// Maps all of `staging` for reading once `submitted` is done.
-    async fn map(
+    /// The tensor, if its elements lie row-major without gaps; else a copy in which they do.
+    ///
+    /// # Errors
+    ///
+    /// As [`Engine::gather`].
+    pub fn contiguous<T: Element>(&self, tensor: &DeviceTensor<T>) -> Result<DeviceTensor<T>> {
+        if tensor.layout().is_contiguous() {
+            return Ok(tensor.clone());
+        }
+        // An index tuple of no coordinates selects the whole tensor.
+        let nothing =
+            DeviceTensor::<i32>::wrap(self.nothing().slice(..), Layout::contiguous(&[0]))?;
+        self.gather(Op::gather_nd(), &Rules::default(), tensor, &nothing)
+    }
+
+    /// Writes `bytes` from the start of `buffer` on. The rest of the last word becomes zero.
+    pub(super) async fn write(
         &self,
-        staging: &wgpu::Buffer,
-        submitted: wgpu::SubmissionIndex,
+        buffer: &wgpu::Buffer,
+        bytes: &[u8],
         drive: Drive,
+        progress: Progress<'_>,
     ) -> Result<()> {
-        let map = |sender: Sender<Option<Result<(), wgpu::BufferAsyncError>>>| {
-            self.scoped("a download", || {
-                staging.map_async(wgpu::MapMode::Read, .., move |result| {
-                    // Closed only if the caller dropped the future.
-                    let _ = sender.try_send(Some(result));
-                });
+        let total = bytes.len() as u64;
+        if bytes.len() <= SMALL {
+            self.scoped("an upload", || write_small(self.queue(), buffer, bytes))?;
+            progress(total, total);
+            return Ok(());
+        }
+        let mut ring = Ring::new(self, Way::Up, drive);
+        for (n, part) in bytes.chunks(CHUNK).enumerate() {
+            if ring.is_full() {
+                ring.finish_one(|_, ()| Ok(())).await?;
+            }
+            let chunk = ring.take()?;
+            let size = part.len().next_multiple_of(4);
+            let at = (n * CHUNK) as u64;
+            fill(&chunk, part)?;
+            let encoder = self.scoped("an upload", || {
+                chunk.unmap();
+                let mut encoder = self.device().create_command_encoder(&Default::default());
+                encoder.copy_buffer_to_buffer(&chunk, 0, buffer, at, size as u64);
+                encoder
+            })?;
+            ring.submit(encoder, chunk, ())?;
+            progress(at + part.len() as u64, total);
+        }
+        while ring.is_busy() {
+            ring.finish_one(|_, ()| Ok(())).await?;
+        }
+        Ok(())
+    }
+
+    /// Reads the bytes at `located` into `output`.
+    pub(super) async fn read(
+        &self,
+        located: Located<'_>,
+        output: &mut [u8],
+        drive: Drive,
+        progress: Progress<'_>,
+    ) -> Result<()> {
+        let buffer = located.buffer;
+        if !buffer.usage().contains(wgpu::BufferUsages::COPY_SRC) {
+            return Err(Error::TensorUsage { usage: "COPY_SRC" });
+        }
+        let total = output.len();
+        let start = located.origin as usize;
+        let mut ring = Ring::new(self, Way::Down, drive);
+        let (mut sent, mut done) = (0, 0);
+        while done < total {
+            if sent < total && !ring.is_full() {
+                // Copies are whole words: the first may start before the tensor.
+                let lead = (start + sent) % 4;
+                let len = (total - sent).min(CHUNK - lead);
+                let size = (lead + len).next_multiple_of(4) as u64;
+                let at = (start + sent - lead) as u64;
+                let chunk = ring.take()?;
+                let encoder = self.scoped("a download", || {
+                    let mut encoder = self.device().create_command_encoder(&Default::default());
+                    encoder.copy_buffer_to_buffer(buffer, at, &chunk, 0, size);
+                    encoder
+                })?;
+                ring.submit(encoder, chunk, (lead, sent..sent + len))?;
+                sent += len;
+                continue;
+            }
+            ring.finish_one(|chunk, (lead, to): (usize, Range<usize>)| {
+                let mapped = chunk.get_mapped_range(..).map_err(not_mapped(Way::Down))?;
+                done = to.end;
+                output[to.clone()].copy_from_slice(&mapped[lead..lead + to.len()]);
+                Ok(())
             })
-        };
-        let mut registered = Ok(());
-        let mapped = self
-            .answer(submitted, drive, |sender| registered = map(sender))
-            .await;
-        registered?;
-        mapped?.map_err(|_| self.lost("a buffer could not be mapped"))
+            .await?;
+            progress(done as u64, total as u64);
+        }
+        Ok(())
     }
 }
 
-/// Buffers hold whole 16-byte lanes, so that the widest lane covers their end.
-fn padded(bytes: usize) -> u64 {
-    (bytes as u64).next_multiple_of(16).max(16)
+/// The part of the data that `layout` reaches, in units of `unit`, and the layout within it.
+pub(super) fn reached(layout: &Layout, unit: usize) -> (Layout, Range<usize>) {
+    match layout.reached() {
+        None => (layout.clone(), 0..0),
+        Some((first, last)) => (layout.moved(first), first * unit..(last + 1) * unit),
+    }
+}
+
+/// Writes through wgpu's own staging.
+fn write_small(queue: &wgpu::Queue, buffer: &wgpu::Buffer, bytes: &[u8]) {
+    let whole = bytes.len() & !3;
+    if whole > 0 {
+        queue.write_buffer(buffer, 0, &bytes[..whole]);
+    }
+    if whole < bytes.len() {
+        let mut word = [0; 4];
+        word[..bytes.len() - whole].copy_from_slice(&bytes[whole..]);
+        queue.write_buffer(buffer, whole as u64, &word);
+    }
+}
+
+/// Writes `part` into a mapped chunk, and zeros to the end of its last word.
+fn fill(chunk: &wgpu::Buffer, part: &[u8]) -> Result<()> {
+    let size = part.len().next_multiple_of(4);
+    let mapped = chunk.slice(..size as u64).get_mapped_range_mut();
+    let mut mapped = mapped.map_err(not_mapped(Way::Up))?;
+    mapped.slice(..part.len()).copy_from_slice(part);
+    mapped
+        .slice(part.len()..)
+        .copy_from_slice(&[0; 3][..size - part.len()]);
+    Ok(())
 }

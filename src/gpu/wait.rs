@@ -1,6 +1,6 @@
 //! Waiting for the device: wgpu calls back once somebody polls it.
 
-use futures_intrusive::channel::shared::{Sender, channel};
+use futures_intrusive::channel::shared::{Receiver, Sender, channel};
 
 use crate::error::Result;
 use crate::gpu::engine::Engine;
@@ -15,18 +15,50 @@ pub(super) enum Drive {
     Aside,
 }
 
+/// What wgpu will call back with, once the submission is done.
+#[derive(Debug)]
+pub(super) struct Question<T: Send + 'static> {
+    submitted: wgpu::SubmissionIndex,
+    /// Kept so that the channel stays open until the answer is there.
+    sender: Sender<Option<T>>,
+    receiver: Receiver<Option<T>>,
+}
+
 impl Engine {
-    /// Waits for the message that a callback of wgpu sends; `register` hands wgpu the callback.
-    ///
-    /// A device that stops answering is an error, not a wait without end.
-    pub(super) async fn answer<T: Send + 'static>(
+    /// Asks for a callback; `register` hands it to wgpu.
+    pub(super) fn ask<T: Send + 'static>(
         &self,
         submitted: wgpu::SubmissionIndex,
-        drive: Drive,
-        register: impl FnOnce(Sender<Option<T>>),
-    ) -> Result<T> {
+        register: impl FnOnce(Box<dyn FnOnce(T) + Send>),
+    ) -> Question<T> {
         let (sender, receiver) = channel(2);
-        register(sender.clone());
+        let answer = sender.clone();
+        // Closed only if the caller dropped the future.
+        register(Box::new(move |value| drop(answer.try_send(Some(value)))));
+        Question {
+            submitted,
+            sender,
+            receiver,
+        }
+    }
+
+    /// Waits for the callback. A device that stops answering is an error, not a wait without end.
+    pub(super) async fn answer<T: Send + 'static>(
+        &self,
+        question: Question<T>,
+        drive: Drive,
+    ) -> Result<T> {
+        let Question {
+            submitted,
+            sender,
+            receiver,
+        } = question;
+        // Whoever polls calls back for everything that is done: this one may be.
+        #[cfg(not(target_arch = "wasm32"))]
+        let _ = self.device().poll(wgpu::PollType::Poll);
+        if let Ok(answer) = receiver.try_receive() {
+            return answer.ok_or_else(|| self.lost("it does not answer"));
+        }
         match drive {
             #[cfg(not(target_arch = "wasm32"))]
             Drive::Here => self.poll(submitted)?,
@@ -45,21 +77,6 @@ impl Engine {
         }
         let answer = receiver.receive().await.flatten();
         answer.ok_or_else(|| self.lost("it does not answer"))
-    }
-
-    /// Waits until `submitted` is done.
-    pub(super) async fn settle(
-        &self,
-        submitted: wgpu::SubmissionIndex,
-        drive: Drive,
-    ) -> Result<()> {
-        let done = |sender: Sender<Option<()>>| {
-            self.queue().on_submitted_work_done(move || {
-                // Closed only if the caller dropped the future.
-                let _ = sender.try_send(Some(()));
-            });
-        };
-        self.answer(submitted, drive, done).await
     }
 
     /// Polls until `submitted` is done and its callbacks are called.

@@ -130,7 +130,7 @@ fn faults_of_shaders_are_reported_on_every_adapter() {
         let (device, queue) = fresh_device(engine, engine.device().limits());
         for &(name, fault) in SHADER_FAULTS {
             let (device, queue) = (device.clone(), queue.clone());
-            let faulty = block_on(Engine::with_fault(device, queue, Some(fault))).expect("engine");
+            let faulty = block_on(Engine::with_fault(device, queue, fault)).expect("engine");
             let executor = Executor::Gpu(faulty);
             let first = calls.iter().enumerate().find_map(|(n, call)| {
                 match block_on(check_call(call, &executor)) {

@@ -15,4 +15,5 @@ mod memory;
 mod random;
 mod shaders;
 mod statuses;
+mod tensors;
 mod views;

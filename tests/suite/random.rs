@@ -32,7 +32,7 @@ fn a_planted_fault_is_found_and_shrunk() {
     let dropped = |source: String| source.replace("step * l.z", "step * (l.z | 1u)");
     for engine in engines() {
         let (device, queue) = fresh_device(engine, engine.device().limits());
-        let faulty = block_on(Engine::with_fault(device, queue, Some(dropped))).expect("an engine");
+        let faulty = block_on(Engine::with_fault(device, queue, dropped)).expect("an engine");
         let found = search(&Executor::Gpu(faulty), 2000, 1, || ()).expect_err("the fault is found");
         let elements: usize = found.call.output_shape().expect("a shape").iter().product();
         assert!(elements < 200, "shrunk: {found:?}");

@@ -1,0 +1,185 @@
+//! Buffers of tensors, given back when the last view of a tensor is gone.
+//!
+//! A fresh buffer costs more than its allocation: wgpu fills it with zeros before a shader may see
+//! it, a third pass over the memory of a gather. A buffer from the pool has been filled already.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use crate::error::{Error, Result};
+use crate::gpu::engine::Engine;
+
+/// The buffers that nobody uses, by size.
+#[derive(Debug, Clone)]
+pub(super) struct Pool(Arc<Mutex<Free>>);
+
+#[derive(Debug)]
+struct Free {
+    buffers: BTreeMap<u64, Vec<wgpu::Buffer>>,
+    bytes: u64,
+    /// The most bytes that are kept.
+    limit: u64,
+}
+
+impl Pool {
+    pub(super) fn new(limit: u64) -> Self {
+        Pool(Arc::new(Mutex::new(Free {
+            buffers: BTreeMap::new(),
+            bytes: 0,
+            limit,
+        })))
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Free> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The bytes of the buffers that are kept.
+    pub(super) fn bytes(&self) -> u64 {
+        self.lock().bytes
+    }
+
+    /// A buffer of `size` bytes or up to an eighth more.
+    fn take(&self, size: u64) -> Option<wgpu::Buffer> {
+        let mut free = self.lock();
+        let (&found, buffers) = free.buffers.range_mut(size..=size + size / 8).next()?;
+        let buffer = buffers.pop();
+        if buffers.is_empty() {
+            free.buffers.remove(&found);
+        }
+        free.bytes -= found;
+        buffer
+    }
+
+    fn give(&self, buffer: wgpu::Buffer) {
+        let mut free = self.lock();
+        let size = buffer.size();
+        if size <= free.limit - free.bytes.min(free.limit) {
+            free.bytes += size;
+            free.buffers.entry(size).or_default().push(buffer);
+        }
+    }
+
+    /// Forgets every buffer; says how many bytes they had.
+    pub(super) fn trim(&self) -> u64 {
+        let mut free = self.lock();
+        free.buffers.clear();
+        std::mem::take(&mut free.bytes)
+    }
+}
+
+/// A buffer with tensors in it: the caller's, or one that goes back to the pool.
+#[derive(Debug)]
+pub(super) struct Owned {
+    buffer: wgpu::Buffer,
+    pool: Option<Pool>,
+    /// Whether the caller has the buffer itself, and may use it after the last tensor is gone.
+    shared: AtomicBool,
+}
+
+impl Owned {
+    /// The caller's buffer.
+    pub(super) fn wrapped(buffer: wgpu::Buffer) -> Arc<Self> {
+        Arc::new(Owned {
+            buffer,
+            pool: None,
+            shared: AtomicBool::new(true),
+        })
+    }
+
+    /// The buffer, for work that is submitted while this lives.
+    pub(super) fn buffer(&self) -> &wgpu::Buffer {
+        &self.buffer
+    }
+
+    /// The buffer, for the caller to keep: it will not go back to the pool.
+    pub(super) fn share(&self) -> &wgpu::Buffer {
+        self.shared.store(true, Ordering::Relaxed);
+        &self.buffer
+    }
+}
+
+impl Drop for Owned {
+    fn drop(&mut self) {
+        if let Some(pool) = &self.pool
+            && !*self.shared.get_mut()
+        {
+            pool.give(self.buffer.clone());
+        }
+    }
+}
+
+impl Engine {
+    /// A buffer for at least `bytes` bytes that a tensor can lie in: from the pool, else fresh.
+    /// What it holds is not defined.
+    pub(super) fn acquire(&self, label: &'static str, bytes: u64) -> Result<Arc<Owned>> {
+        let size = rounded(bytes)
+            .min(self.limits().max_buffer_size & !15)
+            .max(bytes);
+        let buffer = match self.pool().take(size) {
+            Some(buffer) => buffer,
+            None => self.fresh(label, size)?,
+        };
+        Ok(Arc::new(Owned {
+            buffer,
+            pool: Some(self.pool().clone()),
+            shared: AtomicBool::new(false),
+        }))
+    }
+
+    /// A new buffer; if there is no memory for it, once more without what the pool keeps.
+    fn fresh(&self, label: &'static str, size: u64) -> Result<wgpu::Buffer> {
+        let usage = wgpu::BufferUsages::STORAGE
+            | wgpu::BufferUsages::COPY_SRC
+            | wgpu::BufferUsages::COPY_DST;
+        match self.create_buffer(label, size, usage) {
+            Err(Error::GpuOutOfMemory { .. }) if self.free_unused() > 0 => {
+                self.create_buffer(label, size, usage)
+            }
+            made => made,
+        }
+    }
+
+    /// Bytes of buffers that dropped tensors left for later ones.
+    pub fn unused_bytes(&self) -> u64 {
+        self.pool().bytes()
+    }
+
+    /// Frees the buffers that dropped tensors left; says how many bytes they had.
+    pub fn free_unused(&self) -> u64 {
+        let bytes = self.pool().trim();
+        // The device frees memory when it is asked how far it is.
+        let _ = self.device().poll(wgpu::PollType::Poll);
+        bytes
+    }
+}
+
+/// Sizes are rounded up by at most an eighth and at most 16 MiB, so that tensors of nearly the
+/// same size use the same buffers. A multiple of 256.
+fn rounded(bytes: u64) -> u64 {
+    let step = (bytes / 8).checked_next_power_of_two().unwrap_or(1);
+    bytes
+        .max(1)
+        .next_multiple_of((step / 2).clamp(256, 16 << 20))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_are_rounded_by_at_most_an_eighth() {
+        assert_eq!(rounded(0), 256);
+        assert_eq!(rounded(257), 512);
+        for bytes in [3000, 4096, 5000, 1 << 20, (1 << 20) + 1, 5 << 30] {
+            let size = rounded(bytes);
+            assert!(
+                size >= bytes && size - bytes <= (bytes / 8).max(256),
+                "{bytes} {size}"
+            );
+            assert!(size - bytes < 16 << 20);
+        }
+        assert_eq!(rounded(5 << 30), 5 << 30);
+    }
+}

@@ -1,0 +1,203 @@
+//! Typed tensors on the device: views into buffers.
+
+use std::marker::PhantomData;
+use std::ops::Range;
+use std::sync::Arc;
+
+use crate::element::Element;
+use crate::error::{Error, Result, Role};
+use crate::gpu::pool::Owned;
+use crate::gpu::range::Located;
+use crate::gpu::status::Status;
+use crate::shape::Layout;
+
+/// A tensor of `T` in a buffer of the device: a range of bytes with shape and strides.
+///
+/// Made by [`Engine::upload`](crate::gpu::Engine::upload), as the output of
+/// [`Engine::gather`](crate::gpu::Engine::gather), or around a buffer of the caller
+/// ([`DeviceTensor::wrap`]). Cloning it and making views of it copy nothing. When the last view
+/// of a tensor that the engine made is dropped, its buffer serves the next one.
+#[derive(Debug)]
+pub struct DeviceTensor<T> {
+    owned: Arc<Owned>,
+    /// From the start of the buffer to position 0 of the layout, in bytes.
+    start: u64,
+    layout: Layout,
+    /// Where the gathers that made this tensor counted bad indices, the earliest first.
+    statuses: Vec<Status>,
+    element: PhantomData<fn() -> T>,
+}
+
+// By hand, as `T` need not be `Clone`.
+impl<T> Clone for DeviceTensor<T> {
+    fn clone(&self) -> Self {
+        DeviceTensor {
+            owned: Arc::clone(&self.owned),
+            start: self.start,
+            layout: self.layout.clone(),
+            statuses: self.statuses.clone(),
+            element: PhantomData,
+        }
+    }
+}
+
+impl<T: Element> DeviceTensor<T> {
+    /// A tensor in the caller's buffer. Position 0 of `layout` is the start of `slice`.
+    ///
+    /// ```no_run
+    /// # fn rows(vertices: &wgpu_gather::wgpu::Buffer) -> wgpu_gather::Result<()> {
+    /// use wgpu_gather::{Layout, gpu::DeviceTensor};
+    ///
+    /// // 100 rows of 4 floats that start 256 bytes into a buffer of the caller
+    /// let rows = DeviceTensor::<f32>::wrap(vertices.slice(256..), Layout::contiguous(&[100, 4]))?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Error::TensorUsage`] if the buffer lacks `STORAGE`, [`Error::TensorMisaligned`] if the
+    /// slice does not start at a multiple of `T`'s alignment, [`Error::TensorBeyondBuffer`] if the
+    /// layout leaves the slice, [`Error::ZeroSizedElement`].
+    pub fn wrap(slice: wgpu::BufferSlice<'_>, layout: Layout) -> Result<Self> {
+        let (buffer, start) = (slice.buffer(), slice.offset());
+        if !buffer.usage().contains(wgpu::BufferUsages::STORAGE) {
+            return Err(Error::TensorUsage { usage: "STORAGE" });
+        }
+        if size_of::<T>() == 0 {
+            return Err(Error::ZeroSizedElement { role: Role::Params });
+        }
+        if !start.is_multiple_of(align_of::<T>() as u64) {
+            return Err(Error::TensorMisaligned {
+                offset: start,
+                alignment: align_of::<T>(),
+            });
+        }
+        let len = slice.size() / size_of::<T>() as u64;
+        let beyond = |needed| Error::TensorBeyondBuffer {
+            shape: layout.shape().to_vec(),
+            needed,
+            got: slice.size(),
+        };
+        layout
+            .check_within(Role::Params, usize::try_from(len).unwrap_or(usize::MAX))
+            .map_err(|_| beyond(needed::<T>(&layout)))?;
+        // Shaders see whole words: the last one must lie in the buffer.
+        let end = start + needed::<T>(&layout);
+        if end.next_multiple_of(4) > buffer.size() && !layout.is_empty() {
+            return Err(beyond(end.next_multiple_of(4) - start));
+        }
+        Ok(DeviceTensor::new(
+            Owned::wrapped(buffer.clone()),
+            start,
+            layout,
+        ))
+    }
+
+    pub(super) fn new(owned: Arc<Owned>, start: u64, layout: Layout) -> Self {
+        DeviceTensor {
+            owned,
+            start,
+            layout,
+            statuses: Vec::new(),
+            element: PhantomData,
+        }
+    }
+
+    /// The extent of each dim.
+    pub fn shape(&self) -> &[usize] {
+        self.layout.shape()
+    }
+
+    /// Shape, strides and offset, in elements.
+    pub fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    /// The buffer. Once it was handed out, the engine will not use it again for other tensors.
+    pub fn buffer(&self) -> &wgpu::Buffer {
+        self.owned.share()
+    }
+
+    /// From the start of the buffer to position 0 of the layout, in bytes.
+    pub fn start_bytes(&self) -> u64 {
+        self.start
+    }
+
+    /// The same elements in another shape: see [`Layout::reshape`].
+    ///
+    /// # Errors
+    ///
+    /// As [`Layout::reshape`].
+    pub fn reshape(&self, shape: &[usize]) -> Result<Self> {
+        Ok(self.view(self.layout.reshape(shape)?))
+    }
+
+    /// The dims in another order: see [`Layout::permute`].
+    ///
+    /// # Errors
+    ///
+    /// As [`Layout::permute`].
+    pub fn permute(&self, axes: &[usize]) -> Result<Self> {
+        Ok(self.view(self.layout.permute(axes)?))
+    }
+
+    /// A part of one dim: see [`Layout::slice`].
+    ///
+    /// # Errors
+    ///
+    /// As [`Layout::slice`].
+    pub fn slice(&self, axis: usize, range: Range<usize>) -> Result<Self> {
+        Ok(self.view(self.layout.slice(axis, range)?))
+    }
+
+    /// The tensor repeated along dims: see [`Layout::broadcast`].
+    ///
+    /// # Errors
+    ///
+    /// As [`Layout::broadcast`].
+    pub fn broadcast(&self, shape: &[usize]) -> Result<Self> {
+        Ok(self.view(self.layout.broadcast(shape)?))
+    }
+
+    fn view(&self, layout: Layout) -> Self {
+        DeviceTensor {
+            layout,
+            ..self.clone()
+        }
+    }
+
+    pub(super) fn owned(&self) -> &Arc<Owned> {
+        &self.owned
+    }
+
+    /// The layout from the first element that it reaches on, and where that lies.
+    pub(super) fn reached(&self) -> (Layout, Located<'_>) {
+        let first = self.layout.reached().map_or(0, |(first, _)| first);
+        let located = Located {
+            buffer: self.owned.buffer(),
+            origin: (self.start + (first * size_of::<T>()) as u64) as i64,
+        };
+        (self.layout.moved(first), located)
+    }
+
+    pub(super) fn statuses(&self) -> &[Status] {
+        &self.statuses
+    }
+
+    pub(super) fn set_statuses(&mut self, statuses: Vec<Status>) {
+        self.statuses = statuses;
+    }
+}
+
+/// Bytes from position 0 of the data to the end of the last element that is reached.
+fn needed<T>(layout: &Layout) -> u64 {
+    match layout.reached() {
+        Some((_, last)) => (last as u64)
+            .saturating_add(1)
+            .saturating_mul(size_of::<T>() as u64),
+        // nothing, or beyond every address
+        None if layout.is_empty() => 0,
+        None => u64::MAX,
+    }
+}

@@ -1,0 +1,434 @@
+//! Device tensors: every way to gather from them gives what the reference gives.
+
+use wgpu_gather::gpu::{DeviceTensor, Engine};
+use wgpu_gather::verify::{Call, builtin, call_from, compare};
+use wgpu_gather::{
+    BadIndex, Element, Error, Executor, Index, IndexType, Layout, Op, OpKind, Result, Rules,
+    Tensor, TensorView, wgpu,
+};
+
+use crate::common::{block_on, buffer_with, engines, failed};
+
+/// A way to gather bytes of a call through device tensors.
+type Way = fn(&Engine, &Call) -> Result<Vec<u8>>;
+
+/// Runs `$way` with the element and index types of a call, where it has one of these.
+macro_rules! typed {
+    ($way:ident) => {
+        |engine, call| {
+            typed!(@element $way, engine, call, [1, 2, 4, 8, 12, 16])
+        }
+    };
+    (@element $way:ident, $engine:ident, $call:ident, [$($width:literal),*]) => {
+        match $call.element_bytes {
+            $($width => match $call.index_type {
+                IndexType::I32 => $way::<[u8; $width], i32>($engine, $call),
+                IndexType::U32 => $way::<[u8; $width], u32>($engine, $call),
+                IndexType::I64 => $way::<[u8; $width], i64>($engine, $call),
+                IndexType::U64 => $way::<[u8; $width], u64>($engine, $call),
+            },)*
+            // Widths that no array type here has.
+            _ => block_on($call.output(&Executor::Reference)),
+        }
+    };
+}
+
+fn params<T: Element + bytemuck::Pod>(engine: &Engine, call: &Call) -> Result<DeviceTensor<T>> {
+    let data: Vec<T> = bytemuck::pod_collect_to_vec(&call.params);
+    engine.upload_blocking(&TensorView::strided(call.params_layout.clone(), &data)?)
+}
+
+fn indices<I: Index + bytemuck::Pod>(engine: &Engine, call: &Call) -> Result<DeviceTensor<I>> {
+    let data: Vec<I> = bytemuck::pod_collect_to_vec(&call.indices);
+    engine.upload_blocking(&TensorView::strided(call.indices_layout.clone(), &data)?)
+}
+
+fn bytes<T: Element + bytemuck::Pod>(engine: &Engine, tensor: &DeviceTensor<T>) -> Result<Vec<u8>> {
+    let tensor = engine.download_blocking(tensor)?;
+    Ok(bytemuck::cast_slice(tensor.data()).to_vec())
+}
+
+fn into_a_new_tensor<T, I>(engine: &Engine, call: &Call) -> Result<Vec<u8>>
+where
+    T: Element + bytemuck::Pod,
+    I: Index<Wide = I> + bytemuck::Pod,
+{
+    let (params, indices) = (params::<T>(engine, call)?, indices::<I>(engine, call)?);
+    bytes(
+        engine,
+        &engine.gather(call.op, &call.rules, &params, &indices)?,
+    )
+}
+
+/// Into the middle of a tensor that holds something else.
+fn into_a_slice<T, I>(engine: &Engine, call: &Call) -> Result<Vec<u8>>
+where
+    T: Element + bytemuck::Pod,
+    I: Index<Wide = I> + bytemuck::Pod,
+{
+    let (params, indices) = (params::<T>(engine, call)?, indices::<I>(engine, call)?);
+    let shape = call.plan()?.output_shape().to_vec();
+    let count: usize = shape.iter().product();
+    let poison: T = bytemuck::pod_read_unaligned(&vec![0xa5; size_of::<T>()]);
+    let all = Tensor::new(&[count + 9], vec![poison; count + 9])?;
+    let all = engine.upload_blocking(&all.view())?;
+    let mut output = all.slice(0, 5..5 + count)?.reshape(&shape)?;
+    engine.gather_into(call.op, &call.rules, &params, &indices, &mut output)?;
+    let whole = bytes(engine, &all)?;
+    let inside = size_of::<T>() * 5..size_of::<T>() * (5 + count);
+    let fences = [&whole[..inside.start], &whole[inside.end..]].concat();
+    assert!(fences.iter().all(|&b| b == 0xa5), "{call:?}");
+    engine.check_blocking(&output)?;
+    Ok(whole[inside].to_vec())
+}
+
+/// With params, indices and output in one buffer of the caller.
+fn in_one_buffer<T, I>(engine: &Engine, call: &Call) -> Result<Vec<u8>>
+where
+    T: Element + bytemuck::Pod,
+    I: Index<Wide = I> + bytemuck::Pod,
+{
+    let plan = call.plan()?;
+    let indices_at = call.params.len().next_multiple_of(16);
+    let output_at = (indices_at + call.indices.len()).next_multiple_of(16);
+    let mut all = vec![0x77; output_at + plan.output_bytes() + 4];
+    all[..call.params.len()].copy_from_slice(&call.params);
+    all[indices_at..][..call.indices.len()].copy_from_slice(&call.indices);
+    let buffer = buffer_with(engine, &all);
+    let params = DeviceTensor::<T>::wrap(buffer.slice(..), call.params_layout.clone())?;
+    let from_indices = buffer.slice(indices_at as u64..);
+    let indices = DeviceTensor::<I>::wrap(from_indices, call.indices_layout.clone())?;
+    let shape = Layout::contiguous(plan.output_shape());
+    let mut output = DeviceTensor::<T>::wrap(buffer.slice(output_at as u64..), shape)?;
+    let refused = engine.gather_into(call.op, &call.rules, &params, &indices, &mut output);
+    let reads = !call.params_layout.is_empty() || !call.indices_layout.is_empty();
+    let shares = !plan.is_empty() && reads;
+    assert_eq!(
+        shares,
+        matches!(refused, Err(Error::SameBuffer { .. })),
+        "{refused:?}"
+    );
+    engine.gather_in_place(call.op, &call.rules, &params, &indices, &mut output)?;
+    bytes(engine, &output)
+}
+
+#[test]
+fn all_ways_give_what_the_reference_gives() {
+    let ways: [(&str, Way); 3] = [
+        ("into a new tensor", typed!(into_a_new_tensor)),
+        ("into a slice", typed!(into_a_slice)),
+        ("in one buffer", typed!(in_one_buffer)),
+    ];
+    let mut seed = 7u64;
+    let mut choice = || {
+        seed = seed
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        (seed >> 32) as u32
+    };
+    let random = (0..400).map(|_| call_from(&(0..60).map(|_| choice()).collect::<Vec<_>>()));
+    let calls: Vec<Call> = builtin().into_iter().step_by(5).chain(random).collect();
+    for engine in engines() {
+        for (name, way) in ways {
+            for call in &calls {
+                let outcome = compare(call, way(engine, call));
+                assert!(!failed(&outcome), "{name}: {call:?}: {outcome:?}");
+            }
+        }
+    }
+}
+
+fn table(rows: usize, width: usize) -> Tensor<f32> {
+    let data = (0..rows * width).map(|n| n as f32).collect();
+    Tensor::new(&[rows, width], data).unwrap()
+}
+
+#[test]
+fn chained_gathers_need_no_synchronisation() {
+    for engine in engines() {
+        let table = engine.upload_blocking(&table(100, 8).view()).unwrap();
+        let steps: Vec<u32> = (0..100).map(|n| (n * 37 + 11) % 100).collect();
+        let steps = engine.upload_blocking(&Tensor::new(&[100], steps).unwrap().view());
+        let (steps, rules) = (steps.unwrap(), Rules::default());
+        let start = Tensor::new(&[3], vec![0u32, 50, 99]).unwrap();
+        let mut at = engine.upload_blocking(&start.view()).unwrap();
+        // The output of one is the indices of the next, 20 times, each time in a submission.
+        for _ in 0..20 {
+            at = engine.gather(Op::gather(0), &rules, &steps, &at).unwrap();
+        }
+        let rows = engine.gather(Op::gather(0), &rules, &table, &at).unwrap();
+        let expected: Vec<f32> = [0u32, 50, 99]
+            .iter()
+            .map(|&n| (0..20).fold(n, |n, _| (n * 37 + 11) % 100))
+            .flat_map(|n| (0..8).map(move |c| (n * 8 + c) as f32))
+            .collect();
+        assert_eq!(engine.download_blocking(&rows).unwrap().data(), expected);
+    }
+}
+
+#[test]
+fn several_tables_of_several_types_in_one_submission() {
+    for engine in engines() {
+        let ids = Tensor::new(&[2], vec![2i64, 9]).unwrap();
+        let ids = engine.upload_blocking(&ids.view()).unwrap();
+        let (op, rules) = (Op::gather(0), Rules::default());
+        let tables = [table(3, 2), table(5, 1)];
+        let [a, b] = tables.map(|t| engine.upload_blocking(&t.view()).unwrap());
+        let both = engine.gather_tables(op, &rules, &[&a, &b], &ids).unwrap();
+        let down = |t| engine.download_blocking(t).unwrap();
+        assert_eq!(down(&both[0]).data(), [4.0, 5.0, 0.0, 0.0]);
+        assert_eq!(down(&both[1]).data(), [2.0, 0.0]);
+
+        let names = Tensor::new(&[3], vec![*b"one", *b"two", *b"six"]).unwrap();
+        let names = engine.upload_blocking(&names.view()).unwrap();
+        let (rows, found) = engine
+            .batch(|batch| {
+                let rows = batch.gather(op, &rules, &a, &ids)?;
+                Ok((rows, batch.gather(op, &rules, &names, &ids)?))
+            })
+            .unwrap();
+        assert_eq!(down(&rows).data(), [4.0, 5.0, 0.0, 0.0]);
+        let found = engine.download_blocking(&found).unwrap();
+        assert_eq!(found.data(), [*b"six", [0; 3]]);
+    }
+}
+
+#[test]
+fn a_bad_index_is_reported_where_the_result_is_read() {
+    for engine in engines() {
+        let table = engine.upload_blocking(&table(3, 2).view()).unwrap();
+        let upload = |ids: Vec<i32>| {
+            let ids = Tensor::new(&[ids.len()], ids).unwrap();
+            engine.upload_blocking(&ids.view()).unwrap()
+        };
+        let (op, rules) = (Op::gather(0), Rules::TENSORFLOW_CPU);
+        let bad = engine.gather(op, &rules, &table, &upload(vec![1, 7, -1]));
+        let bad = bad.expect("only submitted");
+        let error = |value: i128, count| {
+            Error::IndexOutOfBounds(Box::new(BadIndex {
+                op: OpKind::Gather,
+                position: vec![1],
+                value,
+                axis: 0,
+                extent: 3,
+                count,
+            }))
+        };
+        assert_eq!(engine.check_blocking(&bad), Err(error(7, 2)));
+        assert_eq!(block_on(engine.download(&bad)), Err(error(7, 2)));
+        // A view of it, and what is gathered from it by good indices, is no better.
+        let view = bad.slice(0, 0..1).unwrap();
+        assert_eq!(engine.download_blocking(&view), Err(error(7, 2)));
+        let next = engine
+            .gather(op, &rules, &bad, &upload(vec![0, 5]))
+            .unwrap();
+        assert_eq!(engine.download_blocking(&next), Err(error(7, 2)));
+        let good = engine.gather(op, &rules, &table, &upload(vec![2])).unwrap();
+        assert_eq!(engine.download_blocking(&good).unwrap().data(), [4.0, 5.0]);
+    }
+}
+
+#[test]
+fn views_download_as_their_elements() {
+    for engine in engines() {
+        let bytes = Tensor::new(&[3, 5], (10..25u8).collect()).unwrap();
+        let tensor = engine.upload_blocking(&bytes.view()).unwrap();
+        let down = |t: Result<DeviceTensor<u8>>| engine.download_blocking(&t.unwrap()).unwrap();
+        assert_eq!(down(tensor.permute(&[1, 0])).data()[..4], [10, 15, 20, 11]);
+        assert_eq!(down(tensor.slice(0, 1..3)).data(), &bytes.data()[5..]);
+        let columns = down(tensor.slice(1, 3..5));
+        assert_eq!(
+            columns,
+            Tensor::new(&[3, 2], vec![13, 14, 18, 19, 23, 24]).unwrap()
+        );
+        let row = tensor.slice(0, 2..3).unwrap().broadcast(&[2, 5]);
+        assert_eq!(down(row).data(), [20, 21, 22, 23, 24, 20, 21, 22, 23, 24]);
+        let flat = tensor.reshape(&[15]).unwrap();
+        assert_eq!(down(flat.slice(0, 7..8)).data(), [17]);
+        assert!(down(tensor.slice(0, 1..1)).data().is_empty());
+        let mut few = [0; 3];
+        assert!(matches!(
+            block_on(engine.download_bytes(&flat, &mut few)),
+            Err(Error::DataLength {
+                expected: 15,
+                got: 3,
+                ..
+            })
+        ));
+    }
+}
+
+#[test]
+fn large_transfers_go_in_chunks_and_report_progress() {
+    // Not a whole number of words or chunks.
+    let count = 3 * (4 << 20) + 4097;
+    let data: Vec<u8> = (0..count).map(|n| (n * 7 + n / 251) as u8).collect();
+    let tensor = Tensor::new(&[count], data).unwrap();
+    for engine in engines() {
+        let mut seen = Vec::new();
+        let progress = |done, total| seen.push((done, total));
+        let there = block_on(engine.upload_with_progress(&tensor.view(), progress)).unwrap();
+        assert_eq!(seen.len(), 4);
+        assert!(seen.is_sorted() && seen[3] == (count as u64, count as u64));
+        let mut last = (0, 0);
+        let progress = |done, total| last = (done, total);
+        let back = block_on(engine.download_with_progress(&there, progress)).unwrap();
+        assert!(back == tensor, "the bytes come back");
+        assert_eq!(last, (count as u64, count as u64));
+        // From the middle of a word, over the ends of chunks.
+        let part = there.slice(0, 4095..count - 2).unwrap();
+        let part = engine.download_blocking(&part).unwrap();
+        assert!(part.data() == &tensor.data()[4095..count - 2]);
+    }
+}
+
+#[test]
+fn narrow_indices_are_widened_on_the_way() {
+    for engine in engines() {
+        let ids = [[0i8, -1], [2, 1]].concat();
+        let layout = Layout::strided(&[2], &[2], 1).unwrap();
+        let view = TensorView::strided(layout, &ids).unwrap();
+        let wide: DeviceTensor<i32> = engine.upload_indices_blocking(&view).unwrap();
+        assert_eq!(engine.download_blocking(&wide).unwrap().data(), [-1, 1]);
+    }
+}
+
+#[test]
+fn dropped_tensors_serve_the_next_ones() {
+    for shared in engines() {
+        let engine = block_on(Engine::headless(Some(&shared.adapter().label()))).unwrap();
+        let engine = &engine;
+        let table = engine.upload_blocking(&table(100, 8).view()).unwrap();
+        let ids = Tensor::new(&[64], vec![5u32; 64]).unwrap();
+        let ids = engine.upload_blocking(&ids.view()).unwrap();
+        let gather = || {
+            engine
+                .gather(Op::gather(0), &Rules::default(), &table, &ids)
+                .unwrap()
+        };
+        assert_eq!(engine.unused_bytes(), 0);
+        drop(gather());
+        let once = engine.unused_bytes();
+        assert_eq!(once, 64 * 8 * 4);
+        let (first, second) = (gather(), gather());
+        assert_eq!(engine.unused_bytes(), 0);
+        // A view keeps the buffer, and so does whoever has it.
+        let view = first.slice(0, 0..1).unwrap();
+        drop(first);
+        assert_eq!(engine.unused_bytes(), 0);
+        drop(view);
+        assert_eq!(engine.unused_bytes(), once);
+        let _theirs = second.buffer().clone();
+        drop(second);
+        assert_eq!(engine.unused_bytes(), once);
+        assert_eq!(engine.free_unused(), once);
+        assert_eq!(engine.unused_bytes(), 0);
+    }
+}
+
+#[test]
+fn threads_share_an_engine() {
+    for engine in engines() {
+        let table = engine.upload_blocking(&table(1000, 4).view()).unwrap();
+        std::thread::scope(|scope| {
+            for thread in 0..4u32 {
+                let table = &table;
+                scope.spawn(move || {
+                    for round in 0..20 {
+                        let id = thread * 200 + round;
+                        let ids = Tensor::new(&[1], vec![id]).unwrap();
+                        let ids = engine.upload_blocking(&ids.view()).unwrap();
+                        let row = engine.gather(Op::gather(0), &Rules::default(), table, &ids);
+                        let row = engine.download_blocking(&row.unwrap()).unwrap();
+                        let expected: Vec<f32> = (0..4).map(|c| (id * 4 + c) as f32).collect();
+                        assert_eq!(row.data(), expected);
+                    }
+                });
+            }
+        });
+    }
+}
+
+#[test]
+fn what_cannot_be_wrapped_or_written_is_named() {
+    for engine in engines() {
+        let make = |size, usage| {
+            engine.device().create_buffer(&wgpu::BufferDescriptor {
+                label: None,
+                size,
+                usage,
+                mapped_at_creation: false,
+            })
+        };
+        let storage = make(
+            18,
+            wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_DST,
+        );
+        let copied = make(64, wgpu::BufferUsages::COPY_DST);
+        let layout = |shape: &[usize]| Layout::contiguous(shape);
+        let f32s = |slice, shape: &[usize]| DeviceTensor::<f32>::wrap(slice, layout(shape));
+        let text = |result: Result<DeviceTensor<f32>>| result.unwrap_err().to_string();
+        assert_eq!(
+            text(f32s(copied.slice(..), &[4])),
+            "the buffer of a device tensor lacks the usage STORAGE"
+        );
+        assert_eq!(
+            text(f32s(storage.slice(2..), &[2])),
+            "a device tensor starts at byte 2 of its buffer, which is not a multiple of 4"
+        );
+        assert_eq!(
+            text(f32s(storage.slice(4..12), &[3])),
+            "a device tensor of shape [3] needs 12 bytes of its buffer, got 8 (the buffer ends with a whole word)"
+        );
+        let beyond = DeviceTensor::<u8>::wrap(storage.slice(..), layout(&[18])).unwrap_err();
+        assert_eq!(
+            beyond.to_string(),
+            "a device tensor of shape [18] needs 20 bytes of its buffer, got 18 (the buffer ends with a whole word)"
+        );
+        let unreadable = f32s(storage.slice(..), &[4]).unwrap();
+        assert_eq!(
+            text(
+                engine
+                    .download_blocking(&unreadable)
+                    .map(|_| unreadable.clone())
+            ),
+            "the buffer of a device tensor lacks the usage COPY_SRC"
+        );
+
+        let table = engine.upload_blocking(&table(3, 2).view()).unwrap();
+        let ids = engine.upload_blocking(&Tensor::new(&[2], vec![0u32, 1]).unwrap().view());
+        let ids = ids.unwrap();
+        let into = |output: &mut DeviceTensor<f32>| {
+            let (op, rules) = (Op::gather(0), Rules::default());
+            engine
+                .gather_into(op, &rules, &table, &ids, output)
+                .unwrap_err()
+                .to_string()
+        };
+        assert_eq!(
+            into(&mut table.slice(0, 0..1).unwrap()),
+            "gather: the output has shape [2, 2], got a tensor of shape [1, 2]"
+        );
+        let square = unreadable.reshape(&[2, 2]).unwrap();
+        assert_eq!(
+            into(&mut square.permute(&[1, 0]).unwrap()),
+            "gather: the output must be contiguous, got a tensor of shape [2, 2] and strides [1, 2]"
+        );
+        assert_eq!(
+            into(&mut table.slice(0, 0..2).unwrap()),
+            "gather: params and output lie in the same buffer; a dispatch cannot read and write one buffer"
+        );
+        let mut in_place = square.clone();
+        let in_place = engine.gather_in_place(
+            Op::gather(0),
+            &Rules::default(),
+            &square,
+            &ids,
+            &mut in_place,
+        );
+        assert_eq!(
+            in_place.unwrap_err().to_string(),
+            "gather: the buffer of params lacks the usage COPY_SRC"
+        );
+    }
+}
