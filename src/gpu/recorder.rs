@@ -194,7 +194,7 @@ impl Launch {
         let usage = wgpu::BufferUsages::UNIFORM | wgpu::BufferUsages::COPY_DST;
         let geometry = engine.create_buffer("geometry", bytes.len() as u64, usage)?;
         engine.scoped("an upload", || {
-            engine.queue().write_buffer(&geometry, 0, bytes)
+            engine.queue().write_buffer(&geometry, 0, bytes);
         })?;
         Ok(Launch {
             pipeline: engine.pipelines().get(engine.device(), specialisation)?,

@@ -75,6 +75,22 @@ impl Geometry {
         }
     }
 
+    /// The nest with `count` steps of its outermost loop, from step `at` on.
+    pub(super) fn range(&self, at: usize, count: usize) -> Self {
+        let mut nest = self.clone();
+        let outer = &mut nest.loops[0];
+        outer.extent = count;
+        let moved = |offset: usize, stride: isize| {
+            offset.wrapping_add_signed(stride.wrapping_mul(at as isize))
+        };
+        nest.params_offset = moved(nest.params_offset, outer.params_stride);
+        nest.indices_offset = moved(nest.indices_offset, outer.indices_stride);
+        if count == 1 {
+            nest.loops.remove(0);
+        }
+        nest
+    }
+
     /// The loops without the one over the slice.
     pub fn row_loops(&self) -> &[Loop] {
         let slices = usize::from(self.slice() > 1);

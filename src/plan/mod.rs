@@ -6,10 +6,12 @@
 mod block;
 mod geometry;
 mod kernel;
+mod passes;
 
 pub use block::{GeometryBlock, MAX_COORDINATES, MAX_FILL_BYTES, MAX_LOOPS, Starts};
 pub use geometry::{Coordinate, Geometry, Loop};
 pub use kernel::{Kernel, KernelKind};
+pub use passes::{Bounds, Part, Parts, Pass, Segment, check_passes, passes};
 
 use crate::error::{BadIndex, Error, OpKind, Result, Role};
 use crate::index::IndexType;
