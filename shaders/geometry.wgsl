@@ -22,6 +22,8 @@ struct Geometry {
     chunks: u32,          // workgroups in z: parts of long rows
     lanes_log2: u32,      // invocations that share a row
     index_rules: u32,     // see index.wgsl
+    first_lookup: u32,    // the number of the first lookup of a check, and its high word
+    first_lookup_high: u32,
 }
 
 const WORKGROUP = 256u;

@@ -214,8 +214,10 @@ impl Batch<'_> {
     ) -> Result<DeviceTensor<T>> {
         let plan = plan(op, rules, params, indices)?;
         let layout = Layout::contiguous(plan.output_shape());
-        let owned = self.engine.acquire("output", plan.output_bytes() as u64)?;
-        let mut output = DeviceTensor::new(owned, 0, layout);
+        let row_bytes = plan.geometry().slice() * plan.element_bytes();
+        let bytes = plan.output_bytes() as u64;
+        let storage = self.engine.allocate("output", bytes, row_bytes)?;
+        let mut output = DeviceTensor::new(storage, layout);
         self.record(plan, params, indices, &mut output)?;
         Ok(output)
     }
@@ -253,39 +255,37 @@ impl Batch<'_> {
     ) -> Result<()> {
         let plan = plan(op, rules, params, indices)?;
         check_output(&plan, output)?;
-        let params = self.apart(&plan, Role::Params, params, output.owned())?;
-        let indices = self.apart(&plan, Role::Indices, indices, output.owned())?;
+        let params = self.apart(&plan, Role::Params, params, output)?;
+        let indices = self.apart(&plan, Role::Indices, indices, output)?;
         self.record(plan, &params, &indices, output)
     }
 
     /// `tensor`, or a copy of what it reaches if it shares its buffer with the output.
-    fn apart<T: Element>(
+    fn apart<T: Element, O: Element>(
         &mut self,
         plan: &Plan,
         role: Role,
         tensor: &DeviceTensor<T>,
-        output: &Owned,
+        output: &DeviceTensor<O>,
     ) -> Result<DeviceTensor<T>> {
-        let buffer = tensor.owned().buffer();
-        let (Some((first, last)), true) = (tensor.layout().reached(), buffer == output.buffer())
-        else {
+        let (Some((first, last)), true) = (
+            tensor.layout().reached(),
+            tensor.storage().shares(output.storage()),
+        ) else {
             return Ok(tensor.clone());
         };
-        if !buffer.usage().contains(wgpu::BufferUsages::COPY_SRC) {
+        let usage = wgpu::BufferUsages::COPY_SRC;
+        if !tensor.storage().has_usage(usage) {
             return Err(Error::MissingUsage {
                 op: plan.op(),
                 role,
                 usage: "COPY_SRC",
             });
         }
-        let byte = |position: usize| tensor.start_bytes() + (position * size_of::<T>()) as u64;
-        let (begin, end) = (byte(first), byte(last + 1).next_multiple_of(4));
-        let words = begin & !3;
-        let scratch = self.engine.acquire("scratch", end - words)?;
-        self.encoder
-            .copy_buffer_to_buffer(buffer, words, scratch.buffer(), 0, end - words);
-        let layout = tensor.layout().moved(first);
-        let mut copy = DeviceTensor::new(scratch, begin - words, layout);
+        let byte = |position: usize| (position * size_of::<T>()) as i64;
+        let storage = tensor.storage();
+        let copy = storage.copy(self.engine, self.encoder, byte(first)..byte(last + 1))?;
+        let mut copy = DeviceTensor::new(copy, tensor.layout().clone());
         copy.set_statuses(tensor.statuses().to_vec());
         Ok(copy)
     }
@@ -315,8 +315,9 @@ impl Batch<'_> {
 
         self.kept
             .extend(status.iter().map(|s| Arc::clone(s.owned())));
-        let tensors = [params.owned(), indices.owned(), output.owned()];
-        self.kept.extend(tensors.into_iter().cloned());
+        let tensors = [params.storage(), indices.storage(), output.storage()];
+        self.kept
+            .extend(tensors.iter().flat_map(|s| s.owned()).cloned());
         let earlier = params.statuses().iter().chain(indices.statuses());
         output.set_statuses(earlier.cloned().chain(status).collect());
         Ok(())

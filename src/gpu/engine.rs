@@ -12,6 +12,14 @@ use crate::gpu::pool::Pool;
 use crate::gpu::scope::{one_line, scoped, scoped_now};
 use crate::gpu::shader::Specialisation;
 use crate::gpu::staging::Staging;
+use crate::gpu::storage::binding_limit;
+use crate::plan::Bounds;
+
+/// The most segments of params that a pipeline binds.
+const MAX_SEGMENTS: usize = 8;
+
+/// Bytes of output that one dispatch makes: some tens of milliseconds on a slow GPU.
+const PASS_BYTES: u64 = 1 << 30;
 
 /// What an engine may be given besides its device.
 #[derive(Debug, Clone)]
@@ -45,6 +53,7 @@ struct Inner {
     device: wgpu::Device,
     queue: wgpu::Queue,
     limits: wgpu::Limits,
+    bounds: Bounds,
     adapter: AdapterSummary,
     pipelines: Pipelines,
     recorders: Recorders,
@@ -115,6 +124,7 @@ impl Engine {
         let limits = device.limits();
         Ok(Engine(Arc::new(Inner {
             adapter: AdapterSummary::new(&device.adapter_info(), &limits),
+            bounds: bounds(&limits),
             device,
             queue,
             limits,
@@ -209,8 +219,9 @@ impl Engine {
         &self.0.limits
     }
 
-    pub(super) fn max_workgroups(&self) -> u32 {
-        self.limits().max_compute_workgroups_per_dimension
+    /// What one dispatch can bind and run.
+    pub(super) fn bounds(&self) -> &Bounds {
+        &self.0.bounds
     }
 
     pub(super) fn nothing(&self) -> &wgpu::Buffer {
@@ -285,5 +296,15 @@ impl Engine {
             },
             other => other,
         })
+    }
+}
+
+fn bounds(limits: &wgpu::Limits) -> Bounds {
+    Bounds {
+        binding_bytes: binding_limit(limits),
+        segments: (limits.max_storage_buffers_per_shader_stage as usize - 2).min(MAX_SEGMENTS),
+        alignment: u64::from(limits.min_storage_buffer_offset_alignment).max(16),
+        pass_bytes: PASS_BYTES,
+        workgroups: limits.max_compute_workgroups_per_dimension,
     }
 }

@@ -2,7 +2,6 @@
 
 use crate::error::Result;
 use crate::gpu::engine::Engine;
-use crate::gpu::range::Located;
 use crate::gpu::recorder::Placed;
 use crate::gpu::status::Status;
 use crate::gpu::transfer::reached;
@@ -65,24 +64,23 @@ impl Engine {
             reached_bytes(params.bytes(), params.layout(), plan.element_bytes());
         let (indices_at, indices) = reached_bytes(indices.bytes(), indices.layout(), index_bytes);
         let recorder = self.recorders().get(self, plan.clone())?;
-        let params_data = self.acquire("params", params.len() as u64)?;
-        let indices_data = self.acquire("indices", indices.len() as u64)?;
-        let output_data = self.acquire("output", output.len() as u64)?;
+        let width = plan.element_bytes();
+        let row_bytes = plan.geometry().slice() * width;
+        let params_data = self.allocate("params", params.len() as u64, row_bytes)?;
+        let indices_data = self.allocate("indices", indices.len() as u64, index_bytes)?;
+        let output_data = self.allocate("output", output.len() as u64, row_bytes)?;
         let silent = &mut |_, _| ();
-        self.write(params_data.buffer(), params, drive, silent)
-            .await?;
-        self.write(indices_data.buffer(), indices, drive, silent)
-            .await?;
+        self.write(&params_data, params, drive, silent).await?;
+        self.write(&indices_data, indices, drive, silent).await?;
 
         let status = match plan.reports_bad_indices() {
             true => Some(Status::new(self, plan)?),
             false => None,
         };
-        let at = |buffer, origin| Located { buffer, origin };
         let placed = Placed {
-            params: at(params_data.buffer(), -params_at),
-            indices: at(indices_data.buffer(), -indices_at),
-            output: at(output_data.buffer(), 0),
+            params: params_data.located(0).moved(params_at),
+            indices: indices_data.located(0).moved(indices_at),
+            output: output_data.located(0),
             status: status.as_ref(),
         };
         self.submit(|encoder| recorder.record(self, encoder, &placed))?;

@@ -3,9 +3,9 @@
 use crate::element::Element;
 use crate::error::{Error, Result, Role};
 use crate::gpu::engine::Engine;
-use crate::gpu::range::Located;
 use crate::gpu::recorder::{Dispatch, Placed, Recorder};
 use crate::gpu::status::Status;
+use crate::gpu::storage::Located;
 use crate::gpu::tensor::DeviceTensor;
 use crate::index::Index;
 use crate::plan::Plan;
@@ -160,10 +160,8 @@ impl Prepared {
                 });
             }
         }
-        let [params, indices, output] = tensors.map(|(_, (buffer, offset), _)| Located {
-            buffer,
-            origin: offset as i64,
-        });
+        let [params, indices, output] =
+            tensors.map(|(_, (buffer, offset), _)| Located::at(buffer, offset as i64));
         let placed = Placed {
             params,
             indices,

@@ -1,14 +1,16 @@
 //! A plan's dispatches: kernels, uniform blocks and bind groups.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
 
 use crate::error::{Error, Result, Role};
 use crate::gpu::engine::Engine;
 use crate::gpu::pipeline::{GEOMETRY, INDICES, OUTPUT, PARAMS, Pipeline, STATUS};
-use crate::gpu::range::{Located, Window};
 use crate::gpu::shader::{Specialisation, Stage};
 use crate::gpu::status::Status;
-use crate::plan::{GeometryBlock, Kernel, Plan, Starts};
+use crate::gpu::storage::Located;
+use crate::plan::{
+    CheckPass, GeometryBlock, Kernel, Parts, Pass, Plan, Starts, check_passes, passes,
+};
 use crate::shape::Layout;
 
 /// How many sets of launches a recorder keeps: slices of a tensor start at that many different
@@ -16,7 +18,7 @@ use crate::shape::Layout;
 const KEPT: usize = 64;
 
 /// Where the tensors of one recording lie.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub(super) struct Placed<'a> {
     pub(super) params: Located<'a>,
     pub(super) indices: Located<'a>,
@@ -27,10 +29,10 @@ pub(super) struct Placed<'a> {
 impl Placed<'_> {
     /// Refuses an output in a buffer that is read: wgpu cannot bind it for both.
     pub(super) fn check_apart(&self, plan: &Plan) -> Result<()> {
-        let params = (Role::Params, self.params, plan.params_layout());
-        let indices = (Role::Indices, self.indices, plan.indices_layout());
+        let params = (Role::Params, &self.params, plan.params_layout());
+        let indices = (Role::Indices, &self.indices, plan.indices_layout());
         for (role, read, layout) in [params, indices] {
-            if read.buffer == self.output.buffer && !layout.is_empty() && !plan.is_empty() {
+            if read.shares(&self.output) && !layout.is_empty() && !plan.is_empty() {
                 let op = plan.op();
                 return Err(Error::SameBuffer { op, role });
             }
@@ -44,19 +46,12 @@ impl Placed<'_> {
 pub(super) struct Recorder {
     plan: Plan,
     output: Layout,
-    launches: Mutex<Vec<(Starts, Arc<Launches>)>>,
+    /// Launches of the whole plan in one pass.
+    launches: Mutex<Vec<(Starts, Launch)>>,
 }
 
-/// What the dispatches of a plan need besides buffers: it depends on where tensors start in their
-/// bindings only.
-#[derive(Debug)]
-struct Launches {
-    copy: Launch,
-    /// The passes that count bad indices, if the rules ask for an error.
-    check: Vec<Launch>,
-}
-
-/// A pipeline with its uniform block, which is never rewritten.
+/// A pipeline with its uniform block, which is never rewritten. It depends on where tensors start
+/// in their bindings, not on their buffers.
 #[derive(Debug, Clone)]
 struct Launch {
     pipeline: Pipeline,
@@ -74,15 +69,22 @@ pub(super) struct Dispatch {
 impl Recorder {
     /// Compiles what the plan needs.
     pub(super) fn new(engine: &Engine, plan: Plan) -> Result<Self> {
-        let recorder = Recorder {
+        if !plan.is_empty() {
+            let kernel = Kernel::copy(&plan, Starts::default(), engine.bounds().workgroups)?;
+            let mut stages = vec![Specialisation::of(&plan, &kernel)];
+            if plan.counts_bad_indices() {
+                stages.push(Specialisation::new(Stage::Count, &plan));
+                stages.push(Specialisation::new(Stage::Locate, &plan));
+            }
+            for stage in stages {
+                engine.pipelines().get(engine.device(), stage)?;
+            }
+        }
+        Ok(Recorder {
             output: Layout::contiguous(plan.output_shape()),
             plan,
             launches: Mutex::default(),
-        };
-        if !recorder.plan.is_empty() {
-            recorder.launches(engine, Starts::default())?;
-        }
-        Ok(recorder)
+        })
     }
 
     pub(super) fn plan(&self) -> &Plan {
@@ -90,47 +92,101 @@ impl Recorder {
     }
 
     /// The dispatches of one recording: none for an empty output.
-    pub(super) fn dispatches<'a>(
-        &self,
-        engine: &'a Engine,
-        placed: &Placed<'a>,
-    ) -> Result<Vec<Dispatch>> {
+    pub(super) fn dispatches(&self, engine: &Engine, placed: &Placed<'_>) -> Result<Vec<Dispatch>> {
         let plan = &self.plan;
         if plan.is_empty() {
             return Ok(Vec::new());
         }
-        let (limits, nothing) = (engine.limits(), engine.nothing());
-        let window = |role, located: Located<'a>, layout, width| {
-            located.window(plan.op(), role, layout, width, limits, nothing)
+        self.check(placed)?;
+        let parts = Parts {
+            params: &placed.params.parts,
+            indices: &placed.indices.parts,
+            output: &placed.output.parts,
         };
-        let width = plan.element_bytes();
-        let index_bytes = plan.index_type().bytes();
-        let params = window(Role::Params, placed.params, plan.params_layout(), width)?;
-        let indices = window(
-            Role::Indices,
-            placed.indices,
-            plan.indices_layout(),
-            index_bytes,
-        )?;
-        let output = window(Role::Output, placed.output, &self.output, width)?;
-        let launches = self.launches(
-            engine,
-            Starts {
-                params: params.start,
-                indices: indices.start,
-                output: output.start as u64,
-            },
-        )?;
-
-        let tensors = [(INDICES, indices), (PARAMS, params), (OUTPUT, output)];
-        let mut all = vec![launches.copy.bind(engine, &tensors)?];
-        if let Some(status) = placed.status {
-            let tensors = [(INDICES, indices), (STATUS, Window::whole(status.buffer()))];
-            for launch in &launches.check {
-                all.push(launch.bind(engine, &tensors)?);
+        let mut dispatches = Vec::new();
+        for pass in passes(plan, parts, engine.bounds())? {
+            dispatches.push(self.copy(engine, placed, &pass)?);
+        }
+        if let Some(status) = placed.status
+            && plan.counts_bad_indices()
+        {
+            for pass in check_passes(plan, parts.indices, engine.bounds())? {
+                dispatches.extend(self.count(engine, placed, status, &pass)?);
             }
         }
-        Ok(all)
+        Ok(dispatches)
+    }
+
+    /// Checks that the buffers hold what the plan reaches.
+    fn check(&self, placed: &Placed<'_>) -> Result<()> {
+        let (plan, op) = (&self.plan, self.plan.op());
+        let width = plan.element_bytes();
+        let index_bytes = plan.index_type().bytes();
+        let (params, indices) = (plan.params_layout(), plan.indices_layout());
+        placed.params.check(op, Role::Params, params, width)?;
+        placed
+            .indices
+            .check(op, Role::Indices, indices, index_bytes)?;
+        placed.output.check(op, Role::Output, &self.output, width)
+    }
+
+    /// The dispatch of a pass.
+    fn copy(&self, engine: &Engine, placed: &Placed<'_>, pass: &Pass) -> Result<Dispatch> {
+        let launch = self.launch(engine, pass)?;
+        let nothing = || engine.nothing().as_entire_binding();
+        let params = pass.params.first();
+        let params = params.map_or_else(nothing, |s| placed.params.binding(s));
+        let indices = pass.indices.as_ref();
+        let indices = indices.map_or_else(nothing, |s| placed.indices.binding(s));
+        let output = placed.output.binding(&pass.output);
+        launch.bind(
+            engine,
+            &[(INDICES, indices), (PARAMS, params), (OUTPUT, output)],
+        )
+    }
+
+    /// What a pass launches: kept, if the pass is the whole plan.
+    fn launch(&self, engine: &Engine, pass: &Pass) -> Result<Launch> {
+        let starts = pass.starts();
+        let whole = pass.geometry == *self.plan.geometry() && pass.params.len() <= 1;
+        let kept = || self.launches.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, found)) = kept().iter().find(|(at, _)| *at == starts && whole) {
+            return Ok(found.clone());
+        }
+        let plan = self.plan.part(pass);
+        let kernel = Kernel::copy(&plan, starts, engine.bounds().workgroups)?;
+        let stage = Specialisation::of(&plan, &kernel);
+        let made = Launch::new(engine, stage, &kernel.block, kernel.workgroups)?;
+        if whole {
+            let mut kept = kept();
+            if kept.len() == KEPT {
+                kept.remove(0);
+            }
+            kept.push((starts, made.clone()));
+        }
+        Ok(made)
+    }
+
+    /// The dispatches that count the bad indices of a pass and locate the first.
+    fn count(
+        &self,
+        engine: &Engine,
+        placed: &Placed<'_>,
+        status: &Status,
+        pass: &CheckPass,
+    ) -> Result<Vec<Dispatch>> {
+        let (workgroups, block) = Kernel::check(&self.plan, pass, engine.bounds().workgroups)?;
+        let indices = placed.indices.binding(&pass.indices);
+        let bindings = [
+            (INDICES, indices),
+            (STATUS, status.buffer().as_entire_binding()),
+        ];
+        let dispatch = |(stage, workgroups)| {
+            let stage = Specialisation::new(stage, &self.plan);
+            Launch::new(engine, stage, &block, workgroups)?.bind(engine, &bindings)
+        };
+        let stages = [(Stage::Count, workgroups), (Stage::Locate, [1, 1, 1])];
+        stages.into_iter().map(dispatch).collect()
     }
 
     /// Records the gather into `encoder`, in a compute pass of its own.
@@ -148,38 +204,6 @@ impl Recorder {
             let mut pass = encoder.begin_compute_pass(&Default::default());
             dispatches.iter().for_each(|d| d.record(&mut pass));
         })
-    }
-
-    /// The launches for tensors that start at `starts`, made if they are not kept.
-    fn launches(&self, engine: &Engine, starts: Starts) -> Result<Arc<Launches>> {
-        let kept = || self.launches.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((_, found)) = kept().iter().find(|(at, _)| *at == starts) {
-            return Ok(Arc::clone(found));
-        }
-        let made = Arc::new(Launches::new(engine, &self.plan, starts)?);
-        let mut kept = kept();
-        if kept.len() == KEPT {
-            kept.remove(0);
-        }
-        kept.push((starts, Arc::clone(&made)));
-        Ok(made)
-    }
-}
-
-impl Launches {
-    fn new(engine: &Engine, plan: &Plan, starts: Starts) -> Result<Self> {
-        let kernel = Kernel::copy(plan, starts, engine.max_workgroups())?;
-        let stage = Specialisation::of(plan, &kernel);
-        let copy = Launch::new(engine, stage, &kernel.block, kernel.workgroups)?;
-        let mut check = Vec::new();
-        if plan.reports_bad_indices() && !plan.lookups().coordinates.is_empty() {
-            let (workgroups, block) = Kernel::check(plan, starts, engine.max_workgroups())?;
-            for (stage, workgroups) in [(Stage::Count, workgroups), (Stage::Locate, [1, 1, 1])] {
-                let stage = Specialisation::new(stage, plan);
-                check.push(Launch::new(engine, stage, &block, workgroups)?);
-            }
-        }
-        Ok(Launches { copy, check })
     }
 }
 
@@ -203,12 +227,17 @@ impl Launch {
         })
     }
 
-    fn bind(&self, engine: &Engine, tensors: &[(u32, Window<'_>)]) -> Result<Dispatch> {
-        let mut entries = vec![Window::whole(&self.geometry).entry(GEOMETRY)];
+    fn bind(
+        &self,
+        engine: &Engine,
+        tensors: &[(u32, wgpu::BindingResource<'_>)],
+    ) -> Result<Dispatch> {
+        let entry = |binding, resource| wgpu::BindGroupEntry { binding, resource };
+        let mut entries = vec![entry(GEOMETRY, self.geometry.as_entire_binding())];
         entries.extend(
             tensors
                 .iter()
-                .map(|(binding, window)| window.entry(*binding)),
+                .map(|(n, resource)| entry(*n, resource.clone())),
         );
         let group = engine.scoped("a bind group", || {
             engine

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use crate::error::{Error, Result};
 use crate::gpu::engine::Engine;
 use crate::gpu::pool::Owned;
-use crate::gpu::range::Located;
+use crate::gpu::storage::Located;
 use crate::gpu::wait::Drive;
 use crate::plan::Plan;
 
@@ -71,10 +71,7 @@ impl Status {
     pub(super) async fn read_driven(&self, drive: Drive) -> Result<()> {
         let mut words = vec![0u32; bytes(&self.plan) / 4];
         let output = bytemuck::cast_slice_mut(&mut words);
-        let located = Located {
-            buffer: self.buffer(),
-            origin: 0,
-        };
+        let located = Located::at(self.buffer(), 0);
         self.engine
             .read(located, output, drive, &mut |_, _| ())
             .await?;
@@ -82,24 +79,24 @@ impl Status {
     }
 }
 
-/// Two words, and two more for each coordinate: see `shaders/check.wgsl`.
+/// Six words, and two more for each coordinate: see `shaders/check.wgsl`.
 fn bytes(plan: &Plan) -> usize {
-    8 + 8 * plan.lookups().coordinates.len()
+    24 + 8 * plan.lookups().coordinates.len()
 }
 
 fn error(plan: &Plan, words: &[u32]) -> Option<Error> {
-    let (count, first) = (words[0], !words[1]);
+    let wide = |w: &[u32]| u64::from(w[0]) | u64::from(w[1]) << 32;
+    let (count, first) = (wide(&words[..2]), wide(&words[4..6]));
     if count == 0 {
         return None;
     }
     let value = |w: &[u32]| {
-        let bits = u64::from(w[0]) | u64::from(w[1]) << 32;
         if plan.index_type().is_signed() {
-            i128::from(bits as i64)
+            i128::from(wide(w) as i64)
         } else {
-            i128::from(bits)
+            i128::from(wide(w))
         }
     };
-    let values: Vec<i128> = words[2..].chunks_exact(2).map(value).collect();
-    Some(plan.bad_index(u64::from(first), &values, u64::from(count)))
+    let values: Vec<i128> = words[6..].chunks_exact(2).map(value).collect();
+    Some(plan.bad_index(first, &values, count))
 }

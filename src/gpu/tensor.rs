@@ -2,13 +2,11 @@
 
 use std::marker::PhantomData;
 use std::ops::Range;
-use std::sync::Arc;
 
 use crate::element::Element;
 use crate::error::{Error, Result, Role};
-use crate::gpu::pool::Owned;
-use crate::gpu::range::Located;
 use crate::gpu::status::Status;
+use crate::gpu::storage::{Located, Storage};
 use crate::shape::Layout;
 
 /// A tensor of `T` in a buffer of the device: a range of bytes with shape and strides.
@@ -19,9 +17,7 @@ use crate::shape::Layout;
 /// of a tensor that the engine made is dropped, its buffer serves the next one.
 #[derive(Debug)]
 pub struct DeviceTensor<T> {
-    owned: Arc<Owned>,
-    /// From the start of the buffer to position 0 of the layout, in bytes.
-    start: u64,
+    storage: Storage,
     layout: Layout,
     /// Where the gathers that made this tensor counted bad indices, the earliest first.
     statuses: Vec<Status>,
@@ -32,8 +28,7 @@ pub struct DeviceTensor<T> {
 impl<T> Clone for DeviceTensor<T> {
     fn clone(&self) -> Self {
         DeviceTensor {
-            owned: Arc::clone(&self.owned),
-            start: self.start,
+            storage: self.storage.clone(),
             layout: self.layout.clone(),
             statuses: self.statuses.clone(),
             element: PhantomData,
@@ -87,17 +82,12 @@ impl<T: Element> DeviceTensor<T> {
         if end.next_multiple_of(4) > buffer.size() && !layout.is_empty() {
             return Err(beyond(end.next_multiple_of(4) - start));
         }
-        Ok(DeviceTensor::new(
-            Owned::wrapped(buffer.clone()),
-            start,
-            layout,
-        ))
+        Ok(DeviceTensor::new(Storage::wrapped(buffer, start), layout))
     }
 
-    pub(super) fn new(owned: Arc<Owned>, start: u64, layout: Layout) -> Self {
+    pub(super) fn new(storage: Storage, layout: Layout) -> Self {
         DeviceTensor {
-            owned,
-            start,
+            storage,
             layout,
             statuses: Vec::new(),
             element: PhantomData,
@@ -114,14 +104,30 @@ impl<T: Element> DeviceTensor<T> {
         &self.layout
     }
 
-    /// The buffer. Once it was handed out, the engine will not use it again for other tensors.
+    /// The buffer, or the first one: see [`DeviceTensor::parts`]. Once it was handed out, the
+    /// engine will not use it again for other tensors.
     pub fn buffer(&self) -> &wgpu::Buffer {
-        self.owned.share()
+        let mut owned = self.storage.owned();
+        owned.next().expect("a tensor has a buffer").share()
     }
 
     /// From the start of the buffer to position 0 of the layout, in bytes.
     pub fn start_bytes(&self) -> u64 {
-        self.start
+        let mut parts = self.storage.parts();
+        parts.next().map_or(0, |(_, part)| -part.start as u64)
+    }
+
+    /// The buffers that the data lies in, each with the bytes of the data that it holds. More than
+    /// one, if the tensor was made by the engine and is larger than the device's
+    /// `max_buffer_size`.
+    pub fn parts(&self) -> impl Iterator<Item = (&wgpu::Buffer, Range<u64>)> {
+        self.storage.parts().map(|(owned, part)| {
+            let start = part.start.max(0) as u64;
+            (
+                owned.share(),
+                start..(part.start + part.bytes as i64) as u64,
+            )
+        })
     }
 
     /// The same elements in another shape: see [`Layout::reshape`].
@@ -167,17 +173,14 @@ impl<T: Element> DeviceTensor<T> {
         }
     }
 
-    pub(super) fn owned(&self) -> &Arc<Owned> {
-        &self.owned
+    pub(super) fn storage(&self) -> &Storage {
+        &self.storage
     }
 
     /// The layout from the first element that it reaches on, and where that lies.
     pub(super) fn reached(&self) -> (Layout, Located<'_>) {
         let first = self.layout.reached().map_or(0, |(first, _)| first);
-        let located = Located {
-            buffer: self.owned.buffer(),
-            origin: (self.start + (first * size_of::<T>()) as u64) as i64,
-        };
+        let located = self.storage.located((first * size_of::<T>()) as u64);
         (self.layout.moved(first), located)
     }
 

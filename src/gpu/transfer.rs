@@ -5,8 +5,8 @@ use std::ops::Range;
 use crate::element::{Element, elements_from_bits, zeroed_bits};
 use crate::error::{Error, Result, Role};
 use crate::gpu::engine::Engine;
-use crate::gpu::range::Located;
 use crate::gpu::staging::{CHUNK, Ring, Way, not_mapped};
+use crate::gpu::storage::{Located, Storage};
 use crate::gpu::tensor::DeviceTensor;
 use crate::gpu::wait::Drive;
 use crate::index::Index;
@@ -180,10 +180,10 @@ impl Engine {
         }
         let bytes = bytemuck::cast_slice(view.data());
         let (layout, range) = reached(view.layout(), size_of::<T>());
-        let owned = self.acquire("tensor", range.len() as u64)?;
-        self.write(owned.buffer(), &bytes[range], drive, progress)
-            .await?;
-        Ok(DeviceTensor::new(owned, 0, layout))
+        let row_bytes = row_elements(&layout) * size_of::<T>();
+        let storage = self.allocate("tensor", range.len() as u64, row_bytes)?;
+        self.write(&storage, &bytes[range], drive, progress).await?;
+        Ok(DeviceTensor::new(storage, layout))
     }
 
     async fn upload_indices_driven<I: Index>(
@@ -193,10 +193,9 @@ impl Engine {
     ) -> Result<DeviceTensor<I::Wide>> {
         let (layout, range) = reached(view.layout(), 1);
         let wide = I::widened(&view.data()[range]);
-        let owned = self.acquire("tensor", wide.len() as u64)?;
-        self.write(owned.buffer(), &wide, drive, &mut |_, _| ())
-            .await?;
-        Ok(DeviceTensor::new(owned, 0, layout))
+        let storage = self.allocate("tensor", wide.len() as u64, I::TYPE.bytes())?;
+        self.write(&storage, &wide, drive, &mut |_, _| ()).await?;
+        Ok(DeviceTensor::new(storage, layout))
     }
 
     async fn download_driven<T: Element>(
@@ -256,8 +255,29 @@ impl Engine {
         self.gather(Op::gather_nd(), &Rules::default(), tensor, &nothing)
     }
 
-    /// Writes `bytes` from the start of `buffer` on. The rest of the last word becomes zero.
+    /// Writes `bytes` as the data of `storage`. The rest of the last word becomes zero.
     pub(super) async fn write(
+        &self,
+        storage: &Storage,
+        bytes: &[u8],
+        drive: Drive,
+        progress: Progress<'_>,
+    ) -> Result<()> {
+        let total = bytes.len() as u64;
+        let mut done = 0;
+        for (owned, part) in storage.parts() {
+            let end = (part.end() as usize).min(bytes.len());
+            let bytes = &bytes[part.start as usize..end];
+            let so_far = done;
+            let progress = &mut |done, _| progress(so_far + done, total);
+            self.write_one(owned.buffer(), bytes, drive, progress)
+                .await?;
+            done += bytes.len() as u64;
+        }
+        Ok(())
+    }
+
+    async fn write_one(
         &self,
         buffer: &wgpu::Buffer,
         bytes: &[u8],
@@ -294,7 +314,7 @@ impl Engine {
         Ok(())
     }
 
-    /// Reads the bytes at `located` into `output`.
+    /// Reads the data at `located` into `output`.
     pub(super) async fn read(
         &self,
         located: Located<'_>,
@@ -302,12 +322,30 @@ impl Engine {
         drive: Drive,
         progress: Progress<'_>,
     ) -> Result<()> {
-        let buffer = located.buffer;
+        let total = output.len() as u64;
+        for (buffer, part) in located.buffers.into_iter().zip(located.parts) {
+            let start = part.start.clamp(0, total as i64);
+            let end = part.end().clamp(start, total as i64);
+            let output = &mut output[start as usize..end as usize];
+            let at = part.offset as usize + (start - part.start) as usize;
+            let progress = &mut |done, _| progress(start as u64 + done, total);
+            self.read_one(buffer, at, output, drive, progress).await?;
+        }
+        Ok(())
+    }
+
+    async fn read_one(
+        &self,
+        buffer: &wgpu::Buffer,
+        start: usize,
+        output: &mut [u8],
+        drive: Drive,
+        progress: Progress<'_>,
+    ) -> Result<()> {
         if !buffer.usage().contains(wgpu::BufferUsages::COPY_SRC) {
             return Err(Error::TensorUsage { usage: "COPY_SRC" });
         }
         let total = output.len();
-        let start = located.origin as usize;
         let mut ring = Ring::new(self, Way::Down, drive);
         let (mut sent, mut done) = (0, 0);
         while done < total {
@@ -338,6 +376,17 @@ impl Engine {
         }
         Ok(())
     }
+}
+
+/// The elements of a step of the outermost dim that is larger than 1: where a tensor that is too
+/// large for one buffer may best break.
+fn row_elements(layout: &Layout) -> usize {
+    let dims = layout.shape().iter().zip(layout.strides());
+    dims.filter(|&(&extent, _)| extent > 1)
+        .map(|(_, stride)| stride.unsigned_abs())
+        .max()
+        .unwrap_or(1)
+        .max(1)
 }
 
 /// The part of the data that `layout` reaches, in units of `unit`, and the layout within it.

@@ -46,7 +46,8 @@ pub struct GeometryBlock {
     pub(super) chunks: u32,
     pub(super) lanes_log2: u32,
     index_rules: u32,
-    padding: [u32; 3],
+    pub(super) first_lookup: [u32; 2],
+    padding: u32,
 }
 
 /// Writes what a bad index leaves in the output, as lanes; returns after how many it repeats.

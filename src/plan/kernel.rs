@@ -5,8 +5,8 @@
 //! of one such lane to [`KernelKind::Elements`], everything narrower to [`KernelKind::Packed`].
 
 use crate::error::{Error, Result};
-use crate::plan::Plan;
 use crate::plan::block::{GeometryBlock, Scale, Starts, fill, narrow};
+use crate::plan::{CheckPass, Plan};
 use crate::rules::OutOfBounds;
 
 /// Invocations of a workgroup, as `WORKGROUP` in `shaders/geometry.wgsl`.
@@ -100,7 +100,7 @@ impl Kernel {
     /// As [`Kernel::copy`].
     pub fn check(
         plan: &Plan,
-        starts: Starts,
+        pass: &CheckPass,
         max_workgroups: u32,
     ) -> Result<([u32; 3], GeometryBlock)> {
         let scale = Scale {
@@ -108,12 +108,14 @@ impl Kernel {
             lane_bytes: plan.element_bytes(),
             starts: Starts {
                 params: 0,
-                ..starts
+                indices: pass.indices.start.wrapping_neg(),
+                output: 0,
             },
         };
-        let lookups = plan.lookups();
-        let mut block = scale.block(lookups, &lookups.loops)?;
-        let count = lookups.elements() as u64;
+        let mut block = scale.block(&pass.geometry, &pass.geometry.loops)?;
+        let count = pass.lookups.len() as u64;
+        let first = pass.lookups.start as u64;
+        block.first_lookup = [first as u32, (first >> 32) as u32];
         block.row_count = narrow(plan, "the number of lookups", count)?;
         let [x, y] = fold(plan, count.div_ceil(WORKGROUP), max_workgroups)?;
         block.grid_x = x;
@@ -163,11 +165,28 @@ mod tests {
     use super::*;
     use crate::index::IndexType;
     use crate::op::Op;
+    use crate::plan::Segment;
     use crate::rules::{Fill, Rules};
     use crate::shape::Layout;
 
     fn plan(op: Op, rules: &Rules, width: usize, params: &Layout, indices: &Layout) -> Plan {
         Plan::new(op, rules, width, params, IndexType::I32, indices).unwrap()
+    }
+
+    /// All lookups of a plan in one dispatch, for indices whose binding starts at byte `start`.
+    fn check(plan: &Plan, start: i64) -> Result<([u32; 3], GeometryBlock)> {
+        let pass = CheckPass {
+            geometry: plan.lookups().clone(),
+            lookups: 0..plan.lookups().elements(),
+            indices: Segment {
+                part: 0,
+                offset: 0,
+                size: 16,
+                start,
+                owned_from: 0,
+            },
+        };
+        Kernel::check(plan, &pass, 65_535)
     }
 
     /// The kernel for a gather of 10 rows of `row` elements of `width` bytes.
@@ -309,7 +328,7 @@ mod tests {
                 output: u64::MAX,
             };
             assert!(Kernel::copy(&plan, starts, 65_535).is_ok());
-            assert!(Kernel::check(&plan, starts, 65_535).is_ok());
+            assert!(check(&plan, far).is_ok());
         }
         // Of an empty output, elements may have any width.
         let (params, indices) = (Layout::contiguous(&[1]), Layout::contiguous(&[0]));
@@ -321,11 +340,7 @@ mod tests {
             IndexType::I32,
             &indices,
         );
-        let starts = Starts {
-            params: i64::MIN,
-            ..Starts::default()
-        };
-        assert!(Kernel::check(&empty.unwrap(), starts, 65_535).is_ok());
+        assert!(check(&empty.unwrap(), i64::MIN).is_ok());
     }
 
     #[test]
@@ -342,7 +357,6 @@ mod tests {
         };
         let copy = Kernel::copy(&plan, Starts::default(), 65_535);
         assert_eq!(copy.unwrap_err(), refused);
-        let check = Kernel::check(&plan, Starts::default(), 65_535);
-        assert_eq!(check.unwrap_err(), refused);
+        assert_eq!(check(&plan, 0).unwrap_err(), refused);
     }
 }

@@ -11,7 +11,7 @@ mod passes;
 pub use block::{GeometryBlock, MAX_COORDINATES, MAX_FILL_BYTES, MAX_LOOPS, Starts};
 pub use geometry::{Coordinate, Geometry, Loop};
 pub use kernel::{Kernel, KernelKind};
-pub use passes::{Bounds, Part, Parts, Pass, Segment, check_passes, passes};
+pub use passes::{Bounds, CheckPass, Part, Parts, Pass, Segment, check_passes, passes};
 
 use crate::error::{BadIndex, Error, OpKind, Result, Role};
 use crate::index::IndexType;
@@ -178,6 +178,21 @@ impl Plan {
     /// Whether a bad index is to be reported.
     pub fn reports_bad_indices(&self) -> bool {
         self.rules.out_of_bounds == OutOfBounds::Error
+    }
+
+    /// Whether there are indices to count bad ones among, and the rules ask for that.
+    pub fn counts_bad_indices(&self) -> bool {
+        self.reports_bad_indices() && !self.lookups.coordinates.is_empty()
+    }
+
+    /// The part of the plan that one pass executes.
+    #[cfg(feature = "gpu")]
+    pub(crate) fn part(&self, pass: &Pass) -> Plan {
+        Plan {
+            output_bytes: pass.elements.len() * self.element_bytes,
+            geometry: pass.geometry.clone(),
+            ..self.clone()
+        }
     }
 
     /// Checks that these are the tensors that the plan was made for, and the length of the output.

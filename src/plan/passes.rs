@@ -17,7 +17,7 @@
 use std::ops::Range;
 
 use crate::error::{Error, OpKind, Result, Role};
-use crate::plan::{Geometry, Plan};
+use crate::plan::{Geometry, Plan, Starts};
 
 /// What a device can bind and run at once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -78,8 +78,32 @@ pub struct Pass {
     pub indices: Option<Segment>,
     /// What is bound of the output.
     pub output: Segment,
+    /// From the start of that binding to the first byte of the box.
+    pub output_at: u64,
     /// Whether this is the first pass over the box: it writes what bad indices leave.
     pub first: bool,
+}
+
+impl Pass {
+    /// Where the tensors start in their bindings; params in that of its first segment.
+    pub fn starts(&self) -> Starts {
+        Starts {
+            params: self.params.first().map_or(0, |s| -s.start),
+            indices: self.indices.map_or(0, |s| -s.start),
+            output: self.output_at,
+        }
+    }
+}
+
+/// One dispatch that looks for bad indices.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CheckPass {
+    /// The loop nest of the box.
+    pub geometry: Geometry,
+    /// The lookups of the box, in row-major order of indices.
+    pub lookups: Range<usize>,
+    /// What is bound of indices.
+    pub indices: Segment,
 }
 
 /// Where the data of the tensors lie.
@@ -120,11 +144,7 @@ pub fn passes(plan: &Plan, parts: Parts<'_>, bounds: &Bounds) -> Result<Vec<Pass
 /// # Errors
 ///
 /// As [`passes`].
-pub fn check_passes(
-    plan: &Plan,
-    indices: &[Part],
-    bounds: &Bounds,
-) -> Result<Vec<(Geometry, Range<usize>, Segment)>> {
+pub fn check_passes(plan: &Plan, indices: &[Part], bounds: &Bounds) -> Result<Vec<CheckPass>> {
     let cutter = Cutter {
         op: plan.op(),
         element_bytes: 0,
@@ -138,10 +158,14 @@ pub fn check_passes(
         counts_rows: true,
     };
     let mut passes = Vec::new();
-    cutter.cut(plan.lookups(), &mut |nest, lookups| {
-        let reach = cutter.reach_of_indices(&nest).unwrap_or_default();
-        let segment = bind(indices, reach, bounds).ok_or_else(|| cutter.tuple_too_large(&nest))?;
-        passes.push((nest, lookups, segment));
+    cutter.cut(plan.lookups(), &mut |geometry, lookups| {
+        let reach = cutter.reach_of_indices(&geometry).unwrap_or_default();
+        let segment = bind(indices, reach, bounds);
+        passes.push(CheckPass {
+            indices: segment.ok_or_else(|| cutter.tuple_too_large(&geometry))?,
+            geometry,
+            lookups,
+        });
         Ok(())
     })?;
     Ok(passes)
@@ -303,7 +327,7 @@ impl Cutter<'_> {
             .reach_of_indices(&nest)
             .and_then(|reach| bind(self.parts.indices, reach, self.bounds));
         let bytes = self.output_bytes(&elements);
-        let output = bind(self.parts.output, bytes, self.bounds);
+        let output = bind(self.parts.output, bytes.clone(), self.bounds);
         let output = output.ok_or(Error::TensorTooLarge {
             op: self.op,
             role: Role::Output,
@@ -325,6 +349,7 @@ impl Cutter<'_> {
                     .map_or(i64::MAX, |next| next[0].owned_from),
                 indices,
                 output,
+                output_at: (bytes.start - output.start) as u64,
                 first: n == 0,
             });
         }
@@ -405,7 +430,8 @@ fn segments(parts: &[Part], data: Range<i64>, row_bytes: u64, bounds: &Bounds) -
 }
 
 impl Part {
-    fn end(&self) -> i64 {
+    /// The byte of the data behind the part.
+    pub(crate) fn end(&self) -> i64 {
         self.start + self.bytes as i64
     }
 

@@ -109,8 +109,8 @@ const SHADER_FAULTS: &[Fault] = &[
         plant(
             s,
             "fn is_bad",
-            "atomicMax(&status[1], ~lookup)",
-            "atomicMin(&status[1], ~lookup)",
+            "atomicMax(&status[2], ~lookup)",
+            "atomicMin(&status[2], ~lookup)",
         )
     }),
 ];

@@ -1,0 +1,231 @@
+//! Where the data of tensors lies: in one buffer, or in several where one cannot be so large.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use crate::error::{Error, OpKind, Result, Role};
+use crate::gpu::engine::Engine;
+use crate::gpu::pool::Owned;
+use crate::plan::{Part, Segment};
+use crate::shape::Layout;
+
+/// The buffers of a tensor, and which part of its data is in each.
+#[derive(Debug, Clone)]
+pub(super) struct Storage(Arc<[Piece]>);
+
+#[derive(Debug)]
+struct Piece {
+    owned: Arc<Owned>,
+    part: Part,
+}
+
+/// Where the data of a tensor lies, for one recording.
+#[derive(Debug, Clone)]
+pub(super) struct Located<'a> {
+    pub(super) buffers: Vec<&'a wgpu::Buffer>,
+    pub(super) parts: Vec<Part>,
+}
+
+impl Storage {
+    /// Data that starts at byte `offset` of the caller's buffer.
+    pub(super) fn wrapped(buffer: &wgpu::Buffer, offset: u64) -> Self {
+        Storage::one(Owned::wrapped(buffer.clone()), offset)
+    }
+
+    /// Data that starts at byte `offset` of a buffer.
+    pub(super) fn one(owned: Arc<Owned>, offset: u64) -> Self {
+        let part = whole(owned.buffer(), offset as i64);
+        Storage([Piece { owned, part }].into())
+    }
+
+    /// The buffers, the one with the start of the data first.
+    pub(super) fn owned(&self) -> impl Iterator<Item = &Arc<Owned>> {
+        self.0.iter().map(|piece| &piece.owned)
+    }
+
+    /// Whether the two have a buffer in common.
+    pub(super) fn shares(&self, other: &Storage) -> bool {
+        let has = |owned: &Arc<Owned>| other.owned().any(|o| o.buffer() == owned.buffer());
+        self.owned().any(has)
+    }
+
+    /// The buffers with the bytes of the data that each holds.
+    pub(super) fn parts(&self) -> impl Iterator<Item = (&Arc<Owned>, &Part)> {
+        self.0.iter().map(|piece| (&piece.owned, &piece.part))
+    }
+
+    /// Whether all buffers have a usage.
+    pub(super) fn has_usage(&self, usage: wgpu::BufferUsages) -> bool {
+        self.owned().all(|o| o.buffer().usage().contains(usage))
+    }
+
+    /// Records a copy of some bytes of the data, with what shares a word with them.
+    pub(super) fn copy(
+        &self,
+        engine: &Engine,
+        encoder: &mut wgpu::CommandEncoder,
+        bytes: Range<i64>,
+    ) -> Result<Storage> {
+        let mut pieces = Vec::new();
+        for (owned, part) in self.parts() {
+            let data = bytes.start.max(part.start)..bytes.end.min(part.end());
+            if data.is_empty() {
+                continue;
+            }
+            let place = |byte: i64| part.offset + (byte - part.start) as u64;
+            let words = place(data.start) & !3..place(data.end).next_multiple_of(4);
+            let size = words.end - words.start;
+            let scratch = engine.acquire("scratch", size)?;
+            encoder.copy_buffer_to_buffer(owned.buffer(), words.start, scratch.buffer(), 0, size);
+            pieces.push(Piece {
+                owned: scratch,
+                part: Part {
+                    start: part.start + (words.start as i64 - part.offset as i64),
+                    offset: 0,
+                    bytes: size,
+                },
+            });
+        }
+        Ok(Storage(pieces.into()))
+    }
+
+    /// Where the data from its byte `first` on lies.
+    pub(super) fn located(&self, first: u64) -> Located<'_> {
+        let all = Located {
+            buffers: self.owned().map(|o| o.buffer()).collect(),
+            parts: self.parts().map(|(_, &part)| part).collect(),
+        };
+        all.moved(-(first as i64))
+    }
+}
+
+impl Engine {
+    /// Memory for `bytes` bytes, from the pool or fresh: in one buffer, if the device has buffers
+    /// so large; else in several, which break between two units of `unit_bytes`, if those are not
+    /// too large themselves. What it holds is not defined.
+    pub(super) fn allocate(
+        &self,
+        label: &'static str,
+        bytes: u64,
+        unit_bytes: usize,
+    ) -> Result<Storage> {
+        let limit = self.limits().max_buffer_size & !255;
+        if bytes <= limit {
+            return Ok(Storage::one(self.acquire(label, bytes)?, 0));
+        }
+        let unit = lcm(256, unit_bytes.max(1) as u64);
+        let unit = if unit <= limit / 2 { unit } else { 256 };
+        let each = limit / unit * unit;
+        let piece = |start: u64| {
+            let bytes = each.min(bytes - start);
+            Ok(Piece {
+                owned: self.acquire(label, bytes)?,
+                part: Part {
+                    start: start as i64,
+                    offset: 0,
+                    bytes: bytes.next_multiple_of(16),
+                },
+            })
+        };
+        let starts = (0..bytes.div_ceil(each)).map(|n| n * each);
+        let pieces = starts.map(piece).collect::<Result<Vec<_>>>()?;
+        Ok(Storage(pieces.into()))
+    }
+}
+
+impl<'a> Located<'a> {
+    /// Data whose position 0 lies `origin` bytes into the buffer; before it, if the buffer holds
+    /// only what a view reaches.
+    pub(super) fn at(buffer: &'a wgpu::Buffer, origin: i64) -> Self {
+        Located {
+            buffers: vec![buffer],
+            parts: vec![whole(buffer, origin)],
+        }
+    }
+
+    /// The same bytes, if they are the data from byte `first` on.
+    pub(super) fn moved(mut self, first: i64) -> Self {
+        self.parts.iter_mut().for_each(|p| p.start += first);
+        self
+    }
+
+    /// Whether the two have a buffer in common.
+    pub(super) fn shares(&self, other: &Located<'_>) -> bool {
+        self.buffers.iter().any(|b| other.buffers.contains(b))
+    }
+
+    /// Checks that everything that `layout` reaches lies in the buffers, in whole words.
+    pub(super) fn check(
+        &self,
+        op: OpKind,
+        role: Role,
+        layout: &Layout,
+        element_bytes: usize,
+    ) -> Result<()> {
+        if layout.is_empty() {
+            return Ok(());
+        }
+        let size: u64 = self.buffers.iter().map(|b| b.size()).sum();
+        // A plan is made without data, so its layouts may lie anywhere.
+        let Some((first, last)) = layout.reached() else {
+            return Err(Error::ViewOutOfRange {
+                role,
+                shape: layout.shape().to_vec(),
+                strides: layout.strides().to_vec(),
+                offset: layout.offset(),
+                len: size as usize / element_bytes,
+            });
+        };
+        let (start, width) = (i128::from(self.parts[0].start), element_bytes as i128);
+        let begin = first as i128 * width - start;
+        let end = (last as i128 + 1) * width - start;
+        // Bindings are whole words. A buffer that ends within the last word has none to bind.
+        let words = (end + 3) & !3;
+        if begin >= 0 && words <= i128::from(size) {
+            return Ok(());
+        }
+        Err(Error::BufferTooSmall {
+            op,
+            role,
+            needed: u64::try_from(words.max(0)).unwrap_or(u64::MAX),
+            size,
+        })
+    }
+
+    /// What is bound for `segment`.
+    pub(super) fn binding(&self, segment: &Segment) -> wgpu::BindingResource<'a> {
+        wgpu::BindingResource::Buffer(wgpu::BufferBinding {
+            buffer: self.buffers[segment.part],
+            offset: segment.offset,
+            size: wgpu::BufferSize::new(segment.size),
+        })
+    }
+}
+
+/// All of a buffer, with the data from byte `origin` on.
+fn whole(buffer: &wgpu::Buffer, origin: i64) -> Part {
+    Part {
+        start: -origin,
+        offset: 0,
+        bytes: buffer.size(),
+    }
+}
+
+/// The least common multiple.
+fn lcm(a: u64, b: u64) -> u64 {
+    let (mut x, mut y) = (a, b);
+    while y > 0 {
+        (x, y) = (y, x % y);
+    }
+    (a / x).saturating_mul(b)
+}
+
+/// The most bytes of a binding, in whole lanes. Byte positions in shaders stay below 2^31; bindings
+/// of 2 GiB are beyond Vulkan and DX12, of 4 GiB beyond what Metal computes.
+pub(super) fn binding_limit(limits: &wgpu::Limits) -> u64 {
+    limits
+        .max_storage_buffer_binding_size
+        .min(limits.max_buffer_size)
+        .min(i32::MAX as u64)
+        & !15
+}
