@@ -47,6 +47,8 @@ pub struct Geometry {
     pub params_offset: usize,
     /// Where indices starts, in indices.
     pub indices_offset: usize,
+    /// Whether the slice is copied as a row. Else each of its elements is read on its own.
+    pub sliced: bool,
 }
 
 impl Geometry {
@@ -58,6 +60,7 @@ impl Geometry {
             index_step: 0,
             params_offset: 0,
             indices_offset: 0,
+            sliced: true,
         }
     }
 
@@ -70,7 +73,7 @@ impl Geometry {
     /// lookup. The innermost loop, if it is that; else 1.
     pub fn slice(&self) -> usize {
         match self.loops.last() {
-            Some(l) if l.params_stride == 1 && l.indices_stride == 0 => l.extent,
+            Some(l) if self.sliced && l.params_stride == 1 && l.indices_stride == 0 => l.extent,
             _ => 1,
         }
     }
@@ -214,6 +217,7 @@ impl<'a> Nest<'a> {
             index_step: self.index_step,
             params_offset: self.params.offset(),
             indices_offset: self.indices.offset(),
+            sliced: true,
         };
         (geometry(loops), geometry(lookups))
     }

@@ -1,0 +1,276 @@
+//! Loop nests cut into boxes that fit their bindings.
+
+use std::ops::Range;
+
+use crate::error::{Error, OpKind, Result, Role};
+use crate::plan::passes::segment::{bind, reach, segments};
+use crate::plan::passes::{Bounds, Parts, Pass, Segment};
+use crate::plan::{Geometry, Loop};
+
+/// Cuts a loop nest into boxes.
+pub(super) struct Cutter<'a> {
+    pub(super) op: OpKind,
+    pub(super) element_bytes: usize,
+    pub(super) index_bytes: usize,
+    pub(super) parts: Parts<'a>,
+    pub(super) bounds: &'a Bounds,
+    /// Whether the nest is over lookups and makes no output.
+    pub(super) counts_rows: bool,
+}
+
+impl Cutter<'_> {
+    /// The nest with rows so short that none crosses from one part of params into the next.
+    pub(super) fn with_rows_in_parts(&self, nest: &Geometry) -> Geometry {
+        let slice = nest.slice();
+        let width = self.element_bytes as i64;
+        let breaks = self.parts.params.iter().skip(1).map(|p| p.start / width);
+        let offset = nest.params_offset as i64;
+        let strides = nest.row_loops().iter().map(|l| l.params_stride);
+        let strides = strides.chain(nest.coordinates.iter().map(|c| c.stride));
+        // Rows start at the offset plus multiples of the strides, parts at the breaks.
+        let apart = strides
+            .map(|s| s as i64)
+            .chain(breaks.map(|at| at - offset));
+        let row = match self.parts.params.len() {
+            0 | 1 => slice,
+            _ => apart.fold(slice as u64, |row, n| gcd(row, n.unsigned_abs())) as usize,
+        };
+        let mut nest = nest.clone();
+        if row < slice {
+            nest.loops.pop();
+            let inner = |extent, params_stride| Loop {
+                extent,
+                params_stride,
+                indices_stride: 0,
+            };
+            nest.loops.push(inner(slice / row, row as isize));
+            nest.loops.extend((row > 1).then_some(inner(row, 1)));
+            nest.sliced = row > 1;
+        }
+        nest
+    }
+
+    /// Calls `emit` with the boxes of `nest`, in order.
+    pub(super) fn cut(
+        &self,
+        nest: &Geometry,
+        emit: &mut dyn FnMut(Geometry, Range<usize>) -> Result<()>,
+    ) -> Result<()> {
+        self.cut_from(nest.clone(), 0, emit)
+    }
+
+    /// Cuts a nest whose output starts at element `first`.
+    fn cut_from(
+        &self,
+        nest: Geometry,
+        first: usize,
+        emit: &mut dyn FnMut(Geometry, Range<usize>) -> Result<()>,
+    ) -> Result<()> {
+        let size = nest.elements();
+        let Some(outer) = nest.loops.first() else {
+            self.check_one(&nest, first)?;
+            return emit(nest, first..first + 1);
+        };
+        let inner = size / outer.extent;
+        let mut at = 0;
+        while at < outer.extent {
+            let from = first + at * inner;
+            let fits = |count: usize| {
+                let nest = nest.range(at, count);
+                self.fits(&nest, from..from + count * inner)
+            };
+            let left = outer.extent - at;
+            let most = greatest(left, fits);
+            if most == 0 {
+                self.cut_from(nest.range(at, 1), from, emit)?;
+                at += 1;
+                continue;
+            }
+            let most = even(most, left);
+            let count = even(
+                self.with_few_segments(most, |count| nest.range(at, count)),
+                left,
+            );
+            emit(nest.range(at, count), from..from + count * inner)?;
+            at += count;
+        }
+        Ok(())
+    }
+
+    /// How many steps of a loop, out of the `most` that fit, are best made together: no more than
+    /// have their params in one dispatch's segments, if there are such.
+    fn with_few_segments(&self, most: usize, nest: impl Fn(usize) -> Geometry) -> usize {
+        let segments = |count| self.segments(&nest(count)).len();
+        let all = segments(most);
+        if all <= self.bounds.segments {
+            return most;
+        }
+        let few = greatest(most, |count| segments(count) <= self.bounds.segments);
+        match few {
+            0 if segments(1) * 2 <= all => 1,
+            0 => most,
+            few => few,
+        }
+    }
+
+    /// Whether the output and the indices of a box fit one segment each, and its rows the overlap
+    /// of two segments of params, if there are two.
+    fn fits(&self, nest: &Geometry, elements: Range<usize>) -> bool {
+        let row_bytes = (nest.slice() * self.element_bytes) as u64;
+        if row_bytes > self.bounds.overlap() && self.segments(nest).len() > 1 {
+            return false;
+        }
+        // Counts stay below 2^31, so that rounding them up stays below 2^32 on the device.
+        if elements.len() > i32::MAX as usize / 2 {
+            return false;
+        }
+        let output = self.counts_rows || {
+            let bytes = self.output_bytes(&elements);
+            (bytes.end - bytes.start) as u64 <= self.bounds.pass_bytes.max(1)
+                && bind(self.parts.output, bytes, self.bounds).is_some()
+        };
+        output
+            && self
+                .reach_of_indices(nest)
+                .is_none_or(|reach| bind(self.parts.indices, reach, self.bounds).is_some())
+    }
+
+    /// Refuses a box of one element that does not fit.
+    fn check_one(&self, nest: &Geometry, element: usize) -> Result<()> {
+        let indices = self.reach_of_indices(nest);
+        if indices.is_some_and(|reach| bind(self.parts.indices, reach, self.bounds).is_none()) {
+            return Err(self.tuple_too_large(nest));
+        }
+        let width = self.element_bytes as u64;
+        if width > self.bounds.overlap() && self.segments(nest).len() > 1 {
+            return Err(Error::TensorTooLarge {
+                op: self.op,
+                role: Role::Params,
+                bytes: width,
+                limit: self.bounds.overlap(),
+            });
+        }
+        let bytes = self.output_bytes(&(element..element + 1));
+        if !self.counts_rows && bind(self.parts.output, bytes, self.bounds).is_none() {
+            return Err(Error::TensorTooLarge {
+                op: self.op,
+                role: Role::Output,
+                bytes: self.element_bytes as u64,
+                limit: self.bounds.binding_bytes,
+            });
+        }
+        Ok(())
+    }
+
+    pub(super) fn tuple_too_large(&self, nest: &Geometry) -> Error {
+        let reach = self.reach_of_indices(nest).unwrap_or_default();
+        Error::TensorTooLarge {
+            op: self.op,
+            role: Role::Indices,
+            bytes: reach.end.abs_diff(reach.start),
+            limit: self.bounds.binding_bytes,
+        }
+    }
+
+    fn output_bytes(&self, elements: &Range<usize>) -> Range<i64> {
+        let byte = |element: usize| (element * self.element_bytes) as i64;
+        byte(elements.start)..byte(elements.end)
+    }
+
+    /// The bytes of the indices that a nest reads; nothing, if there are none.
+    pub(super) fn reach_of_indices(&self, nest: &Geometry) -> Option<Range<i64>> {
+        let depth = nest.coordinates.len();
+        let loops = nest.loops.iter().map(|l| (l.extent, l.indices_stride));
+        let tuple = std::iter::once((depth, nest.index_step));
+        (depth > 0).then(|| reach(nest.indices_offset, loops.chain(tuple), self.index_bytes))
+    }
+
+    /// The segments that a nest may read of params.
+    fn segments(&self, nest: &Geometry) -> Vec<Segment> {
+        // An axis of extent 0 has nothing to read.
+        if nest.coordinates.iter().any(|c| c.extent == 0) {
+            return Vec::new();
+        }
+        let loops = nest.loops.iter().map(|l| (l.extent, l.params_stride));
+        let looked_up = nest.coordinates.iter().map(|c| (c.extent, c.stride));
+        let reach = reach(
+            nest.params_offset,
+            loops.chain(looked_up),
+            self.element_bytes,
+        );
+        let row_bytes = (nest.slice() * self.element_bytes) as u64;
+        segments(self.parts.params, reach, row_bytes, self.bounds)
+    }
+
+    /// The passes over one box.
+    pub(super) fn emit(
+        &self,
+        nest: Geometry,
+        elements: Range<usize>,
+        passes: &mut Vec<Pass>,
+    ) -> Result<()> {
+        let indices = self
+            .reach_of_indices(&nest)
+            .and_then(|reach| bind(self.parts.indices, reach, self.bounds));
+        let bytes = self.output_bytes(&elements);
+        let output = bind(self.parts.output, bytes.clone(), self.bounds);
+        let output = output.ok_or(Error::TensorTooLarge {
+            op: self.op,
+            role: Role::Output,
+            bytes: self.element_bytes as u64,
+            limit: self.bounds.binding_bytes,
+        })?;
+        let segments = self.segments(&nest);
+        let groups: Vec<&[Segment]> = match segments.is_empty() {
+            true => vec![&[]],
+            false => segments.chunks(self.bounds.segments.max(1)).collect(),
+        };
+        for (n, group) in groups.iter().enumerate() {
+            passes.push(Pass {
+                geometry: nest.clone(),
+                elements: elements.clone(),
+                params: group.to_vec(),
+                owned_to: groups
+                    .get(n + 1)
+                    .map_or(i64::MAX, |next| next[0].owned_from),
+                indices,
+                output,
+                output_at: (bytes.start - output.start) as u64,
+                first: n == 0,
+            });
+        }
+        Ok(())
+    }
+}
+
+/// The greatest common divisor; of a number and 0, that number.
+fn gcd(mut a: u64, mut b: u64) -> u64 {
+    while b > 0 {
+        (a, b) = (b, a % b);
+    }
+    a
+}
+
+/// The greatest count up to `most` that fits, where less always fits if more does; 0 if none.
+fn greatest(most: usize, fits: impl Fn(usize) -> bool) -> usize {
+    if fits(most) {
+        return most;
+    }
+    let (mut fit, mut too_many) = (0, most);
+    while too_many - fit > 1 {
+        let middle = fit + (too_many - fit) / 2;
+        match fits(middle) {
+            true => fit = middle,
+            false => too_many = middle,
+        }
+    }
+    fit
+}
+
+/// A part of what is left of a loop, such that the next part starts as well aligned as this one.
+fn even(count: usize, left: usize) -> usize {
+    match count {
+        count if count == left || count < 64 => count,
+        count => count / 64 * 64,
+    }
+}

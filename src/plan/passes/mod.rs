@@ -1,0 +1,160 @@
+//! Passes: which part of the output is made in one dispatch, from which segments of the tensors.
+//!
+//! A binding holds only so many bytes, so a tensor is bound as **segments**. The loop nest is cut
+//! into boxes: a range of one loop, with the loops around it fixed and those inside it whole. A
+//! box is a contiguous range of the output, and a [`Geometry`] of its own with other offsets. It
+//! is small enough that its output and its indices fit one segment each. Params may need several
+//! segments even so, as an index may point anywhere: they are bound together, as many as a
+//! dispatch can bind, and if that is not enough, several passes make the box, each the elements
+//! that lie in its segments.
+//!
+//! ```text
+//! params   ├── segment 0 ──┤── segment 1 ──┤── segment 2 ──┤     at most 2 in a dispatch
+//! output   ├──── box 0 ────┼──── box 1 ────┤
+//! passes   box 0 × {0, 1}, box 0 × {2}, box 1 × {0, 1}, box 1 × {2}
+//! ```
+
+mod cut;
+mod segment;
+#[cfg(test)]
+mod tests;
+
+pub use segment::{Part, Segment};
+
+use std::ops::Range;
+
+use crate::error::Result;
+use crate::plan::{Geometry, Plan, Starts};
+use cut::Cutter;
+use segment::bind;
+
+/// What a device can bind and run at once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Bounds {
+    /// Bytes of a binding; a multiple of 16.
+    pub binding_bytes: u64,
+    /// How many segments of params one dispatch can bind.
+    pub segments: usize,
+    /// What the offset of a binding is a multiple of; at least 16.
+    pub alignment: u64,
+    /// Bytes of output of one pass, so that no pass keeps the device busy for long.
+    pub pass_bytes: u64,
+    /// Workgroups in each dimension of a dispatch.
+    pub workgroups: u32,
+}
+
+impl Bounds {
+    /// How many bytes neighbouring segments may have in common.
+    fn overlap(&self) -> u64 {
+        self.binding_bytes / 4
+    }
+}
+
+/// One dispatch.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Pass {
+    /// The loop nest of the box.
+    pub geometry: Geometry,
+    /// The elements of the output that the box makes.
+    pub elements: Range<usize>,
+    /// What is bound of params; empty, if the box reads nothing of it.
+    pub params: Vec<Segment>,
+    /// The byte of params where the next pass over the same box takes over.
+    pub owned_to: i64,
+    /// What is bound of indices; nothing, if there are none.
+    pub indices: Option<Segment>,
+    /// What is bound of the output.
+    pub output: Segment,
+    /// From the start of that binding to the first byte of the box.
+    pub output_at: u64,
+    /// Whether this is the first pass over the box: it writes what bad indices leave.
+    pub first: bool,
+}
+
+impl Pass {
+    /// Where the tensors start in their bindings; params in that of its first segment.
+    pub fn starts(&self) -> Starts {
+        Starts {
+            params: self.params.first().map_or(0, |s| -s.start),
+            indices: self.indices.map_or(0, |s| -s.start),
+            output: self.output_at,
+        }
+    }
+}
+
+/// One dispatch that looks for bad indices.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CheckPass {
+    /// The loop nest of the box.
+    pub geometry: Geometry,
+    /// The lookups of the box, in row-major order of indices.
+    pub lookups: Range<usize>,
+    /// What is bound of indices.
+    pub indices: Segment,
+}
+
+/// Where the data of the tensors lie.
+#[derive(Debug, Clone, Copy)]
+pub struct Parts<'a> {
+    /// The parts of params, in order.
+    pub params: &'a [Part],
+    /// The parts of indices, in order.
+    pub indices: &'a [Part],
+    /// The parts of the output, in order.
+    pub output: &'a [Part],
+}
+
+/// The passes over a non-empty plan.
+///
+/// # Errors
+///
+/// [`Error::TensorTooLarge`] if a single element of the output, or the tuple of indices of one
+/// lookup, is larger than a binding.
+pub fn passes(plan: &Plan, parts: Parts<'_>, bounds: &Bounds) -> Result<Vec<Pass>> {
+    let cutter = Cutter {
+        op: plan.op(),
+        element_bytes: plan.element_bytes(),
+        index_bytes: plan.index_type().bytes(),
+        parts,
+        bounds,
+        counts_rows: false,
+    };
+    let mut passes = Vec::new();
+    let nest = cutter.with_rows_in_parts(plan.geometry());
+    cutter.cut(&nest, &mut |nest, elements| {
+        cutter.emit(nest, elements, &mut passes)
+    })?;
+    Ok(passes)
+}
+
+/// The passes that look for bad indices: over the lookups, with indices bound only.
+///
+/// # Errors
+///
+/// As [`passes`].
+pub fn check_passes(plan: &Plan, indices: &[Part], bounds: &Bounds) -> Result<Vec<CheckPass>> {
+    let cutter = Cutter {
+        op: plan.op(),
+        element_bytes: 0,
+        index_bytes: plan.index_type().bytes(),
+        parts: Parts {
+            params: &[],
+            indices,
+            output: &[],
+        },
+        bounds,
+        counts_rows: true,
+    };
+    let mut passes = Vec::new();
+    cutter.cut(plan.lookups(), &mut |geometry, lookups| {
+        let reach = cutter.reach_of_indices(&geometry).unwrap_or_default();
+        let segment = bind(indices, reach, bounds);
+        passes.push(CheckPass {
+            indices: segment.ok_or_else(|| cutter.tuple_too_large(&geometry))?,
+            geometry,
+            lookups,
+        });
+        Ok(())
+    })?;
+    Ok(passes)
+}
