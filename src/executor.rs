@@ -2,9 +2,11 @@
 
 use crate::cpu;
 use crate::element::{Element, elements_from_bits, zeroed_bits};
+#[cfg(feature = "gpu")]
+use crate::error::Error;
 use crate::error::{Result, Role};
 #[cfg(feature = "gpu")]
-use crate::gpu::Engine;
+use crate::gpu::{Engine, WhenFull};
 use crate::index::Index;
 use crate::op::Op;
 use crate::plan::Plan;
@@ -167,7 +169,10 @@ impl Executor {
             }
             Executor::Cpu => cpu::parallel::execute(plan, params, indices, output),
             #[cfg(feature = "gpu")]
-            Executor::Gpu(engine) => engine.execute(plan, params, indices, output).await,
+            Executor::Gpu(engine) => {
+                let made = engine.execute(plan, params, indices, output).await;
+                or_on_the_cpu(made, engine, plan, params, indices, output)
+            }
         }
     }
 }
@@ -241,9 +246,31 @@ impl Executor {
         match self {
             // This thread drives the device, instead of waiting for one that does.
             #[cfg(feature = "gpu")]
-            Executor::Gpu(engine) => engine.execute_blocking(plan, params, indices, output),
+            Executor::Gpu(engine) => {
+                let made = engine.execute_blocking(plan, params, indices, output);
+                or_on_the_cpu(made, engine, plan, params, indices, output)
+            }
             _ => pollster::block_on(self.execute(op, plan, params, indices, output)),
         }
+    }
+}
+
+/// What the device made of a call; if it had no memory for it, what the CPU path makes, as the
+/// options of the engine say.
+#[cfg(feature = "gpu")]
+fn or_on_the_cpu(
+    made: Result<()>,
+    engine: &Engine,
+    plan: &Plan,
+    params: &Params<'_>,
+    indices: &Indices<'_>,
+    output: &mut [u8],
+) -> Result<()> {
+    match made {
+        Err(Error::GpuOutOfMemory { .. }) if engine.when_full() == WhenFull::UseCpu => {
+            cpu::parallel::execute(plan, params, indices, output)
+        }
+        made => made,
     }
 }
 

@@ -190,7 +190,6 @@ impl Layout {
         })
     }
 
-    #[cfg(any(feature = "gpu", feature = "verify"))]
     /// The least and the greatest position of an element of a view that was checked to lie within
     /// its data; `None` if it has no element.
     pub(crate) fn reached(&self) -> Option<(usize, usize)> {

@@ -31,6 +31,13 @@ pub struct Options {
     /// The most bytes of buffers that are kept when their tensors are dropped. By default there is
     /// no limit: what was in use at one time is kept.
     pub max_unused_bytes: u64,
+    /// The most bytes of tensors that a call between host tensors has in the device's memory at a
+    /// time. Larger tensors go through it segment by segment: see
+    /// [`Plan::host_call`](crate::Plan::host_call). By default there is no limit.
+    pub max_memory_bytes: u64,
+    /// What [`Executor`](crate::Executor) does where the device has no memory for a host call, or
+    /// would have to be sent far more of params than is gathered.
+    pub when_full: WhenFull,
 }
 
 impl Default for Options {
@@ -38,8 +45,20 @@ impl Default for Options {
         Options {
             pipeline_cache: None,
             max_unused_bytes: u64::MAX,
+            max_memory_bytes: u64::MAX,
+            when_full: WhenFull::default(),
         }
     }
+}
+
+/// What becomes of a host call that the device has no memory for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum WhenFull {
+    /// The CPU path makes it.
+    #[default]
+    UseCpu,
+    /// [`Error::GpuOutOfMemory`].
+    Fail,
 }
 
 /// Executes gathers on one device. Cheap to clone; may be used from several threads at once.
@@ -58,6 +77,8 @@ struct Inner {
     pipelines: Pipelines,
     recorders: Recorders,
     pool: Pool,
+    max_memory: u64,
+    when_full: WhenFull,
     staging: Staging,
     /// What is bound where a kernel reads nothing.
     nothing: wgpu::Buffer,
@@ -131,6 +152,8 @@ impl Engine {
             pipelines,
             recorders: Recorders::default(),
             pool: Pool::new(options.max_unused_bytes),
+            max_memory: options.max_memory_bytes,
+            when_full: options.when_full,
             staging: Staging::default(),
             nothing,
             lost: Arc::default(),
@@ -144,6 +167,15 @@ impl Engine {
     ///
     /// [`Error::NoAdapter`] with the adapters there are, [`Error::RequestDevice`].
     pub async fn headless(wanted: Option<&str>) -> Result<Engine> {
+        Engine::headless_with(wanted, Options::default()).await
+    }
+
+    /// [`Engine::headless`], with options.
+    ///
+    /// # Errors
+    ///
+    /// As [`Engine::headless`].
+    pub async fn headless_with(wanted: Option<&str>, options: Options) -> Result<Engine> {
         let adapter = adapter::choose(&adapter::instance(), wanted).await?;
         let descriptor = wgpu::DeviceDescriptor {
             label: Some("wgpu-gather"),
@@ -159,7 +191,7 @@ impl Engine {
                     adapter: AdapterSummary::of(&adapter).label(),
                     reason: one_line(&error.to_string()),
                 })?;
-        let engine = Engine::new(device, queue).await?;
+        let engine = Engine::with_options(device, queue, options).await?;
         let lost = Arc::clone(&engine.0.lost);
         engine.device().set_device_lost_callback(move |_, message| {
             *lost.lock().unwrap_or_else(PoisonError::into_inner) = Some(message);
@@ -201,6 +233,14 @@ impl Engine {
     /// without one.
     pub fn pipeline_cache_data(&self) -> Option<Vec<u8>> {
         self.pipelines().cache_data()
+    }
+
+    pub(super) fn max_memory(&self) -> u64 {
+        self.0.max_memory
+    }
+
+    pub(crate) fn when_full(&self) -> WhenFull {
+        self.0.when_full
     }
 
     pub(super) fn recorders(&self) -> &Recorders {
@@ -301,7 +341,9 @@ impl Engine {
 
 fn bounds(limits: &wgpu::Limits) -> Bounds {
     Bounds {
-        binding_bytes: binding_limit(limits),
+        params_bytes: binding_limit(limits),
+        indices_bytes: binding_limit(limits),
+        output_bytes: binding_limit(limits),
         segments: (limits.max_storage_buffers_per_shader_stage as usize - 2).min(MAX_SEGMENTS),
         alignment: u64::from(limits.min_storage_buffer_offset_alignment).max(16),
         pass_bytes: PASS_BYTES,

@@ -17,13 +17,14 @@ mod shader;
 mod staging;
 mod status;
 mod storage;
+mod stream;
 mod tensor;
 mod transfer;
 mod wait;
 
 pub use adapter::{AdapterSummary, adapters};
 pub use batch::Batch;
-pub use engine::{Engine, Options};
+pub use engine::{Engine, Options, WhenFull};
 pub use prepared::{BoundGather, Buffers, Prepared};
 pub use shader::{Specialisation, Stage};
 pub use status::Status;

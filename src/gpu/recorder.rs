@@ -111,7 +111,7 @@ impl Recorder {
             && plan.counts_bad_indices()
         {
             for pass in check_passes(plan, parts.indices, engine.bounds())? {
-                dispatches.extend(self.count(engine, placed, status, &pass)?);
+                dispatches.extend(self.count(engine, &placed.indices, status, &pass)?);
             }
         }
         Ok(dispatches)
@@ -131,7 +131,12 @@ impl Recorder {
     }
 
     /// The dispatch of a pass.
-    fn copy(&self, engine: &Engine, placed: &Placed<'_>, pass: &Pass) -> Result<Dispatch> {
+    pub(super) fn copy(
+        &self,
+        engine: &Engine,
+        placed: &Placed<'_>,
+        pass: &Pass,
+    ) -> Result<Dispatch> {
         let launch = self.launch(engine, pass)?;
         let nothing = || engine.nothing().as_entire_binding();
         let params = pass.params.first();
@@ -168,15 +173,15 @@ impl Recorder {
     }
 
     /// The dispatches that count the bad indices of a pass and locate the first.
-    fn count(
+    pub(super) fn count(
         &self,
         engine: &Engine,
-        placed: &Placed<'_>,
+        indices: &Located<'_>,
         status: &Status,
         pass: &CheckPass,
     ) -> Result<Vec<Dispatch>> {
         let (workgroups, block) = Kernel::check(&self.plan, pass, engine.bounds().workgroups)?;
-        let indices = placed.indices.binding(&pass.indices);
+        let indices = indices.binding(&pass.indices);
         let bindings = [
             (INDICES, indices),
             (STATUS, status.buffer().as_entire_binding()),

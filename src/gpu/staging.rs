@@ -9,10 +9,17 @@ use crate::gpu::engine::Engine;
 use crate::gpu::scope::one_line;
 use crate::gpu::wait::{Drive, Question};
 
-/// Bytes of a chunk.
-pub(super) const CHUNK: usize = 4 << 20;
+/// Bytes of a chunk, on devices with buffers so large.
+const CHUNK: usize = 4 << 20;
 /// Chunks of one transfer that are under way at a time, and that are kept in each direction.
 pub(super) const RING: usize = 4;
+
+impl Engine {
+    /// Bytes of a staging chunk; a multiple of 4.
+    pub(super) fn chunk_bytes(&self) -> usize {
+        CHUNK.min(self.limits().max_buffer_size as usize & !3)
+    }
+}
 
 /// Which way the bytes go.
 #[derive(Debug, Clone, Copy)]
@@ -98,7 +105,7 @@ impl<'e, D> Ring<'e, D> {
         self.engine.scoped(what, || {
             self.engine.device().create_buffer(&wgpu::BufferDescriptor {
                 label: Some("wgpu-gather staging"),
-                size: CHUNK as u64,
+                size: self.engine.chunk_bytes() as u64,
                 usage: self.way.usage(),
                 mapped_at_creation: matches!(self.way, Way::Up),
             })

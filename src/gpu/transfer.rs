@@ -5,7 +5,7 @@ use std::ops::Range;
 use crate::element::{Element, elements_from_bits, zeroed_bits};
 use crate::error::{Error, Result, Role};
 use crate::gpu::engine::Engine;
-use crate::gpu::staging::{CHUNK, Ring, Way, not_mapped};
+use crate::gpu::staging::{Ring, Way, not_mapped};
 use crate::gpu::storage::{Located, Storage};
 use crate::gpu::tensor::DeviceTensor;
 use crate::gpu::wait::Drive;
@@ -291,13 +291,14 @@ impl Engine {
             return Ok(());
         }
         let mut ring = Ring::new(self, Way::Up, drive);
-        for (n, part) in bytes.chunks(CHUNK).enumerate() {
+        let chunk_bytes = self.chunk_bytes();
+        for (n, part) in bytes.chunks(chunk_bytes).enumerate() {
             if ring.is_full() {
                 ring.finish_one(|_, ()| Ok(())).await?;
             }
             let chunk = ring.take()?;
             let size = part.len().next_multiple_of(4);
-            let at = (n * CHUNK) as u64;
+            let at = (n * chunk_bytes) as u64;
             fill(&chunk, part)?;
             let encoder = self.scoped("an upload", || {
                 chunk.unmap();
@@ -352,7 +353,7 @@ impl Engine {
             if sent < total && !ring.is_full() {
                 // Copies are whole words: the first may start before the tensor.
                 let lead = (start + sent) % 4;
-                let len = (total - sent).min(CHUNK - lead);
+                let len = (total - sent).min(self.chunk_bytes() - lead);
                 let size = (lead + len).next_multiple_of(4) as u64;
                 let at = (start + sent - lead) as u64;
                 let chunk = ring.take()?;

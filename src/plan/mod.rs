@@ -5,11 +5,13 @@
 
 mod block;
 mod geometry;
+mod host;
 mod kernel;
 mod passes;
 
 pub use block::{GeometryBlock, MAX_COORDINATES, MAX_FILL_BYTES, MAX_LOOPS, Starts};
 pub use geometry::{Coordinate, Geometry, Loop};
+pub use host::{HostCall, StreamSizes};
 pub use kernel::{Kernel, KernelKind};
 pub use passes::{Bounds, CheckPass, Part, Parts, Pass, Segment, check_passes, passes};
 

@@ -13,6 +13,7 @@ mod fences;
 mod fixtures;
 mod memory;
 mod random;
+mod segments;
 mod shaders;
 mod statuses;
 mod tensors;

@@ -127,18 +127,38 @@ impl Cutter<'_> {
         let output = self.counts_rows || {
             let bytes = self.output_bytes(&elements);
             (bytes.end - bytes.start) as u64 <= self.bounds.pass_bytes.max(1)
-                && bind(self.parts.output, bytes, self.bounds).is_some()
+                && bind(
+                    self.parts.output,
+                    bytes,
+                    self.bounds.output_bytes,
+                    self.bounds,
+                )
+                .is_some()
         };
         output
-            && self
-                .reach_of_indices(nest)
-                .is_none_or(|reach| bind(self.parts.indices, reach, self.bounds).is_some())
+            && self.reach_of_indices(nest).is_none_or(|reach| {
+                bind(
+                    self.parts.indices,
+                    reach,
+                    self.bounds.indices_bytes,
+                    self.bounds,
+                )
+                .is_some()
+            })
     }
 
     /// Refuses a box of one element that does not fit.
     fn check_one(&self, nest: &Geometry, element: usize) -> Result<()> {
         let indices = self.reach_of_indices(nest);
-        if indices.is_some_and(|reach| bind(self.parts.indices, reach, self.bounds).is_none()) {
+        if indices.is_some_and(|reach| {
+            bind(
+                self.parts.indices,
+                reach,
+                self.bounds.indices_bytes,
+                self.bounds,
+            )
+            .is_none()
+        }) {
             return Err(self.tuple_too_large(nest));
         }
         let width = self.element_bytes as u64;
@@ -151,12 +171,20 @@ impl Cutter<'_> {
             });
         }
         let bytes = self.output_bytes(&(element..element + 1));
-        if !self.counts_rows && bind(self.parts.output, bytes, self.bounds).is_none() {
+        if !self.counts_rows
+            && bind(
+                self.parts.output,
+                bytes,
+                self.bounds.output_bytes,
+                self.bounds,
+            )
+            .is_none()
+        {
             return Err(Error::TensorTooLarge {
                 op: self.op,
                 role: Role::Output,
                 bytes: self.element_bytes as u64,
-                limit: self.bounds.binding_bytes,
+                limit: self.bounds.output_bytes,
             });
         }
         Ok(())
@@ -168,7 +196,7 @@ impl Cutter<'_> {
             op: self.op,
             role: Role::Indices,
             bytes: reach.end.abs_diff(reach.start),
-            limit: self.bounds.binding_bytes,
+            limit: self.bounds.indices_bytes,
         }
     }
 
@@ -209,16 +237,26 @@ impl Cutter<'_> {
         elements: Range<usize>,
         passes: &mut Vec<Pass>,
     ) -> Result<()> {
-        let indices = self
-            .reach_of_indices(&nest)
-            .and_then(|reach| bind(self.parts.indices, reach, self.bounds));
+        let indices = self.reach_of_indices(&nest).and_then(|reach| {
+            bind(
+                self.parts.indices,
+                reach,
+                self.bounds.indices_bytes,
+                self.bounds,
+            )
+        });
         let bytes = self.output_bytes(&elements);
-        let output = bind(self.parts.output, bytes.clone(), self.bounds);
+        let output = bind(
+            self.parts.output,
+            bytes.clone(),
+            self.bounds.output_bytes,
+            self.bounds,
+        );
         let output = output.ok_or(Error::TensorTooLarge {
             op: self.op,
             role: Role::Output,
             bytes: self.element_bytes as u64,
-            limit: self.bounds.binding_bytes,
+            limit: self.bounds.output_bytes,
         })?;
         let segments = self.segments(&nest);
         let groups: Vec<&[Segment]> = match segments.is_empty() {

@@ -31,8 +31,12 @@ use segment::bind;
 /// What a device can bind and run at once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Bounds {
-    /// Bytes of a binding; a multiple of 16.
-    pub binding_bytes: u64,
+    /// Bytes of a binding of params; a multiple of 16, as the next two.
+    pub params_bytes: u64,
+    /// Bytes of a binding of indices.
+    pub indices_bytes: u64,
+    /// Bytes of a binding of the output.
+    pub output_bytes: u64,
     /// How many segments of params one dispatch can bind.
     pub segments: usize,
     /// What the offset of a binding is a multiple of; at least 16.
@@ -46,7 +50,7 @@ pub struct Bounds {
 impl Bounds {
     /// How many bytes neighbouring segments may have in common.
     fn overlap(&self) -> u64 {
-        self.binding_bytes / 4
+        self.params_bytes / 4
     }
 }
 
@@ -148,7 +152,7 @@ pub fn check_passes(plan: &Plan, indices: &[Part], bounds: &Bounds) -> Result<Ve
     let mut passes = Vec::new();
     cutter.cut(plan.lookups(), &mut |geometry, lookups| {
         let reach = cutter.reach_of_indices(&geometry).unwrap_or_default();
-        let segment = bind(indices, reach, bounds);
+        let segment = bind(indices, reach, bounds.indices_bytes, bounds);
         passes.push(CheckPass {
             indices: segment.ok_or_else(|| cutter.tuple_too_large(&geometry))?,
             geometry,

@@ -49,11 +49,17 @@ pub(super) fn reach(
     byte(first)..byte(last.wrapping_add(1))
 }
 
-/// The one segment that covers `data`; `None` if that takes more than a binding.
-pub(super) fn bind(parts: &[Part], data: Range<i64>, bounds: &Bounds) -> Option<Segment> {
+/// The one segment that covers `data`; `None` if that takes more than
+/// `most_bytes`.
+pub(super) fn bind(
+    parts: &[Part],
+    data: Range<i64>,
+    most_bytes: u64,
+    bounds: &Bounds,
+) -> Option<Segment> {
     let part = parts.iter().position(|p| p.contains(data.start))?;
     let segment = parts[part].segment(part, data.clone(), bounds);
-    (segment.size <= bounds.binding_bytes && segment.end() >= data.end).then_some(segment)
+    (segment.size <= most_bytes && segment.end() >= data.end).then_some(segment)
 }
 
 /// The segments that cover `data`. Where one ends because a binding holds no more, it overlaps
@@ -70,12 +76,12 @@ pub(super) fn segments(
         let end = data.end.min(part.end());
         while part.contains(at) && at < end {
             let all = part.segment(n, at..end, bounds);
-            if all.size <= bounds.binding_bytes {
+            if all.size <= bounds.params_bytes {
                 segments.push(all);
                 at = end;
                 break;
             }
-            let room = bounds.binding_bytes;
+            let room = bounds.params_bytes;
             let overlap = row_bytes.min(bounds.overlap());
             // 16 bytes hold whole lanes; the segment starts less than an alignment before `at`.
             let owned = (all.offset + room - overlap) / 16 * 16;

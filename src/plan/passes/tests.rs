@@ -47,7 +47,7 @@ fn places(nest: &Geometry, element: usize, choice: usize) -> (Vec<i64>, i64) {
 fn check(plan: &Plan, parts: Parts<'_>, bounds: &Bounds) -> usize {
     let all = passes(plan, parts, bounds).unwrap();
     let covers = |s: &Segment, byte: i64, bytes: usize| {
-        s.start <= byte && byte + bytes as i64 <= s.end() && s.size <= bounds.binding_bytes
+        s.start <= byte && byte + bytes as i64 <= s.end() && s.size <= bounds.params_bytes
     };
     let (width, index_bytes) = (plan.element_bytes(), plan.index_type().bytes());
     let mut made = 0;
@@ -93,7 +93,9 @@ fn check(plan: &Plan, parts: Parts<'_>, bounds: &Bounds) -> usize {
 
 fn bounds(binding_bytes: u64, segments: usize) -> Bounds {
     Bounds {
-        binding_bytes,
+        params_bytes: binding_bytes,
+        indices_bytes: binding_bytes,
+        output_bytes: binding_bytes,
         segments,
         alignment: 256,
         pass_bytes: 4096,

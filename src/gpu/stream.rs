@@ -1,0 +1,153 @@
+//! Host calls on tensors beyond the device's memory: params go through it segment by segment.
+
+use crate::error::Result;
+use crate::gpu::engine::Engine;
+use crate::gpu::execute::Host;
+use crate::gpu::recorder::{Placed, Recorder};
+use crate::gpu::status::Status;
+use crate::gpu::storage::{Located, Storage};
+use crate::gpu::wait::Drive;
+use crate::plan::{
+    Bounds, CheckPass, Part, Parts, Pass, Plan, Segment, StreamSizes, check_passes, passes,
+};
+
+/// Buffers that segments of the tensors go through.
+struct Windows {
+    params: Storage,
+    indices: Storage,
+    output: Storage,
+}
+
+impl Engine {
+    /// Executes a plan for host tensors of any size, with buffers of `sizes`.
+    pub(super) async fn stream(
+        &self,
+        plan: &Plan,
+        host: &mut Host<'_>,
+        sizes: StreamSizes,
+        drive: Drive,
+    ) -> Result<()> {
+        let bounds = Bounds {
+            params_bytes: sizes.params_bytes & !15,
+            indices_bytes: sizes.indices_bytes & !15,
+            pass_bytes: sizes.output_bytes & !15,
+            segments: 1,
+            alignment: 16,
+            ..*self.bounds()
+        };
+        let recorder = Recorder::new(self, plan.clone())?;
+        let parts = Parts {
+            params: &[line(host.params_at, host.params.len())],
+            indices: &[line(host.indices_at, host.indices.len())],
+            output: &[line(0, host.output.len())],
+        };
+        if plan.counts_bad_indices() {
+            let checks = check_passes(plan, parts.indices, &bounds)?;
+            self.stream_checks(&recorder, &checks, host, drive).await?;
+        }
+        let windows = Windows {
+            params: self.allocate("params", bounds.params_bytes, 1)?,
+            indices: self.allocate("indices", bounds.indices_bytes, 1)?,
+            output: self.allocate("output", bounds.pass_bytes + 32, 1)?,
+        };
+        let all = passes(plan, parts, &bounds)?;
+        for (n, pass) in all.iter().enumerate() {
+            self.stream_pass(&recorder, &windows, pass, host, drive)
+                .await?;
+            let last_of_box = all.get(n + 1).is_none_or(|next| next.first);
+            if last_of_box {
+                let width = plan.element_bytes();
+                let bytes = pass.elements.start * width..pass.elements.end * width;
+                let made = windows.output.located(pass.output_at);
+                let output = &mut host.output[bytes];
+                self.read(made, output, drive, &mut |_, _| ()).await?;
+            }
+        }
+        Ok(())
+    }
+
+    async fn stream_pass(
+        &self,
+        recorder: &Recorder,
+        windows: &Windows,
+        pass: &Pass,
+        host: &Host<'_>,
+        drive: Drive,
+    ) -> Result<()> {
+        let silent = &mut |_, _| ();
+        if let Some(segment) = pass.params.first() {
+            let bytes = segment_of(host.params, host.params_at, segment);
+            self.write(&windows.params, bytes, drive, silent).await?;
+        }
+        if let Some(segment) = pass.indices.as_ref().filter(|_| pass.first) {
+            let bytes = segment_of(host.indices, host.indices_at, segment);
+            self.write(&windows.indices, bytes, drive, silent).await?;
+        }
+        let placed = Placed {
+            params: windows.params.located(0),
+            indices: windows.indices.located(0),
+            output: windows.output.located(0),
+            status: None,
+        };
+        let mut pass = pass.clone();
+        pass.params.iter_mut().for_each(from_the_start);
+        pass.indices.iter_mut().for_each(from_the_start);
+        from_the_start(&mut pass.output);
+        self.submit(|encoder| {
+            let dispatch = recorder.copy(self, &placed, &pass)?;
+            self.scoped("a dispatch", || {
+                dispatch.record(&mut encoder.begin_compute_pass(&Default::default()));
+            })
+        })
+    }
+
+    /// Looks for bad indices, before anything is gathered.
+    async fn stream_checks(
+        &self,
+        recorder: &Recorder,
+        passes: &[CheckPass],
+        host: &Host<'_>,
+        drive: Drive,
+    ) -> Result<()> {
+        let status = Status::new(self, recorder.plan())?;
+        status.clear()?;
+        let most = passes.iter().map(|p| p.indices.size).max().unwrap_or(16);
+        let window = self.allocate("indices", most, 1)?;
+        for pass in passes {
+            let bytes = segment_of(host.indices, host.indices_at, &pass.indices);
+            self.write(&window, bytes, drive, &mut |_, _| ()).await?;
+            let mut pass = pass.clone();
+            from_the_start(&mut pass.indices);
+            self.submit(|encoder| {
+                let indices: Located<'_> = window.located(0);
+                let dispatches = recorder.count(self, &indices, &status, &pass)?;
+                self.scoped("a dispatch", || {
+                    let mut pass = encoder.begin_compute_pass(&Default::default());
+                    dispatches.iter().for_each(|d| d.record(&mut pass));
+                })
+            })?;
+        }
+        status.read_driven(drive).await
+    }
+}
+
+/// Host data as one part, as if it lay in a buffer.
+fn line(first: usize, bytes: usize) -> Part {
+    Part {
+        start: first as i64,
+        offset: 0,
+        bytes: (bytes as u64).next_multiple_of(16),
+    }
+}
+
+/// The bytes of a segment of host data that starts at byte `first` of its tensor.
+fn segment_of<'b>(bytes: &'b [u8], first: usize, segment: &Segment) -> &'b [u8] {
+    let start = (segment.start - first as i64) as usize;
+    &bytes[start..bytes.len().min(start + segment.size as usize)]
+}
+
+/// The segment in a buffer of its own.
+fn from_the_start(segment: &mut Segment) {
+    segment.offset = 0;
+    segment.part = 0;
+}
