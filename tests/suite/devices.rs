@@ -1,6 +1,6 @@
 //! Devices that are small, foreign, destroyed or out of memory: typed errors, no panic.
 
-use wgpu_gather::gpu::{Buffers, Engine};
+use wgpu_gather::gpu::{Buffers, Engine, Options, Specialisation, needs};
 use wgpu_gather::verify::{Outcome, builtin, check_call};
 use wgpu_gather::{
     Error, Executor, IndexType, Layout, Op, OpKind, Plan, Role, Rules, Tensor, wgpu,
@@ -308,4 +308,76 @@ fn a_planned_view_that_starts_before_its_data_is_refused() {
             "params: a view of shape [8], strides [-1] and offset 0 reaches outside its 8 elements"
         );
     }
+}
+
+#[test]
+fn a_device_with_too_little_is_refused_by_the_name_of_the_limit() {
+    for engine in engines() {
+        let limits = wgpu::Limits {
+            max_storage_buffers_per_shader_stage: 2,
+            ..wgpu::Limits::downlevel_defaults()
+        };
+        let (device, queue) = fresh_device(engine, limits);
+        assert_eq!(
+            block_on(Engine::new(device, queue)).unwrap_err(),
+            Error::MissingLimit {
+                limit: "max_storage_buffers_per_shader_stage".to_owned(),
+                needed: 3,
+                got: 2,
+            }
+        );
+        // What is said to be needed is enough, and what is said to be usable can be had.
+        let adapter = fresh_adapter(engine);
+        let (device, queue) = device_on(&adapter, needs::required_limits());
+        assert!(block_on(Engine::new(device, queue)).is_ok());
+        let usable = needs::usable_limits(&adapter);
+        assert_eq!(usable.max_buffer_size, adapter.limits().max_buffer_size);
+        let (device, queue) = device_on(&adapter, usable);
+        assert!(block_on(Engine::new(device, queue)).is_ok());
+        assert!(
+            adapter
+                .features()
+                .contains(needs::usable_features(&adapter))
+        );
+    }
+}
+
+#[test]
+fn pipelines_are_compiled_ahead_and_can_be_saved() {
+    let mut saved = 0;
+    for engine in engines() {
+        let adapter = fresh_adapter(engine);
+        let descriptor = wgpu::DeviceDescriptor {
+            required_features: needs::usable_features(&adapter),
+            required_limits: needs::usable_limits(&adapter),
+            ..Default::default()
+        };
+        let (device, queue) = block_on(adapter.request_device(&descriptor)).expect("a device");
+        let mut options = Options::default();
+        if device.features().contains(wgpu::Features::PIPELINE_CACHE) {
+            options.pipeline_cache = Some(pipeline_cache(&device));
+        }
+        let has_cache = options.pipeline_cache.is_some();
+        let own = block_on(Engine::with_options(device, queue, options)).expect("an engine");
+        assert_eq!(
+            block_on(own.warm_up()).unwrap(),
+            Specialisation::all().len()
+        );
+        let data = own.pipeline_cache_data();
+        assert_eq!(data.is_some(), has_cache);
+        saved += data.map_or(0, |data| data.len());
+    }
+    let vulkan = engines().iter().any(|e| e.adapter().api == "vulkan");
+    assert_eq!(saved > 0, vulkan, "Vulkan saves pipelines");
+}
+
+#[allow(unsafe_code, reason = "wgpu's call is unsafe")]
+fn pipeline_cache(device: &wgpu::Device) -> wgpu::PipelineCache {
+    let descriptor = wgpu::PipelineCacheDescriptor {
+        label: None,
+        data: None,
+        fallback: true,
+    };
+    // SAFETY: there is no data that could be of another device.
+    unsafe { device.create_pipeline_cache(&descriptor) }
 }
