@@ -108,10 +108,15 @@ impl Executor {
     ) -> Result<Tensor<T>> {
         let (params, indices) = (Params::try_from(params)?, Indices::try_from(indices)?);
         let plan = Plan::of(op, rules, &params, &indices)?;
-        let len = plan.output_bytes() / plan.element_bytes();
-        let mut bits = zeroed_bits::<T>(Role::Output, len)?;
-        let output = bytemuck::cast_slice_mut(&mut bits);
-        self.execute(op, &plan, &params, &indices, output).await?;
+        let bits = if let Executor::Cpu = self {
+            cpu::gather::<T>(&plan, &params, &indices)?
+        } else {
+            let len = plan.output_bytes() / plan.element_bytes();
+            let mut bits = zeroed_bits::<T>(Role::Output, len)?;
+            let output = bytemuck::cast_slice_mut(&mut bits);
+            self.execute(op, &plan, &params, &indices, output).await?;
+            bits
+        };
         let data = elements_from_bits(Role::Output, bits)?;
         Tensor::new(plan.output_shape(), data)
     }
