@@ -8,6 +8,9 @@ mod output;
 pub mod parallel;
 pub mod reference;
 mod report;
+mod sources;
+#[cfg(test)]
+mod tests;
 mod walk;
 
 pub(crate) use output::gather;

@@ -17,6 +17,18 @@ pub(super) struct Run {
     pub(super) indices_stride: isize,
 }
 
+impl Run {
+    /// What is left after so many rows.
+    pub(super) fn after(self, rows: usize) -> Run {
+        Run {
+            rows: self.rows - rows,
+            params: forward(self.params, rows as isize, self.params_stride),
+            indices: forward(self.indices, rows as isize, self.indices_stride),
+            ..self
+        }
+    }
+}
+
 /// An odometer over the row loops of a geometry; what it turns by is a run of the innermost one.
 ///
 /// Positions wrap around: the strides of an empty tensor may be anything, and none of its elements
