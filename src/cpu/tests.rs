@@ -154,12 +154,16 @@ fn views() {
 /// Index tuples of 0 to 3 coordinates, in order and not, in runs shorter and longer than a block.
 #[test]
 fn tuples() {
+    let depths = if cfg!(miri) { 3..=3 } else { 0..=3 };
     for (width, stray) in [(1, 13), (1, 0), (4, 13), (4, 0), (3, 13), (3, 0)] {
         let ids = index_data(IndexType::I32, 1000, 4, stray);
         let bytes = data(4 * 5 * 6 * 7 * width);
         let layout = Layout::contiguous(&[4, 5, 6, 7]);
         let params = Params::new(&bytes[1..], width, layout).unwrap();
-        for (depth, rules) in (0..=3).flat_map(|d| rules(width).into_iter().map(move |r| (d, r))) {
+        for (depth, rules) in depths
+            .clone()
+            .flat_map(|d| rules(width).into_iter().map(move |r| (d, r)))
+        {
             for strides in [[25 * depth as isize, depth as isize, 1], [1, 4, 300]] {
                 let layout = Layout::strided(&[4, 25, depth], &strides, 0).unwrap();
                 let ids = Indices::new(&ids[1..], IndexType::I32, layout).unwrap();
