@@ -4,13 +4,13 @@
 //! There are two of them:
 //!
 //! - `runs`, for single elements (rows of 1, 2, 4, 8 or 16 bytes) with one coordinate: lookup and
-//!   copy in one loop of a dozen instructions. 1.9 to 2.5 times as fast as `blocks` in cache, 1.3
+//!   copy in one loop of a dozen instructions. About 2 times as fast as `blocks` in cache, 1.4
 //!   times in memory.
 //! - `blocks`, for everything else: the sources of some rows first, then their copies. 1.2 times
 //!   (single elements) to 1.4 times (rows of 64 bytes) as fast as row by row with several
 //!   coordinates, the same with long rows.
 //!
-//! Software prefetch, 4 or 8 rows ahead, gained nothing on rows of 64 bytes to 8 KiB: the loads of
+//! Software prefetch, 4 or 8 rows ahead, gained nothing on rows of 256 bytes to 8 KiB: the loads of
 //! several rows are under way at once without it.
 
 use std::mem::MaybeUninit;
