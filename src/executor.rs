@@ -108,11 +108,18 @@ impl Executor {
         params: &TensorView<'_, T>,
         indices: &TensorView<'_, I>,
     ) -> Result<Tensor<T>> {
-        let mut call = TypedCall::<T>::new(op, rules, params, indices)?;
-        let output = bytemuck::cast_slice_mut(&mut call.output);
-        self.execute(op, &call.plan, &call.params, &call.indices, output)
-            .await?;
-        call.finish()
+        let call = TypedCall::new(op, rules, params, indices)?;
+        let bits = match self {
+            Executor::Cpu => cpu::gather::<T>(&call.plan, &call.params, &call.indices)?,
+            _ => {
+                let mut bits = call.memory::<T>()?;
+                let output = bytemuck::cast_slice_mut(&mut bits);
+                self.execute(op, &call.plan, &call.params, &call.indices, output)
+                    .await?;
+                bits
+            }
+        };
+        call.finish(bits)
     }
 
     /// Gathers bytes: `output` receives the elements, row-major.
@@ -192,10 +199,15 @@ impl Executor {
         params: &TensorView<'_, T>,
         indices: &TensorView<'_, I>,
     ) -> Result<Tensor<T>> {
-        let mut call = TypedCall::<T>::new(op, rules, params, indices)?;
-        let output = bytemuck::cast_slice_mut(&mut call.output);
-        self.execute_blocking(op, &call.plan, &call.params, &call.indices, output)?;
-        call.finish()
+        #[cfg(feature = "gpu")]
+        if let Executor::Gpu(_) = self {
+            let call = TypedCall::new(op, rules, params, indices)?;
+            let mut bits = call.memory::<T>()?;
+            let output = bytemuck::cast_slice_mut(&mut bits);
+            self.execute_blocking(op, &call.plan, &call.params, &call.indices, output)?;
+            return call.finish(bits);
+        }
+        pollster::block_on(self.run(op, rules, params, indices))
     }
 
     /// [`Executor::run_bytes`], blocking this thread.
@@ -274,34 +286,36 @@ fn or_on_the_cpu(
     }
 }
 
-/// A call on typed tensors, with memory for its output.
-struct TypedCall<'a, T: Element> {
+/// A call on typed tensors.
+struct TypedCall<'a> {
     plan: Plan,
     params: Params<'a>,
     indices: Indices<'a>,
-    output: Vec<T::Bits>,
 }
 
-impl<'a, T: Element> TypedCall<'a, T> {
-    fn new<I: Index>(
+impl<'a> TypedCall<'a> {
+    fn new<T: Element, I: Index>(
         op: Op,
         rules: &Rules,
         params: &TensorView<'a, T>,
         indices: &TensorView<'a, I>,
     ) -> Result<Self> {
         let (params, indices) = (Params::try_from(params)?, Indices::try_from(indices)?);
-        let plan = Plan::of(op, rules, &params, &indices)?;
-        let len = plan.output_bytes() / plan.element_bytes();
         Ok(TypedCall {
-            plan,
+            plan: Plan::of(op, rules, &params, &indices)?,
             params,
             indices,
-            output: zeroed_bits::<T>(Role::Output, len)?,
         })
     }
 
-    fn finish(self) -> Result<Tensor<T>> {
-        let data = elements_from_bits(Role::Output, self.output)?;
+    /// Memory for the output.
+    fn memory<T: Element>(&self) -> Result<Vec<T::Bits>> {
+        let len = self.plan.output_bytes() / self.plan.element_bytes();
+        zeroed_bits::<T>(Role::Output, len)
+    }
+
+    fn finish<T: Element>(self, bits: Vec<T::Bits>) -> Result<Tensor<T>> {
+        let data = elements_from_bits(Role::Output, bits)?;
         Tensor::new(self.plan.output_shape(), data)
     }
 }

@@ -3,5 +3,14 @@
 //! [`mod@reference`] is written from the operators' definitions and knows no plan; [`parallel`]
 //! executes a [`Plan`](crate::Plan). Comparing the two finds wrong lowering, merging and splitting.
 
+mod copy;
+mod output;
 pub mod parallel;
 pub mod reference;
+mod report;
+mod sources;
+#[cfg(test)]
+mod tests;
+mod walk;
+
+pub(crate) use output::gather;

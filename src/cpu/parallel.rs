@@ -1,20 +1,25 @@
-//! Executes a [`Plan`] on all cores.
-//!
-//! The output is cut into chunks of whole rows; each chunk walks the row loops like an odometer,
-//! resolves the index tuple of a row once and copies its slice. What a row costs is known before
-//! the walk starts, so index type and slice width are chosen once, outside the loop.
+//! Executes a [`Plan`] on all cores: the output is cut into chunks of whole rows.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::mem::MaybeUninit;
+#[cfg(feature = "rayon")]
+use std::sync::{
+    Mutex,
+    atomic::{AtomicBool, Ordering},
+};
 
-use crate::error::{Error, Result};
-use crate::index::{IndexType, Word, load};
-use crate::plan::{Geometry, Loop, Plan};
-use crate::rules::OutOfBounds;
+use super::copy::Work;
+use super::report::report;
+use crate::error::Result;
+use crate::plan::Plan;
 use crate::tensor::{Indices, Params};
 
 /// Below this many bytes of output, threads cost more than they save.
 #[cfg(feature = "rayon")]
 const CHUNK_BYTES: usize = 256 << 10;
+
+/// What the lookup of a row costs, as bytes of output that could be copied meanwhile.
+#[cfg(feature = "rayon")]
+const LOOKUP_BYTES: usize = 16;
 
 /// How many threads share the work.
 pub fn threads() -> usize {
@@ -28,8 +33,11 @@ pub fn threads() -> usize {
 ///
 /// # Errors
 ///
-/// [`Error::OtherPlan`], [`Error::OutputLength`], and [`Error::IndexOutOfBounds`] under the rule
-/// [`OutOfBounds::Error`]; the output then holds zeros for the bad indices.
+/// [`Error::OtherPlan`](crate::Error::OtherPlan),
+/// [`Error::OutputLength`](crate::Error::OutputLength), and
+/// [`Error::IndexOutOfBounds`](crate::Error::IndexOutOfBounds) under the rule
+/// [`OutOfBounds::Error`](crate::OutOfBounds::Error); the output then holds zeros for the bad
+/// indices.
 pub fn execute(
     plan: &Plan,
     params: &Params<'_>,
@@ -37,226 +45,80 @@ pub fn execute(
     output: &mut [u8],
 ) -> Result<()> {
     plan.check_tensors(params, indices, output)?;
-    if plan.is_empty() {
+    write(plan, params, indices, as_uninit(output))
+}
+
+/// Bytes to be written. What is behind the reference stays initialised: `write` only ever writes
+/// bytes that are.
+#[allow(
+    unsafe_code,
+    reason = "the writer for fresh memory also serves the caller's memory"
+)]
+fn as_uninit(output: &mut [u8]) -> &mut [MaybeUninit<u8>] {
+    // SAFETY: MaybeUninit<u8> has the layout of u8. The slice is not read, and nobody can write an
+    // uninitialised byte to it: only `write` gets it, whose code writes `u8`s.
+    unsafe { &mut *(std::ptr::from_mut(output) as *mut [MaybeUninit<u8>]) }
+}
+
+/// Executes a plan made for these tensors. Every byte of `output` is written, whatever the result.
+pub(super) fn write(
+    plan: &Plan,
+    params: &Params<'_>,
+    indices: &Indices<'_>,
+    output: &mut [MaybeUninit<u8>],
+) -> Result<()> {
+    if output.is_empty() {
         return Ok(());
     }
-    let any_bad = match plan.index_type() {
-        IndexType::I32 => execute_for::<i32>(plan, params, indices, output),
-        IndexType::U32 => execute_for::<u32>(plan, params, indices, output),
-        IndexType::I64 => execute_for::<i64>(plan, params, indices, output),
-        IndexType::U64 => execute_for::<u64>(plan, params, indices, output),
-    };
+    let work = Work::new(plan, params.bytes(), indices.bytes());
+    let any_bad = share(&work, output);
     if any_bad && plan.reports_bad_indices() {
         return Err(report(plan, indices));
     }
     Ok(())
 }
 
-/// Picks the copy for the width of a row; returns whether some index was bad.
-fn execute_for<W: Word>(
-    plan: &Plan,
-    params: &Params<'_>,
-    indices: &Indices<'_>,
-    output: &mut [u8],
-) -> bool {
-    let work = Work::new(plan, params.bytes(), indices.bytes());
-    match work.row_bytes {
-        1 => work.run::<W, 1>(output),
-        2 => work.run::<W, 2>(output),
-        4 => work.run::<W, 4>(output),
-        8 => work.run::<W, 8>(output),
-        16 => work.run::<W, 16>(output),
-        _ => work.run::<W, 0>(output),
+/// Writes all rows; returns whether some index was bad.
+///
+/// The calling thread takes chunks too, and begins at once: a parallel iterator would have it wait
+/// for the pool to wake up, do everything, and wake it again.
+#[cfg(feature = "rayon")]
+fn share(work: &Work<'_>, output: &mut [MaybeUninit<u8>]) -> bool {
+    let rows = (CHUNK_BYTES / (work.row_bytes() + LOOKUP_BYTES)).max(1);
+    let chunk_bytes = rows * work.row_bytes();
+    if output.len() <= chunk_bytes {
+        return work.write(0, output);
     }
-}
-
-/// One execution, shared by all threads.
-struct Work<'a> {
-    plan: &'a Plan,
-    geometry: &'a Geometry,
-    params: &'a [u8],
-    indices: &'a [u8],
-    /// The bytes written where an index is bad: one row's worth.
-    bad_row: Vec<u8>,
-    row_bytes: usize,
-}
-
-impl<'a> Work<'a> {
-    fn new(plan: &'a Plan, params: &'a [u8], indices: &'a [u8]) -> Self {
-        let geometry = plan.geometry();
-        let bad_row = match &plan.rules().out_of_bounds {
-            OutOfBounds::Fill(fill) => fill.bytes().repeat(geometry.slice()),
-            _ => Vec::new(),
-        };
-        Work {
-            plan,
-            geometry,
-            params,
-            indices,
-            bad_row,
-            row_bytes: geometry.slice() * plan.element_bytes(),
-        }
-    }
-
-    #[cfg(feature = "rayon")]
-    fn run<W: Word, const WIDTH: usize>(&self, output: &mut [u8]) -> bool {
-        use rayon::prelude::*;
-
-        let rows = (CHUNK_BYTES / self.row_bytes).max(1);
-        let any_bad = AtomicBool::new(false);
-        if output.len() <= rows * self.row_bytes {
-            self.rows::<W, WIDTH>(0, output, &any_bad);
-        } else {
-            output
-                .par_chunks_mut(rows * self.row_bytes)
-                .enumerate()
-                .for_each(|(n, chunk)| self.rows::<W, WIDTH>(n * rows, chunk, &any_bad));
-        }
-        any_bad.into_inner()
-    }
-
-    #[cfg(not(feature = "rayon"))]
-    fn run<W: Word, const WIDTH: usize>(&self, output: &mut [u8]) -> bool {
-        let any_bad = AtomicBool::new(false);
-        self.rows::<W, WIDTH>(0, output, &any_bad);
-        any_bad.into_inner()
-    }
-
-    /// Writes the rows of `chunk`, the first of which is row number `first`.
-    ///
-    /// `WIDTH` is the row's bytes where that is a power of two up to 16, else 0.
-    fn rows<W: Word, const WIDTH: usize>(
-        &self,
-        first: usize,
-        chunk: &mut [u8],
-        any_bad: &AtomicBool,
-    ) {
-        let row_bytes = if WIDTH > 0 { WIDTH } else { self.row_bytes };
-        let mut walk = Walk::new(self.geometry, first);
-        let mut bad = false;
-        for row in chunk.chunks_exact_mut(row_bytes) {
-            match self.source::<W>(&walk) {
-                Some(at) => {
-                    let at = at * self.plan.element_bytes();
-                    row.copy_from_slice(&self.params[at..at + row_bytes]);
-                }
-                None => {
-                    bad = true;
-                    if self.bad_row.is_empty() {
-                        row.fill(0);
-                    } else {
-                        row.copy_from_slice(&self.bad_row);
-                    }
-                }
+    let helpers = (output.len().div_ceil(chunk_bytes)).min(threads()) - 1;
+    let any_bad = AtomicBool::new(false);
+    let chunks = Mutex::new(output.chunks_mut(chunk_bytes).enumerate());
+    let next = || chunks.lock().ok()?.next();
+    let take_chunks = || {
+        while let Some((n, chunk)) = next() {
+            if work.write(n * rows, chunk) {
+                any_bad.store(true, Ordering::Relaxed);
             }
-            walk.advance();
         }
-        if bad {
-            any_bad.store(true, Ordering::Relaxed);
+    };
+    rayon::in_place_scope(|scope| {
+        for _ in 0..helpers {
+            scope.spawn(|_| take_chunks());
         }
-    }
-
-    /// Where the row's slice starts in params, in elements.
-    #[inline]
-    fn source<W: Word>(&self, walk: &Walk<'_>) -> Option<usize> {
-        let mut at = walk.params;
-        let mut index = walk.indices;
-        for c in &self.geometry.coordinates {
-            let value = load::<W>(self.indices, index);
-            let coordinate = self.plan.rules().resolve(value, c.extent)?;
-            at = at.wrapping_add_signed((coordinate as isize).wrapping_mul(c.stride));
-            index = index.wrapping_add_signed(self.geometry.index_step);
-        }
-        Some(at)
-    }
+        take_chunks();
+    });
+    any_bad.into_inner()
 }
 
-/// A walk over the rows of the output, carrying the positions in params and indices.
-struct Walk<'a> {
-    geometry: &'a Geometry,
-    /// The current step of each row loop.
-    steps: Vec<usize>,
-    params: usize,
-    indices: usize,
-}
-
-impl<'a> Walk<'a> {
-    /// Starts at row number `row`.
-    fn new(geometry: &'a Geometry, mut row: usize) -> Self {
-        let loops = geometry.row_loops();
-        let mut walk = Walk {
-            geometry,
-            steps: vec![0; loops.len()],
-            params: geometry.params_offset,
-            indices: geometry.indices_offset,
-        };
-        for (step, l) in walk.steps.iter_mut().zip(loops).rev() {
-            *step = row % l.extent;
-            row /= l.extent;
-            let n = *step as isize;
-            let (params, indices) = run(n, l);
-            walk.params = walk.params.wrapping_add_signed(params);
-            walk.indices = walk.indices.wrapping_add_signed(indices);
-        }
-        walk
-    }
-
-    /// Goes to the next row; after the last one, back to the first.
-    #[inline]
-    fn advance(&mut self) {
-        for (step, l) in self.steps.iter_mut().zip(self.geometry.row_loops()).rev() {
-            *step += 1;
-            self.params = self.params.wrapping_add_signed(l.params_stride);
-            self.indices = self.indices.wrapping_add_signed(l.indices_stride);
-            if *step < l.extent {
-                return;
-            }
-            *step = 0;
-            let (params, indices) = run(-(l.extent as isize), l);
-            self.params = self.params.wrapping_add_signed(params);
-            self.indices = self.indices.wrapping_add_signed(indices);
-        }
-    }
-}
-
-/// How far `steps` of a loop go in params and indices. Wraps around: the strides of an empty tensor
-/// may be anything, and none of its elements is read.
-fn run(steps: isize, l: &Loop) -> (isize, isize) {
-    let params = steps.wrapping_mul(l.params_stride);
-    (params, steps.wrapping_mul(l.indices_stride))
-}
-
-/// Finds the first bad lookup and counts them, in row-major order of indices.
-fn report(plan: &Plan, indices: &Indices<'_>) -> Error {
-    let lookups = plan.lookups();
-    let mut walk = Walk::new(lookups, 0);
-    let mut first = None;
-    let mut count = 0;
-    for lookup in 0..lookups.elements() as u64 {
-        let value = |k: usize| {
-            indices.load(
-                walk.indices
-                    .wrapping_add_signed(k as isize * lookups.index_step),
-            )
-        };
-        let coordinates = &lookups.coordinates;
-        let is_bad = |(k, c): (usize, &crate::plan::Coordinate)| {
-            plan.rules().resolve(value(k), c.extent).is_none()
-        };
-        if coordinates.iter().enumerate().any(is_bad) {
-            count += 1;
-            first.get_or_insert_with(|| (lookup, (0..coordinates.len()).map(value).collect()));
-        }
-        walk.advance();
-    }
-    let (lookup, values): (u64, Vec<i128>) = first.unwrap_or_default();
-    plan.bad_index(lookup, &values, count)
+#[cfg(not(feature = "rayon"))]
+fn share(work: &Work<'_>, output: &mut [MaybeUninit<u8>]) -> bool {
+    work.write(0, output)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::cpu::reference;
+    use crate::index::IndexType;
     use crate::op::Op;
     use crate::rules::Rules;
     use crate::shape::Layout;

@@ -1,0 +1,135 @@
+//! Looks up where rows of the output come from: a block of rows at a time.
+//!
+//! Indices are read as unsigned numbers, so that one comparison tells what lies inside. A block
+//! whose indices all lie inside takes no other branch; for the others the rules are asked.
+
+use bytemuck::Pod;
+
+use super::walk::{Run, forward};
+use crate::index::IndexType;
+use crate::plan::{Geometry, Loop, Plan};
+
+/// How many rows are looked up before they are copied. The copies are then one short loop, of
+/// which a core runs enough turns ahead to have its loads overlap.
+pub(super) const BLOCK: usize = 64;
+
+/// The source of a row with a bad index. No row starts there, as a row has at least one byte.
+pub(super) const BAD: usize = usize::MAX;
+
+/// The lookups of one execution.
+pub(super) struct Lookups<'a> {
+    plan: &'a Plan,
+    geometry: &'a Geometry,
+    indices: &'a [u8],
+    coordinates: Vec<Coordinate>,
+}
+
+/// A looked-up coordinate, in bits and bytes.
+pub(super) struct Coordinate {
+    /// An index whose bits are below this is inside.
+    pub(super) inside: u64,
+    extent: usize,
+    pub(super) stride_bytes: isize,
+}
+
+impl<'a> Lookups<'a> {
+    pub(super) fn new(plan: &'a Plan, indices: &'a [u8]) -> Self {
+        let geometry = plan.geometry();
+        // A negative index has its highest bit set.
+        let numbers = match plan.index_type() {
+            IndexType::I32 => 1 << 31,
+            IndexType::U32 => 1 << 32,
+            IndexType::I64 => 1 << 63,
+            IndexType::U64 => u64::MAX,
+        };
+        let coordinate = |c: &crate::plan::Coordinate| Coordinate {
+            inside: numbers.min(c.extent as u64),
+            extent: c.extent,
+            stride_bytes: c.stride.wrapping_mul(plan.element_bytes() as isize),
+        };
+        Lookups {
+            plan,
+            geometry,
+            indices,
+            coordinates: geometry.coordinates.iter().map(coordinate).collect(),
+        }
+    }
+
+    /// The coordinate, if there is one only and the indices of neighbouring rows are neighbours.
+    pub(super) fn only(&self) -> Option<&Coordinate> {
+        let in_order = |l: &Loop| l.indices_stride == 1;
+        match &*self.coordinates {
+            [only] if self.geometry.row_loops().last().is_none_or(in_order) => Some(only),
+            _ => None,
+        }
+    }
+
+    /// The indices' bytes.
+    pub(super) fn indices(&self) -> &'a [u8] {
+        self.indices
+    }
+
+    /// Where the rows of `run` start in params, in bytes, or [`BAD`].
+    pub(super) fn sources<W: Pod + Into<u64>>(&self, run: Run, sources: &mut [usize]) {
+        let (mut at, step) = self.start(run);
+        for source in sources.iter_mut() {
+            *source = at;
+            at = at.wrapping_add_signed(step);
+        }
+        let mut all_inside = true;
+        let mut first = run.indices;
+        for c in &self.coordinates {
+            let mut index = first;
+            for source in sources.iter_mut() {
+                let bits = self.bits::<W>(index);
+                all_inside &= bits < c.inside;
+                *source = forward(*source, bits as isize, c.stride_bytes);
+                index = index.wrapping_add_signed(run.indices_stride);
+            }
+            first = first.wrapping_add_signed(self.geometry.index_step);
+        }
+        if !all_inside {
+            self.sources_by_rules::<W>(run, sources);
+        }
+    }
+
+    /// The same, where some index is not plainly inside.
+    #[cold]
+    pub(super) fn sources_by_rules<W: Pod + Into<u64>>(&self, run: Run, sources: &mut [usize]) {
+        let (mut base, step) = self.start(run);
+        let mut first = run.indices;
+        for source in sources {
+            let mut index = first;
+            let found = self.coordinates.iter().try_fold(base, |at, c| {
+                let n = self.look_up::<W>(index, c)?;
+                index = index.wrapping_add_signed(self.geometry.index_step);
+                Some(forward(at, n as isize, c.stride_bytes))
+            });
+            *source = found.unwrap_or(BAD);
+            base = base.wrapping_add_signed(step);
+            first = first.wrapping_add_signed(run.indices_stride);
+        }
+    }
+
+    fn look_up<W: Pod + Into<u64>>(&self, position: usize, c: &Coordinate) -> Option<usize> {
+        let bits = self.bits::<W>(position);
+        if bits < c.inside {
+            return Some(bits as usize);
+        }
+        let value = self.plan.index_type().load(self.indices, position);
+        self.plan.rules().resolve(value, c.extent)
+    }
+
+    #[inline]
+    fn bits<W: Pod + Into<u64>>(&self, position: usize) -> u64 {
+        let start = position * size_of::<W>();
+        bytemuck::pod_read_unaligned::<W>(&self.indices[start..start + size_of::<W>()]).into()
+    }
+
+    /// Where `run` starts in params without its lookups, and its step there, in bytes.
+    pub(super) fn start(&self, run: Run) -> (usize, isize) {
+        let bytes = self.plan.element_bytes();
+        let step = run.params_stride.wrapping_mul(bytes as isize);
+        (run.params.wrapping_mul(bytes), step)
+    }
+}

@@ -1,0 +1,253 @@
+//! The parallel executor against the reference, around the boundaries of its loops.
+
+use std::iter::zip;
+
+use super::{gather, parallel, reference};
+use crate::error::Result;
+use crate::index::IndexType;
+use crate::op::Op;
+use crate::plan::Plan;
+use crate::rules::{Fill, Negative, OutOfBounds, Rules};
+use crate::shape::Layout;
+use crate::tensor::{Indices, Params};
+
+/// What `execute` and, for elements of one byte, `gather` give must be what the definitions give:
+/// the bytes and the error.
+fn check(op: Op, rules: &Rules, params: &Params<'_>, indices: &Indices<'_>) -> Result<()> {
+    let plan = Plan::of(op, rules, params, indices)?;
+    let mut expected = vec![0xa5; plan.output_bytes()];
+    let expected_result = reference::gather(op, rules, params, indices, &mut expected);
+    // One byte off any alignment, between guards.
+    let mut got = vec![0x5a; plan.output_bytes() + 2];
+    let end = got.len() - 1;
+    let result = parallel::execute(&plan, params, indices, &mut got[1..end]);
+    let what = || {
+        let (p, i) = (params.layout(), indices.layout());
+        format!("{op:?} {rules:?} {} {p:?} {i:?}", params.element_bytes())
+    };
+    assert_eq!(result, expected_result, "{}", what());
+    assert!(got[1..end] == expected, "{}", what());
+    assert_eq!((got[0], got[end]), (0x5a, 0x5a), "{}", what());
+    if params.element_bytes() == 1 {
+        let fresh = gather::<u8>(&plan, params, indices);
+        assert!(fresh == expected_result.map(|()| expected), "{}", what());
+    }
+    Ok(())
+}
+
+fn rules(width: usize) -> Vec<Rules> {
+    let fill: Vec<u8> = (1..=width as u8).collect();
+    let kinds = [
+        OutOfBounds::Zero,
+        OutOfBounds::Fill(Fill::from_bytes(&fill)),
+        OutOfBounds::Clip,
+        OutOfBounds::Wrap,
+        OutOfBounds::Error,
+    ];
+    let both = |out_of_bounds: OutOfBounds| {
+        [Negative::OutOfBounds, Negative::FromEnd].map(|negative| Rules {
+            negative,
+            out_of_bounds: out_of_bounds.clone(),
+            ..Rules::default()
+        })
+    };
+    // Miri is slow, and the rules have no part in what it looks for.
+    let count = if cfg!(miri) { 1 } else { 10 };
+    kinds.into_iter().flat_map(both).take(count).collect()
+}
+
+/// Bytes that tell elements apart, behind one that leaves them unaligned.
+fn data(bytes: usize) -> Vec<u8> {
+    let byte = |n: usize| (n * 7 + n / 251) as u8;
+    (0..=bytes).map(byte).collect()
+}
+
+/// `count` indices of an axis of `extent`, behind a byte that leaves them unaligned. One in
+/// `stray` is out of bounds or negative; the strays come alone and in a row.
+fn index_data(t: IndexType, count: usize, extent: i64, stray: usize) -> Vec<u8> {
+    const STRAYS: [i64; 7] = [-1, 5, 1 << 31, -6, i64::MIN, i64::MAX, -(1 << 32)];
+    let value = |n: usize| match n % stray.max(1) {
+        m if stray > 0 && (m == 0 || m == stray / 2 + 1) => STRAYS[n / stray % STRAYS.len()],
+        _ => (n as i64 * 5 + n as i64 / 3) % extent,
+    };
+    let bytes = (0..count).flat_map(|n| value(n).to_ne_bytes()[..].to_vec());
+    let narrow = (0..count).flat_map(|n| (value(n) as i32).to_ne_bytes()[..].to_vec());
+    let all = match t.bytes() {
+        8 => bytes.collect::<Vec<u8>>(),
+        _ => narrow.collect(),
+    };
+    [vec![0], all].concat()
+}
+
+/// Every width, index type and rule, in rows around a block, with and without strays.
+#[test]
+fn single_elements_and_rows() {
+    let counts: &[usize] = if cfg!(miri) {
+        &[65]
+    } else {
+        &[0, 1, 2, 63, 64, 65, 129]
+    };
+    for width in [1, 2, 4, 8, 16, 3, 6, 12, 32] {
+        let params = data(5 * 2 * width);
+        for (rules, t) in rules(width)
+            .iter()
+            .flat_map(|r| IndexType::ALL.map(|t| (r, t)))
+        {
+            let strays = if cfg!(miri) {
+                &[9][..]
+            } else {
+                &[0, 1, 2, 9, 50]
+            };
+            for (&count, &stray) in counts
+                .iter()
+                .flat_map(|c| strays.iter().map(move |s| (c, s)))
+            {
+                let ids = index_data(t, count, 5, stray);
+                let ids = Indices::new(&ids[1..], t, Layout::contiguous(&[count])).unwrap();
+                // There is memory beyond what the view shows.
+                let views = [(&[5][..], &[1][..]), (&[4, 2], &[2, 1])];
+                for (shape, strides) in views {
+                    let layout = Layout::strided(shape, strides, 0).unwrap();
+                    let params = Params::new(&params[1..], width, layout).unwrap();
+                    check(Op::gather(0), rules, &params, &ids).unwrap();
+                }
+            }
+        }
+    }
+}
+
+/// Views of either tensor: reversed, every second, broadcast, transposed.
+#[test]
+#[cfg_attr(miri, ignore = "slow, and the loops are those of rows")]
+fn views() {
+    let some_stray = index_data(IndexType::I64, 200, 5, 31);
+    let none_stray = index_data(IndexType::I64, 200, 5, 0);
+    let params = data(400);
+    for (rules, ids) in rules(2)
+        .iter()
+        .flat_map(|r| [(r, &some_stray), (r, &none_stray)])
+    {
+        for layout in [
+            Layout::strided(&[5, 9], &[18, 2], 0),
+            Layout::strided(&[5, 9], &[-18, -1], 100),
+            Layout::strided(&[5, 9], &[0, 1], 3),
+            Layout::strided(&[5, 9], &[1, 5], 7),
+        ] {
+            let params = Params::new(&params[1..], 2, layout.unwrap()).unwrap();
+            for ids_layout in [
+                Layout::strided(&[70], &[-1], 99),
+                Layout::strided(&[70], &[2], 3),
+                Layout::strided(&[70], &[0], 4),
+                Layout::strided(&[7, 9], &[1, 7], 11),
+            ] {
+                let ids = Indices::new(&ids[1..], IndexType::I64, ids_layout.unwrap()).unwrap();
+                check(Op::gather(0), rules, &params, &ids).unwrap();
+                check(Op::gather(1), rules, &params, &ids).unwrap();
+                if ids.layout().shape() == [7, 9] {
+                    check(Op::gather_elements(0), rules, &params, &ids).unwrap();
+                }
+            }
+        }
+    }
+}
+
+/// Index tuples of 0 to 3 coordinates, in order and not, in runs shorter and longer than a block.
+#[test]
+#[cfg_attr(miri, ignore = "slow, and the copies are those of rows")]
+fn tuples() {
+    for (width, stray) in [(1, 13), (1, 0), (4, 13), (4, 0), (3, 13), (3, 0)] {
+        let ids = index_data(IndexType::I32, 1000, 4, stray);
+        let bytes = data(4 * 5 * 6 * 7 * width);
+        let layout = Layout::contiguous(&[4, 5, 6, 7]);
+        let params = Params::new(&bytes[1..], width, layout).unwrap();
+        for (depth, rules) in (0..=3)
+            .clone()
+            .flat_map(|d| rules(width).into_iter().map(move |r| (d, r)))
+        {
+            for strides in [[25 * depth as isize, depth as isize, 1], [1, 4, 300]] {
+                let layout = Layout::strided(&[4, 25, depth], &strides, 0).unwrap();
+                let ids = Indices::new(&ids[1..], IndexType::I32, layout).unwrap();
+                check(Op::GatherNd { batch_dims: 1 }, &rules, &params, &ids).unwrap();
+                check(Op::gather_nd(), &rules, &params, &ids).unwrap();
+            }
+        }
+    }
+}
+
+/// On an axis longer than the index type counts, a negative index is no large one.
+#[test]
+#[cfg(target_pointer_width = "64")]
+fn long_axes() {
+    for (t, bits) in [
+        (IndexType::I32, 33),
+        (IndexType::U32, 33),
+        (IndexType::I64, 62),
+    ] {
+        let layout = Layout::strided(&[1 << bits], &[0], 0).unwrap();
+        let params = Params::new(&[7], 1, layout).unwrap();
+        let ids = [[0xff; 8], [0, 0, 0, 0x80, 0, 0, 0, 0x80]].concat();
+        let count = ids.len() / t.bytes();
+        let ids = Indices::new(ids, t, Layout::contiguous(&[count])).unwrap();
+        for rules in rules(1) {
+            check(Op::gather(0), &rules, &params, &ids).unwrap();
+        }
+    }
+}
+
+/// Outputs that several threads share, cut within and between runs.
+#[test]
+#[cfg_attr(miri, ignore = "slow, and the loops are the same")]
+fn chunks() {
+    let ids = index_data(IndexType::U32, 120_000, 5, 50_000);
+    for (width, around) in zip([1, 4, 16, 3, 700], [15420, 13107, 8192, 13797, 366]) {
+        let bytes = data(5 * 3 * width);
+        let params = Params::new(&bytes[1..], width, Layout::contiguous(&[3, 5])).unwrap();
+        for count in [around - 1, around, around + 1, 2 * around + 1] {
+            for rules in [&Rules::default(), &Rules::NUMPY] {
+                let ids = &ids[1..];
+                let flat = Indices::new(ids, IndexType::U32, Layout::contiguous(&[count]));
+                check(Op::gather(1), rules, &params, &flat.unwrap()).unwrap();
+                let runs = Indices::new(ids, IndexType::U32, Layout::contiguous(&[count / 5, 5]));
+                check(
+                    Op::gather_elements(0),
+                    rules,
+                    &params.clone(),
+                    &runs.unwrap(),
+                )
+                .ok();
+            }
+        }
+    }
+}
+
+/// Fresh memory of every size that is treated differently, in every element.
+#[test]
+#[cfg_attr(miri, ignore = "4 MiB")]
+fn fresh_outputs() {
+    let params = data(3);
+    let params = Params::new(&params[1..], 1, Layout::contiguous(&[3])).unwrap();
+    for count in [0, 1, 4095, 4097, (4 << 20) - 1, 4 << 20, (9 << 20) + 5] {
+        let layout = Layout::strided(&[count], &[0], 1).unwrap();
+        let ids = Indices::new(&[0u8, 0, 0, 0, 2, 0, 0, 0][..], IndexType::I32, layout).unwrap();
+        let plan = Plan::of(Op::gather(0), &Rules::default(), &params, &ids).unwrap();
+        let fresh = gather::<u8>(&plan, &params, &ids).unwrap();
+        assert!(fresh == vec![params.bytes()[2]; count], "{count}");
+    }
+}
+
+/// A plan whose geometry is wrong reads nothing outside params, not even one byte further.
+#[test]
+fn faulty_plans_read_nothing_outside() {
+    for (shape, op) in [(&[9][..], Op::gather(0)), (&[3, 3], Op::gather(0))] {
+        let bytes = [7; 9];
+        let params = Params::new(&bytes, 1, Layout::contiguous(shape)).unwrap();
+        let last = (shape[0] - 1) as u32;
+        let ids = last.to_ne_bytes().repeat(2);
+        let ids = Indices::new(ids, IndexType::U32, Layout::contiguous(&[2])).unwrap();
+        let mut plan = Plan::of(op, &Rules::default(), &params, &ids).unwrap();
+        assert!(gather::<u8>(&plan, &params, &ids).is_ok());
+        plan.plant_fault(|geometry| geometry.params_offset = 1);
+        let read = std::panic::catch_unwind(|| gather::<u8>(&plan, &params, &ids));
+        assert!(read.is_err(), "{read:?}");
+    }
+}

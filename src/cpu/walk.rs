@@ -1,0 +1,160 @@
+//! Walks the rows of an output, one run of the innermost loop at a time.
+
+use crate::plan::{Geometry, Loop};
+
+/// Consecutive rows of the output whose sources and lookups lie in even steps.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Run {
+    /// How many rows.
+    pub(super) rows: usize,
+    /// Where the first row starts in params, without its lookups, in elements.
+    pub(super) params: usize,
+    /// The step from row to row in params, in elements.
+    pub(super) params_stride: isize,
+    /// The position of the first index of the first row.
+    pub(super) indices: usize,
+    /// The step from row to row in indices.
+    pub(super) indices_stride: isize,
+}
+
+impl Run {
+    /// What is left after so many rows.
+    pub(super) fn after(self, rows: usize) -> Run {
+        Run {
+            rows: self.rows - rows,
+            params: forward(self.params, rows as isize, self.params_stride),
+            indices: forward(self.indices, rows as isize, self.indices_stride),
+            ..self
+        }
+    }
+}
+
+/// An odometer over the row loops of a geometry; what it turns by is a run of the innermost one.
+///
+/// Positions wrap around: the strides of an empty tensor may be anything, and none of its elements
+/// is read.
+pub(super) struct Walk<'a> {
+    outer: &'a [Loop],
+    inner: Loop,
+    /// The current step of each outer loop.
+    steps: Vec<usize>,
+    /// The current step of the inner loop.
+    step: usize,
+    /// Where the current steps of the outer loops lie.
+    params: usize,
+    indices: usize,
+}
+
+impl<'a> Walk<'a> {
+    /// Starts at row number `row`.
+    pub(super) fn new(geometry: &'a Geometry, mut row: usize) -> Self {
+        const ONCE: Loop = Loop {
+            extent: 1,
+            params_stride: 0,
+            indices_stride: 0,
+        };
+        let (inner, outer) = geometry
+            .row_loops()
+            .split_last()
+            .map_or((ONCE, &[][..]), |(&inner, outer)| (inner, outer));
+        let mut walk = Walk {
+            outer,
+            inner,
+            steps: vec![0; outer.len()],
+            step: row % inner.extent,
+            params: geometry.params_offset,
+            indices: geometry.indices_offset,
+        };
+        row /= inner.extent;
+        for d in (0..outer.len()).rev() {
+            walk.steps[d] = row % outer[d].extent;
+            walk.go(walk.steps[d] as isize, outer[d]);
+            row /= outer[d].extent;
+        }
+        walk
+    }
+
+    /// The next rows, at most `limit` (which is not 0); after the last row comes the first.
+    pub(super) fn run(&mut self, limit: usize) -> Run {
+        let (step, inner) = (self.step as isize, self.inner);
+        let run = Run {
+            rows: limit.min(inner.extent - self.step),
+            params: forward(self.params, step, inner.params_stride),
+            params_stride: inner.params_stride,
+            indices: forward(self.indices, step, inner.indices_stride),
+            indices_stride: inner.indices_stride,
+        };
+        self.step += run.rows;
+        if self.step == inner.extent {
+            self.step = 0;
+            self.turn();
+        }
+        run
+    }
+
+    /// Turns the outer loops by one step.
+    fn turn(&mut self) {
+        for d in (0..self.outer.len()).rev() {
+            let l = self.outer[d];
+            self.steps[d] += 1;
+            self.go(1, l);
+            if self.steps[d] < l.extent {
+                return;
+            }
+            self.steps[d] = 0;
+            self.go(-(l.extent as isize), l);
+        }
+    }
+
+    fn go(&mut self, steps: isize, l: Loop) {
+        self.params = forward(self.params, steps, l.params_stride);
+        self.indices = forward(self.indices, steps, l.indices_stride);
+    }
+}
+
+/// `steps` strides on from `at`.
+pub(super) fn forward(at: usize, steps: isize, stride: isize) -> usize {
+    at.wrapping_add_signed(steps.wrapping_mul(stride))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn from_any_row_in_runs_of_any_length_every_row_comes_in_order() {
+        let row_loop = |extent, params_stride, indices_stride| Loop {
+            extent,
+            params_stride,
+            indices_stride,
+        };
+        let geometry = Geometry {
+            loops: vec![row_loop(3, 100, -7), row_loop(2, -10, 0), row_loop(5, 3, 1)],
+            params_offset: 50,
+            indices_offset: 20,
+            ..Geometry::empty()
+        };
+        let row = |n: usize| {
+            let (a, b, c) = (n / 10 % 3, n / 5 % 2, n % 5);
+            (50 + 100 * a - 10 * b + 3 * c, 20 - 7 * a + c)
+        };
+        for first in 0..30 {
+            for limit in 1..7 {
+                let mut walk = Walk::new(&geometry, first);
+                let mut n = first;
+                while n < first + 30 {
+                    let run = walk.run(limit);
+                    assert!((1..=limit).contains(&run.rows));
+                    for step in 0..run.rows as isize {
+                        let params = forward(run.params, step, run.params_stride);
+                        let indices = forward(run.indices, step, run.indices_stride);
+                        assert_eq!((params, indices), row(n), "{first} {limit} {n}");
+                        n += 1;
+                    }
+                }
+            }
+        }
+        let scalar = Walk::new(&Geometry::empty(), 0).run(9);
+        assert_eq!((scalar.rows, scalar.params, scalar.indices), (1, 0, 0));
+    }
+}
