@@ -103,6 +103,61 @@ dtypes! {
     C128 "c128" 16 "Complex numbers of two f64.",
 }
 
+/// An element type that has a [`DType`].
+///
+/// For code that is generic over the types that files and frameworks name. Gathering needs no more
+/// than [`Element`].
+///
+/// ```
+/// use wgpu_gather::{HasDType, Rules};
+///
+/// /// The rules under which `jax.numpy.take` reads a bad index of this type.
+/// fn rules<T: HasDType>() -> Rules {
+///     Rules::jax_fill(T::DTYPE)
+/// }
+/// assert_eq!(rules::<f32>(), Rules::jax_fill("f32".parse().unwrap()));
+/// ```
+pub trait HasDType: Element {
+    /// The type's name among those of files and frameworks.
+    const DTYPE: DType;
+}
+
+macro_rules! has_dtype {
+    ($($(#[$attribute:meta])* $type:ty: $variant:ident,)*) => {
+        $($(#[$attribute])*
+        impl HasDType for $type {
+            const DTYPE: DType = DType::$variant;
+        })*
+
+        #[cfg(test)]
+        const WIDTHS: &[(DType, usize)] = &[
+            $($(#[$attribute])* (<$type>::DTYPE, size_of::<$type>()),)*
+        ];
+    };
+}
+
+has_dtype! {
+    bool: Bool,
+    u8: U8,
+    i8: I8,
+    u16: U16,
+    i16: I16,
+    #[cfg(feature = "half")]
+    half::f16: F16,
+    #[cfg(feature = "half")]
+    half::bf16: BF16,
+    u32: U32,
+    i32: I32,
+    f32: F32,
+    u64: U64,
+    i64: I64,
+    f64: F64,
+    #[cfg(feature = "num-complex")]
+    num_complex::Complex<f32>: C64,
+    #[cfg(feature = "num-complex")]
+    num_complex::Complex<f64>: C128,
+}
+
 impl fmt::Display for DType {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.name())
@@ -119,6 +174,17 @@ mod tests {
             assert_eq!(dtype.name().parse(), Ok(dtype));
         }
         assert!("float".parse::<DType>().is_err());
+    }
+
+    #[test]
+    fn a_type_is_as_wide_as_its_dtype() {
+        for &(dtype, bytes) in WIDTHS {
+            assert_eq!(dtype.bytes(), bytes, "{dtype}");
+        }
+        if cfg!(all(feature = "half", feature = "num-complex")) {
+            let dtypes: Vec<_> = WIDTHS.iter().map(|&(dtype, _)| dtype).collect();
+            assert_eq!(dtypes, DType::ALL);
+        }
     }
 
     #[test]

@@ -306,6 +306,29 @@ pub enum Error {
         len: usize,
     },
 
+    /// An array of ndarray leaves out elements between those that it has, or has some in several
+    /// places.
+    #[error(
+        "an array of shape {shape:?} and strides {strides:?} has gaps, which may be borrowed elsewhere; allowed: it together with the array that it is a part of (TensorView::part_of), or a copy (interop::without_gaps)"
+    )]
+    ViewHasGaps {
+        /// The shape of the array.
+        shape: Vec<usize>,
+        /// Its strides, in elements.
+        strides: Vec<isize>,
+    },
+
+    /// An array of ndarray is no part of the one that it is said to be a part of.
+    #[error(
+        "an array of shape {shape:?} and strides {strides:?} has elements that the array that it is to be a part of has not"
+    )]
+    NotAPart {
+        /// The shape of the array.
+        shape: Vec<usize>,
+        /// Its strides, in elements.
+        strides: Vec<isize>,
+    },
+
     /// A view is to be reshaped to another number of elements.
     #[error(
         "a view of shape {from:?} cannot be reshaped to {to:?}: the numbers of elements differ"

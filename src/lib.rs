@@ -214,8 +214,18 @@
 //! - `gpu` (default): the wgpu executor, in the module `gpu`, and wgpu itself as
 //!   `wgpu_gather::wgpu`. Without it: planner and CPU path only.
 //! - `rayon` (default): the CPU path on all cores; without it, on one.
-//! - `verify`: reading case files with recorded answers, and checking executors against the
-//!   reference.
+//! - `ndarray`: arrays of ndarray 0.17 as tensors, of any strides and without a copy, and tensors as
+//!   its arrays: see [`interop`].
+//! - `half`: `half::f16` and `half::bf16` are [`Element`]s and have a [`DType`] ([`HasDType`]).
+//! - `num-complex`: so are and have `num_complex::Complex` of `f32` and `f64`.
+//! - `verify`: the module `verify`, which says whether an executor is right, such as your GPU with
+//!   its driver: it runs built-in calls and any number of random ones on it and compares bits with
+//!   the reference, and it reads case files with recorded answers of frameworks. For tests; the
+//!   command `wgpu-gather verify` is made of it.
+//!
+//! Without features the dependencies are bytemuck, pollster and thiserror. `ndarray`, `half` and
+//! `num-complex` are part of the public API: your program must use the same major version of them
+//! (before 1.0: minor version) for its types to be these types.
 //!
 //! wgpu 30 is needed. A new major version of wgpu is a breaking change of this crate.
 
@@ -234,6 +244,7 @@ mod executor;
 #[cfg(feature = "gpu")]
 pub mod gpu;
 mod index;
+pub mod interop;
 mod op;
 pub mod plan;
 mod rules;
@@ -246,7 +257,7 @@ mod view;
 #[cfg(feature = "gpu")]
 pub use wgpu;
 
-pub use element::{DType, Element};
+pub use element::{DType, Element, HasDType};
 pub use error::{BadIndex, Error, OpKind, Result, Role};
 pub use executor::{Auto, Executor};
 pub use index::{Index, IndexType};
@@ -257,6 +268,6 @@ pub use shape::{Layout, checked_elements};
 pub use tensor::{Indices, Params, Tensor, TensorView};
 
 /// The examples of the README.
-#[cfg(all(doctest, feature = "gpu"))]
+#[cfg(all(doctest, feature = "gpu", feature = "ndarray"))]
 #[doc = include_str!("../README.md")]
 struct Readme;

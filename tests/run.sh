@@ -41,14 +41,25 @@ if [[ -z ${XDG_RUNTIME_DIR:-} ]]; then
 fi
 
 # Each feature alone, and none: the library without its dev-dependencies, which could hide a
-# feature that a dependency lacks.
+# feature that a dependency lacks. "default" is a feature of the manifest, too.
 clippy_features() {
     local features
-    for features in "" gpu rayon verify; do
+    features=$(sed -n '/^\[features\]/,/^\[dependencies\]/s/^\([a-z0-9_-]*\) = .*/\1/p' Cargo.toml)
+    [[ $features == *gpu*verify* ]] # what was read are the features
+    for features in "" $features; do
         echo "features: ${features:-none}"
         cargo clippy --package wgpu-gather --lib --locked \
             --no-default-features --features "$features" -- -D warnings
     done
+}
+
+# Without features, the library is planner and CPU path, with few dependencies and no wgpu.
+few_dependencies() {
+    local direct
+    direct=$(cargo tree --package wgpu-gather --no-default-features --edges normal --locked \
+        --depth 1 --prefix none --format '{lib}' | tail -n +2 | sort | tr '\n' ' ')
+    echo "dependencies without features: $direct"
+    [[ $direct == "bytemuck pollster thiserror " ]]
 }
 
 # The library's; the command, whose docs would land in the same folder, has none but --help.
@@ -146,6 +157,7 @@ vulkan_validation() {
 run "format" cargo fmt --all --check
 run "lints" cargo clippy --workspace --all-targets --all-features --locked -- -D warnings
 run "lints of each feature alone" clippy_features
+run "dependencies without features" few_dependencies
 run "documentation" doc
 run "building the tests" cargo test --workspace --all-features --locked --no-run
 run "adapters" adapters

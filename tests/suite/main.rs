@@ -12,6 +12,8 @@ mod faults;
 mod fences;
 mod fixtures;
 mod memory;
+#[cfg(feature = "ndarray")]
+mod ndarrays;
 mod random;
 mod segments;
 mod shaders;
