@@ -74,7 +74,7 @@ mod tests {
         assert_eq!(call(1024, 1024, (8 << 20) + 4096), HostCall::Whole);
         assert!(matches!(
             call(1024, 1024, (8 << 20) + 4095),
-            HostCall::Streamed(StreamSizes { params_bytes, .. }) if params_bytes < 2 << 20
+            HostCall::Streamed(sizes) if sizes.params_bytes + sizes.output_bytes < 8 << 20
         ));
         assert_eq!(call(1024, 511, 1 << 20), HostCall::Collected);
         assert!(matches!(call(1024, 512, 1 << 20), HostCall::Streamed(_)));
