@@ -4,12 +4,14 @@
 //! that executes one) sees loops, strides and coordinates only.
 
 mod block;
+mod choice;
 mod geometry;
 mod kernel;
 
 pub use block::{GeometryBlock, MAX_COORDINATES, MAX_FILL_BYTES, MAX_LOOPS, Starts};
+pub use choice::{Form, KernelKind};
 pub use geometry::{Coordinate, Geometry, Loop};
-pub use kernel::{Kernel, KernelKind};
+pub use kernel::Kernel;
 
 use crate::error::{BadIndex, Error, OpKind, Result, Role};
 use crate::index::IndexType;
