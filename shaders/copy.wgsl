@@ -13,19 +13,28 @@ struct Source {
 }
 
 fn look_up(at: Place) -> Source {
-    if (SINGLE) {
-        let c = geometry.coordinates[0];
-        let coordinate = resolve(load_index(at.indices), c.x);
-        return Source(at.params + coordinate * c.y, coordinate != BAD);
-    }
     var source = Source(at.params, true);
-    for (var k = 0u; k < geometry.depth; k++) {
-        let c = geometry.coordinates[k];
-        let coordinate = resolve(load_index(at.indices + k * geometry.index_step), c.x);
-        source.valid = source.valid && coordinate != BAD;
-        source.params += coordinate * c.y;
+    if (DEPTH == 0u) {
+        for (var k = 0u; k < geometry.depth; k++) {
+            add_coordinate(at, k, &source);
+        }
+        return source;
+    }
+    add_coordinate(at, 0u, &source);
+    if (DEPTH == 3u) {
+        add_coordinate(at, 1u, &source);
+        if (geometry.depth > 2u) {
+            add_coordinate(at, 2u, &source);
+        }
     }
     return source;
+}
+
+fn add_coordinate(at: Place, k: u32, source: ptr<function, Source>) {
+    let c = geometry.coordinates[k];
+    let coordinate = resolve(load_index(at.indices + k * geometry.index_step), c.x);
+    (*source).params += coordinate * c.y;
+    (*source).valid = (*source).valid && coordinate != BAD;
 }
 
 fn load(at: u32) -> Lane {

@@ -29,8 +29,10 @@ struct Geometry {
 
 // What most gathers are needs little of this file and of index.wgsl. A pipeline for them leaves
 // the rest out, which spares registers, and time on devices that run both sides of a branch.
-override SINGLE: bool = false; // at most one loop, and one coordinate
-override PLAIN: bool = false;  // a bad index leaves zeros: no clipping, wrapping, fill value
+// `Form` in src/plan/choice.rs has the combinations that there are.
+override LOOPS: u32 = 0u;     // 1 or 4: at most so many; 0: any number
+override DEPTH: u32 = 0u;     // 1: one coordinate; 3: two or three; 0: any number
+override PLAIN: bool = false; // a bad index leaves zeros: no clipping, wrapping, fill value
 
 const WORKGROUP = 256u;
 
@@ -63,14 +65,19 @@ struct Place {
 fn place(row: u32) -> Place {
     var at = Place(geometry.params_offset, geometry.indices_offset);
     var rest = row;
-    if (!SINGLE) {
+    if (LOOPS == 4u) {
+        if (geometry.loop_count > 3u) {
+            rest = take_apart(rest, 3u, &at);
+        }
+        if (geometry.loop_count > 2u) {
+            rest = take_apart(rest, 2u, &at);
+        }
+        if (geometry.loop_count > 1u) {
+            rest = take_apart(rest, 1u, &at);
+        }
+    } else if (LOOPS == 0u) {
         for (var d = geometry.loop_count; d > 1u; d--) {
-            let l = geometry.loops[d - 1u];
-            let outer = divide(rest, geometry.divisors[d - 1u].xy);
-            let step = rest - outer * l.x;
-            rest = outer;
-            at.params += step * l.y;
-            at.indices += step * l.z;
+            rest = take_apart(rest, d - 1u, &at);
         }
     }
     // The outermost loop takes what is left; without loops, its strides are 0.
@@ -78,4 +85,14 @@ fn place(row: u32) -> Place {
     at.params += rest * l.y;
     at.indices += rest * l.z;
     return at;
+}
+
+// Adds the step of loop `d` to `at`; what is left counts the runs of that loop.
+fn take_apart(row: u32, d: u32, at: ptr<function, Place>) -> u32 {
+    let l = geometry.loops[d];
+    let outer = divide(row, geometry.divisors[d].xy);
+    let step = row - outer * l.x;
+    (*at).params += step * l.y;
+    (*at).indices += step * l.z;
+    return outer;
 }

@@ -24,7 +24,7 @@ fn main(
 // The place so many steps of the innermost loop on.
 fn advance(at: Place, steps: u32) -> Place {
     var innermost = 0u;
-    if (!SINGLE) {
+    if (LOOPS != 1u) {
         innermost = geometry.loop_count - 1u;
     }
     let l = geometry.loops[innermost];

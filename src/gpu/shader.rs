@@ -56,6 +56,7 @@ impl Specialisation {
                 stages.push(Stage::Copy(kind, lane, Form::Single));
                 stages.push(Stage::Copy(kind, lane, Form::Nested));
                 if !matches!(kind, Runs | Packed4) {
+                    stages.push(Stage::Copy(kind, lane, Form::Tuples));
                     stages.push(Stage::Copy(kind, lane, Form::General));
                 }
             }
@@ -113,8 +114,13 @@ impl Specialisation {
     pub fn constants(&self) -> Vec<(&'static str, f64)> {
         let mut constants = vec![("INDEX_WORDS", f64::from(self.index_words))];
         if let Stage::Copy(kind, lane_bytes, form) = self.stage {
-            constants.push(("SINGLE", f64::from(u8::from(form == Form::Single))));
-            constants.push(("PLAIN", f64::from(u8::from(form != Form::General))));
+            let (loops, depth, plain) = match form {
+                Form::Single => (1.0, 1.0, 1.0),
+                Form::Nested => (4.0, 1.0, 1.0),
+                Form::Tuples => (4.0, 3.0, 1.0),
+                Form::General => (0.0, 0.0, 0.0),
+            };
+            constants.extend([("LOOPS", loops), ("DEPTH", depth), ("PLAIN", plain)]);
             if kind == KernelKind::Units {
                 constants.push(("UNIT", lane_bytes as f64));
             }

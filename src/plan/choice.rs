@@ -27,8 +27,10 @@ pub enum KernelKind {
 pub enum Form {
     /// At most one loop over rows, one coordinate; a bad index leaves zeros.
     Single,
-    /// Any loops and coordinates; a bad index leaves zeros.
+    /// At most four loops over rows, one coordinate; a bad index leaves zeros.
     Nested,
+    /// At most four loops over rows, two or three coordinates; a bad index leaves zeros.
+    Tuples,
     /// Any loops, coordinates and rules.
     General,
 }
@@ -49,7 +51,7 @@ impl Choice {
         let widest = widest_lane(plan, starts);
         let row_bytes = geometry.slice() * plan.element_bytes();
         // Four words at once: no byte of a vector of the output belongs to something else.
-        let vectors = form != Form::General
+        let vectors = matches!(form, Form::Single | Form::Nested)
             && starts.output.is_multiple_of(16)
             && plan.output_bytes().is_multiple_of(16);
         let runs = match geometry.row_loops().last() {
@@ -74,14 +76,15 @@ impl Choice {
 
 fn form(plan: &Plan) -> Form {
     let geometry = plan.geometry();
-    match plan.rules().out_of_bounds {
-        OutOfBounds::Fill(_) | OutOfBounds::Clip | OutOfBounds::Wrap => Form::General,
-        OutOfBounds::Zero | OutOfBounds::Error
-            if geometry.row_loops().len() <= 1 && geometry.coordinates.len() == 1 =>
-        {
-            Form::Single
-        }
-        OutOfBounds::Zero | OutOfBounds::Error => Form::Nested,
+    let zeros = match plan.rules().out_of_bounds {
+        OutOfBounds::Zero | OutOfBounds::Error => true,
+        OutOfBounds::Fill(_) | OutOfBounds::Clip | OutOfBounds::Wrap => false,
+    };
+    match (geometry.row_loops().len(), geometry.coordinates.len()) {
+        (0..=1, 1) if zeros => Form::Single,
+        (0..=4, 1) if zeros => Form::Nested,
+        (0..=4, 2..=3) if zeros => Form::Tuples,
+        _ => Form::General,
     }
 }
 
@@ -197,7 +200,8 @@ mod tests {
             Form::Single
         );
         assert_eq!(form(Op::gather(1), zero, &[9, 5], &[7]), Form::Nested);
-        assert_eq!(form(nd, zero, &[9, 5], &[7, 2]), Form::Nested);
+        assert_eq!(form(nd, zero, &[9, 5], &[7, 2]), Form::Tuples);
+        assert_eq!(form(nd, zero, &[9, 5, 2, 3], &[7, 4]), Form::General);
         assert_eq!(form(nd, zero, &[9, 5], &[7, 1]), Form::Single);
         assert_eq!(form(Op::gather(0), wrap, &[9, 5], &[7]), Form::General);
     }

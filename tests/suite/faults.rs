@@ -70,14 +70,7 @@ const SHADER_FAULTS: &[Fault] = &[
             "low",
         );
         let s = plant(s, part, "return BAD;", "return value.x;");
-        let s = plant(s, part, "source.valid && coordinate != BAD", "true");
-        let s = plant(
-            s,
-            part,
-            "return Source(at.params + coordinate * c.y, coordinate != BAD);",
-            "let flat = at.params + coordinate * c.y;
-             return Source(flat, flat < arrayLength(&params));",
-        );
+        let s = plant(s, part, "(*source).valid && coordinate != BAD", "true");
         plant(
             s,
             part,
