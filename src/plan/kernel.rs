@@ -147,7 +147,7 @@ impl Sharing {
 
     /// The rows of a workgroup.
     fn rows(&self) -> u64 {
-        WORKGROUP / self.lanes << u32::from(self.paired)
+        (WORKGROUP / self.lanes) << u32::from(self.paired)
     }
 
     /// The workgroups that a row takes.
