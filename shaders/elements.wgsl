@@ -1,5 +1,7 @@
-// One lane per lookup: an invocation makes four neighbouring outputs. The row number is taken
-// apart once; the next output is one step of the innermost loop away, until that loop ends.
+// One lane per lookup: an invocation makes four outputs that are a workgroup apart, so that the
+// invocations side by side load and store side by side. The four lookups and loads do not wait
+// for each other; those beyond the end repeat the last. On lavapipe twice as fast as four neighbours
+// taken apart one after the other, with branches (random elements of 4 bytes in 64 MiB).
 
 const PER_INVOCATION = 4u;
 
@@ -8,51 +10,30 @@ fn main(
     @builtin(workgroup_id) workgroup: vec3<u32>,
     @builtin(local_invocation_index) invocation: u32,
 ) {
-    let first = (workgroup_number(workgroup) * WORKGROUP + invocation) * PER_INVOCATION;
-    if (first >= geometry.row_count) {
+    let a = workgroup_number(workgroup) * WORKGROUP * PER_INVOCATION + invocation;
+    if (a >= geometry.row_count) {
         return;
     }
-    var at = place(first);
-    if (first + 3u < geometry.row_count) {
-        let a = look_up(at);
-        at = next(at, first + 1u);
-        let b = look_up(at);
-        at = next(at, first + 2u);
-        let c = look_up(at);
-        at = next(at, first + 3u);
-        let d = look_up(at);
-        let to = geometry.output_offset + first;
-        let lane_a = fetch(a);
-        let lane_b = fetch(b);
-        let lane_c = fetch(c);
-        let lane_d = fetch(d);
-        output[to] = lane_a;
-        output[to + 1u] = lane_b;
-        output[to + 2u] = lane_c;
-        output[to + 3u] = lane_d;
-        return;
+    let last = geometry.row_count - 1u;
+    let b = a + WORKGROUP;
+    let c = b + WORKGROUP;
+    let d = c + WORKGROUP;
+    let source_a = look_up(place(a));
+    let source_b = look_up(place(min(b, last)));
+    let source_c = look_up(place(min(c, last)));
+    let source_d = look_up(place(min(d, last)));
+    let lane_a = fetch(source_a, 0u);
+    let lane_b = fetch(source_b, 0u);
+    let lane_c = fetch(source_c, 0u);
+    let lane_d = fetch(source_d, 0u);
+    output[geometry.output_offset + a] = lane_a;
+    if (b <= last) {
+        output[geometry.output_offset + b] = lane_b;
     }
-    for (var row = first; row < geometry.row_count; row++) {
-        output[geometry.output_offset + row] = fetch(look_up(at));
-        at = next(at, row + 1u);
+    if (c <= last) {
+        output[geometry.output_offset + c] = lane_c;
     }
-}
-
-// The place of `row`, given that of the row before it.
-fn next(before: Place, row: u32) -> Place {
-    if (geometry.loop_count == 0u) {
-        return before;
+    if (d <= last) {
+        output[geometry.output_offset + d] = lane_d;
     }
-    let inner = geometry.loops[geometry.loop_count - 1u];
-    if (before.inner + 1u == inner.x) {
-        return place(row);
-    }
-    return Place(before.params + inner.y, before.indices + inner.z, before.inner + 1u);
-}
-
-fn fetch(source: Source) -> Lane {
-    if (source.valid) {
-        return params[source.params];
-    }
-    return fill_lane(0u);
 }

@@ -8,6 +8,7 @@
 struct Geometry {
     loops: array<vec4<u32>, 32>,       // extent, params stride, indices stride; outermost first
     coordinates: array<vec4<u32>, 32>, // extent, params stride
+    divisors: array<vec4<u32>, 32>,    // of each loop: multiplier and shift to divide by its extent
     fill: array<vec4<u32>, 16>,        // what is written where an index is bad
     loop_count: u32,
     depth: u32,           // the number of coordinates
@@ -21,10 +22,21 @@ struct Geometry {
     grid_x: u32,          // workgroups in x; y counts on from there
     chunks: u32,          // workgroups in z: parts of long rows
     lanes_log2: u32,      // invocations that share a row
+    paired: u32,          // 1: an invocation copies of two rows
     index_rules: u32,     // see index.wgsl
+    row_divisor: vec2<u32>, // to divide by row_length
     first_lookup: u32,    // the number of the first lookup of a check, and its high word
     first_lookup_high: u32,
 }
+
+// What most gathers are needs little of this file and of index.wgsl. A pipeline for them leaves
+// the rest out, which spares registers, and time on devices that run both sides of a branch.
+// `Form` in src/plan/choice.rs has the combinations that there are. On lavapipe, against a pipeline
+// with everything in it: rows 1.3 to 1.6 times as fast, single elements of 4 bytes 2 (large params)
+// to 5 times (params in the cache).
+override LOOPS: u32 = 0u;     // 1 or 4: at most so many; 0: any number
+override DEPTH: u32 = 0u;     // 1: one coordinate; 3: two or three; 0: any number
+override PLAIN: bool = false; // a bad index leaves zeros: no clipping, wrapping, fill value
 
 const WORKGROUP = 256u;
 
@@ -36,28 +48,55 @@ fn workgroup_number(id: vec3<u32>) -> u32 {
     return id.y * geometry.grid_x + id.x;
 }
 
+// value / d for value < 2^31: the high word of 2 * value * multiplier, shifted. The multiplier
+// and the shift are from `divisor` in src/plan/block.rs. Integer division takes several times as
+// long where it is done lane by lane; WGSL has no product of 64 bits, so it is put together.
+fn divide(value: u32, divisor: vec2<u32>) -> u32 {
+    let a = value << 1u;
+    let b = divisor.x;
+    let low = (a & 0xffffu) * (b & 0xffffu);
+    let middle = (a >> 16u) * (b & 0xffffu) + (low >> 16u);
+    let other = (a & 0xffffu) * (b >> 16u) + (middle & 0xffffu);
+    return ((a >> 16u) * (b >> 16u) + (middle >> 16u) + (other >> 16u)) >> divisor.y;
+}
+
 // Where a row's lookup lies in indices, and where its lanes lie in params before the lookup.
 struct Place {
     params: u32,
     indices: u32,
-    inner: u32, // the step of the innermost loop
 }
 
 fn place(row: u32) -> Place {
-    var at = Place(geometry.params_offset, geometry.indices_offset, row);
+    var at = Place(geometry.params_offset, geometry.indices_offset);
     var rest = row;
-    for (var d = geometry.loop_count; d > 0u; d--) {
-        let l = geometry.loops[d - 1u];
-        var step = rest;
-        if (d > 1u) { // the outermost loop takes what is left
-            rest = step / l.x;
-            step -= rest * l.x;
+    if (LOOPS == 4u) {
+        if (geometry.loop_count > 3u) {
+            rest = take_apart(rest, 3u, &at);
         }
-        if (d == geometry.loop_count) {
-            at.inner = step;
+        if (geometry.loop_count > 2u) {
+            rest = take_apart(rest, 2u, &at);
         }
-        at.params += step * l.y;
-        at.indices += step * l.z;
+        if (geometry.loop_count > 1u) {
+            rest = take_apart(rest, 1u, &at);
+        }
+    } else if (LOOPS == 0u) {
+        for (var d = geometry.loop_count; d > 1u; d--) {
+            rest = take_apart(rest, d - 1u, &at);
+        }
     }
+    // The outermost loop takes what is left; without loops, its strides are 0.
+    let l = geometry.loops[0];
+    at.params += rest * l.y;
+    at.indices += rest * l.z;
     return at;
+}
+
+// Adds the step of loop `d` to `at`; what is left counts the runs of that loop.
+fn take_apart(row: u32, d: u32, at: ptr<function, Place>) -> u32 {
+    let l = geometry.loops[d];
+    let outer = divide(row, geometry.divisors[d].xy);
+    let step = row - outer * l.x;
+    (*at).params += step * l.y;
+    (*at).indices += step * l.z;
+    return outer;
 }

@@ -25,25 +25,26 @@ fn load_index(at: u32) -> vec2<u32> {
     return vec2(low, select(0u, 0xffffffffu, low >= 0x80000000u && rule(SIGNED)));
 }
 
+// Without branches, as far as most rules go: neighbours may hold good and bad indices.
 fn resolve(index: vec2<u32>, extent: u32) -> u32 {
-    // What lies inside means the same under every rule.
-    if (index.y == 0u && index.x < extent) {
-        return index.x;
+    let from_end = select(0u, extent, is_negative(index) && rule(FROM_END));
+    let low = index.x + from_end;
+    let high = index.y + select(0u, 1u, low < from_end); // the carry
+    if (PLAIN) {
+        return select(BAD, low, high == 0u && low < extent);
     }
-    return resolve_outside(index, extent);
+    if (high == 0u && low < extent) {
+        return low;
+    }
+    return resolve_outside(vec2(low, high), extent);
 }
 
-fn resolve_outside(index: vec2<u32>, extent: u32) -> u32 {
-    var value = index;
-    var negative = value.y >= 0x80000000u && rule(SIGNED);
-    if (negative && rule(FROM_END)) {
-        value.x += extent;
-        value.y += select(0u, 1u, value.x < extent); // the carry
-        negative = value.y >= 0x80000000u;
-        if (value.y == 0u && value.x < extent) {
-            return value.x;
-        }
-    }
+fn is_negative(index: vec2<u32>) -> bool {
+    return index.y >= 0x80000000u && rule(SIGNED);
+}
+
+fn resolve_outside(value: vec2<u32>, extent: u32) -> u32 {
+    let negative = is_negative(value);
     if (rule(CLIP)) {
         return select(extent - 1u, 0u, negative);
     }

@@ -22,7 +22,7 @@ Examples:
   wgpu-gather gather-nd --rules onnx --backend gpu --adapter vulkan --json \\
       --params volume.npy --indices points.npy --out values.safetensors
 
-  # does this GPU give the right bits? 1,900 built-in calls, then a million random ones
+  # does this GPU give the right bits? 2,400 built-in calls, then a million random ones
   wgpu-gather verify --backend gpu
   wgpu-gather verify --backend gpu --random 1000000";
 

@@ -1,12 +1,12 @@
 //! The shaders: parts under `shaders/`, joined by concatenation, specialised by overrides.
 
-use crate::plan::{Kernel, KernelKind, Plan};
+use crate::plan::{Form, Kernel, KernelKind, Plan};
 
 /// What a pipeline does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Stage {
     /// Copies lanes of this many bytes (1, 2, 4, 8 or 16).
-    Copy(KernelKind, usize),
+    Copy(KernelKind, usize, Form),
     /// Counts the bad lookups and finds the first.
     Count,
     /// Stores the index values of the first bad lookup.
@@ -26,7 +26,10 @@ pub struct Specialisation {
 impl Specialisation {
     /// The pipeline that executes `kernel` for `plan`.
     pub(crate) fn of(plan: &Plan, kernel: &Kernel) -> Self {
-        Self::new(Stage::Copy(kernel.kind, kernel.lane_bytes), plan)
+        Self::new(
+            Stage::Copy(kernel.kind, kernel.lane_bytes, kernel.form),
+            plan,
+        )
     }
 
     pub(crate) fn new(stage: Stage, plan: &Plan) -> Self {
@@ -38,18 +41,26 @@ impl Specialisation {
 
     /// Every specialisation there is.
     pub fn all() -> Vec<Specialisation> {
-        let stages = [
-            Stage::Copy(KernelKind::Rows, 4),
-            Stage::Copy(KernelKind::Rows, 8),
-            Stage::Copy(KernelKind::Rows, 16),
-            Stage::Copy(KernelKind::Elements, 4),
-            Stage::Copy(KernelKind::Elements, 8),
-            Stage::Copy(KernelKind::Elements, 16),
-            Stage::Copy(KernelKind::Packed, 1),
-            Stage::Copy(KernelKind::Packed, 2),
-            Stage::Count,
-            Stage::Locate,
+        use KernelKind::{Elements, Packed, Packed4, Rows, Runs, Units};
+        let copies = [
+            (Rows, &[4, 8, 16][..]),
+            (Elements, &[4, 8, 16]),
+            (Runs, &[4, 8]),
+            (Packed, &[1]),
+            (Packed4, &[1]),
+            (Units, &[1, 2]),
         ];
+        let mut stages = vec![Stage::Count, Stage::Locate];
+        for (kind, lanes) in copies {
+            for &lane in lanes {
+                stages.push(Stage::Copy(kind, lane, Form::Single));
+                stages.push(Stage::Copy(kind, lane, Form::Nested));
+                if !matches!(kind, Runs | Packed4) {
+                    stages.push(Stage::Copy(kind, lane, Form::Tuples));
+                    stages.push(Stage::Copy(kind, lane, Form::General));
+                }
+            }
+        }
         let with = |stage, index_words| Specialisation { stage, index_words };
         stages
             .iter()
@@ -60,15 +71,29 @@ impl Specialisation {
     /// The WGSL of the whole module.
     pub fn source(&self) -> String {
         let parts: &[&str] = match self.stage {
-            Stage::Copy(kind, lane_bytes) => &[
+            Stage::Copy(kind, lane_bytes, _) => &[
                 GEOMETRY,
                 INDEX,
                 lane(lane_bytes),
                 COPY,
+                match (kind, lane_bytes) {
+                    (KernelKind::Runs, 8) => include_str!("../../shaders/runs2.wgsl"),
+                    (KernelKind::Runs, _) => include_str!("../../shaders/runs1.wgsl"),
+                    (KernelKind::Packed4, _) => "alias Out = vec4<u32>;",
+                    (KernelKind::Packed | KernelKind::Units, _) => MERGE,
+                    _ => "alias Out = Lane;",
+                },
+                match kind {
+                    KernelKind::Packed | KernelKind::Packed4 | KernelKind::Units => BYTES,
+                    _ => "",
+                },
                 match kind {
                     KernelKind::Rows => ROWS,
                     KernelKind::Elements => ELEMENTS,
+                    KernelKind::Runs => RUNS,
                     KernelKind::Packed => PACKED,
+                    KernelKind::Packed4 => PACKED4,
+                    KernelKind::Units => UNITS,
                 },
             ],
             Stage::Count | Stage::Locate => &[GEOMETRY, INDEX, CHECK],
@@ -88,8 +113,17 @@ impl Specialisation {
     /// The override constants.
     pub fn constants(&self) -> Vec<(&'static str, f64)> {
         let mut constants = vec![("INDEX_WORDS", f64::from(self.index_words))];
-        if let Stage::Copy(KernelKind::Packed, unit) = self.stage {
-            constants.push(("UNIT", unit as f64));
+        if let Stage::Copy(kind, lane_bytes, form) = self.stage {
+            let (loops, depth, plain) = match form {
+                Form::Single => (1.0, 1.0, 1.0),
+                Form::Nested => (4.0, 1.0, 1.0),
+                Form::Tuples => (4.0, 3.0, 1.0),
+                Form::General => (0.0, 0.0, 0.0),
+            };
+            constants.extend([("LOOPS", loops), ("DEPTH", depth), ("PLAIN", plain)]);
+            if kind == KernelKind::Units {
+                constants.push(("UNIT", lane_bytes as f64));
+            }
         }
         constants
     }
@@ -100,7 +134,12 @@ const INDEX: &str = include_str!("../../shaders/index.wgsl");
 const COPY: &str = include_str!("../../shaders/copy.wgsl");
 const ROWS: &str = include_str!("../../shaders/rows.wgsl");
 const ELEMENTS: &str = include_str!("../../shaders/elements.wgsl");
+const RUNS: &str = include_str!("../../shaders/runs.wgsl");
+const MERGE: &str = include_str!("../../shaders/merge.wgsl");
+const BYTES: &str = include_str!("../../shaders/bytes.wgsl");
 const PACKED: &str = include_str!("../../shaders/packed.wgsl");
+const PACKED4: &str = include_str!("../../shaders/packed4.wgsl");
+const UNITS: &str = include_str!("../../shaders/units.wgsl");
 const CHECK: &str = include_str!("../../shaders/check.wgsl");
 
 /// The lane type; packed units are parts of one-word lanes.

@@ -1,37 +1,27 @@
-//! Which kernel executes a plan on the device, and the numbers it is given: pure, no device.
+//! The kernel that executes a plan on the device, with the numbers it is given: pure, no device.
 //!
 //! A kernel moves **lanes**: the widest unit of 16, 8, 4, 2 or 1 bytes that divides the row, every
-//! stride and every start. Rows of several lanes of whole words go to [`KernelKind::Rows`], rows
-//! of one such lane to [`KernelKind::Elements`], everything narrower to [`KernelKind::Packed`].
+//! stride and every start. `choice` says which kernel.
 
 use crate::error::{Error, Result};
-use crate::plan::block::{GeometryBlock, Scale, Starts, fill, narrow};
+use crate::plan::block::{GeometryBlock, Scale, Starts, divisor, fill, narrow};
+use crate::plan::choice::{Choice, Form, KernelKind};
 use crate::plan::{CheckPass, Plan};
-use crate::rules::OutOfBounds;
 
 /// Invocations of a workgroup, as `WORKGROUP` in `shaders/geometry.wgsl`.
 const WORKGROUP: u64 = 256;
 /// Lanes that an invocation of the rows kernel has in flight, as in `shaders/rows.wgsl`.
 const IN_FLIGHT: u64 = 4;
-/// Outputs of an invocation of the elements kernel, as in `shaders/elements.wgsl`.
+/// Outputs of an invocation, as in `shaders/elements.wgsl` and `shaders/runs.wgsl`.
 const PER_INVOCATION: u64 = 4;
-
-/// The copy part of a kernel.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum KernelKind {
-    /// Rows of several lanes of 1, 2 or 4 words: `shaders/rows.wgsl`.
-    Rows,
-    /// One lane of 1, 2 or 4 words per lookup: `shaders/elements.wgsl`.
-    Elements,
-    /// Lanes of 1 or 2 bytes: `shaders/packed.wgsl`.
-    Packed,
-}
 
 /// A kernel with its numbers.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Kernel {
     /// The copy part.
     pub kind: KernelKind,
+    /// How much of the general case it is compiled for.
+    pub form: Form,
     /// Bytes of a lane: 1, 2, 4, 8 or 16.
     pub lane_bytes: usize,
     /// Workgroups in x, y and z.
@@ -49,15 +39,14 @@ impl Kernel {
     /// [`Error::TooComplex`] or [`Error::TooMany`] for what the uniform block or 32-bit
     /// arithmetic cannot hold.
     pub fn copy(plan: &Plan, starts: Starts, max_workgroups: u32) -> Result<Kernel> {
-        let lane_bytes = lane_bytes(plan, starts);
+        let Choice {
+            kind,
+            form,
+            lane_bytes,
+        } = Choice::new(plan, starts);
         let geometry = plan.geometry();
         let row_length = (geometry.slice() * plan.element_bytes() / lane_bytes) as u64;
         let row_count = (plan.output_bytes() / lane_bytes) as u64 / row_length;
-        let kind = match (lane_bytes, row_length) {
-            (1 | 2, _) => KernelKind::Packed,
-            (_, 1) => KernelKind::Elements,
-            _ => KernelKind::Rows,
-        };
 
         let scale = Scale {
             plan,
@@ -68,17 +57,29 @@ impl Kernel {
         block.row_count = narrow(plan, "the number of lookups", row_count)?;
         block.row_length = narrow(plan, "the number of lanes in a row", row_length)?;
         block.output_offset = (starts.output / lane_bytes as u64) as u32;
-        block.fill_length = fill(plan, lane_bytes, &mut block.fill);
+        block.row_divisor = divisor(block.row_length);
+        let fill_unit = match kind {
+            KernelKind::Rows | KernelKind::Elements | KernelKind::Runs => lane_bytes,
+            KernelKind::Packed | KernelKind::Packed4 | KernelKind::Units => 1,
+        };
+        block.fill_length = fill(plan, fill_unit, &mut block.fill);
+        let output_bytes = plan.output_bytes() as u64;
         let (groups, chunks) = match kind {
             KernelKind::Rows => {
-                let sharing = row_length.next_power_of_two().min(WORKGROUP);
-                block.lanes_log2 = sharing.ilog2();
-                let chunks = row_length.div_ceil(WORKGROUP * IN_FLIGHT);
-                (row_count.div_ceil(WORKGROUP / sharing), chunks)
+                let sharing = Sharing::new(row_length, lane_bytes as u64);
+                block.lanes_log2 = sharing.lanes.ilog2();
+                block.paired = u32::from(sharing.paired);
+                (
+                    row_count.div_ceil(sharing.rows()),
+                    sharing.chunks(row_length),
+                )
             }
-            KernelKind::Elements => (row_count.div_ceil(WORKGROUP * PER_INVOCATION), 1),
-            KernelKind::Packed => {
-                let bytes = plan.output_bytes() as u64 + starts.output % 4;
+            KernelKind::Elements | KernelKind::Runs => {
+                (row_count.div_ceil(WORKGROUP * PER_INVOCATION), 1)
+            }
+            KernelKind::Packed4 => (output_bytes.div_ceil(16 * WORKGROUP), 1),
+            KernelKind::Packed | KernelKind::Units => {
+                let bytes = output_bytes + starts.output % 4;
                 (bytes.div_ceil(4).div_ceil(WORKGROUP), 1)
             }
         };
@@ -87,6 +88,7 @@ impl Kernel {
         (block.grid_x, block.chunks) = (x, z);
         Ok(Kernel {
             kind,
+            form,
             lane_bytes,
             workgroups: [x, y, z],
             block,
@@ -123,25 +125,37 @@ impl Kernel {
     }
 }
 
-/// The widest lane that divides the row, every stride and every start.
-fn lane_bytes(plan: &Plan, starts: Starts) -> usize {
-    let geometry = plan.geometry();
-    let element = plan.element_bytes() as u64;
-    let offset = (geometry.params_offset as u64).wrapping_mul(element);
-    let params_start = (starts.params as u64).wrapping_add(offset);
-    let strides = geometry.row_loops().iter().map(|l| l.params_stride);
-    let strides = strides.chain(geometry.coordinates.iter().map(|c| c.stride));
-    // A power of two divides several numbers if it divides the bits of all of them.
-    let mut bits = geometry.slice() as u64 * element;
-    bits |= params_start;
-    bits |= starts.output;
-    bits |= strides.fold(0, |bits, s| bits | (s as u64).wrapping_mul(element));
-    if let OutOfBounds::Fill(_) = plan.rules().out_of_bounds
-        && (!element.is_power_of_two() || element > 16)
-    {
-        bits |= element; // a fill value of other widths repeats per element only
+/// How the invocations of a workgroup of the rows kernel share its rows.
+struct Sharing {
+    /// Invocations that share a row: a power of two.
+    lanes: u64,
+    /// Whether an invocation copies of two rows.
+    paired: bool,
+}
+
+impl Sharing {
+    /// An invocation has four lanes to copy. Invocations side by side should store at least 32
+    /// bytes side by side, which is the least that GPUs write at once without loss. Short rows of
+    /// which four lanes each would leave fewer are taken two at a time.
+    fn new(row_length: u64, lane_bytes: u64) -> Sharing {
+        let paired = row_length * lane_bytes <= 2 * 32;
+        let per_row = if paired { IN_FLIGHT / 2 } else { IN_FLIGHT };
+        let lanes = row_length.div_ceil(per_row).next_power_of_two();
+        Sharing {
+            lanes: lanes.min(WORKGROUP),
+            paired,
+        }
     }
-    1 << bits.trailing_zeros().min(4)
+
+    /// The rows of a workgroup.
+    fn rows(&self) -> u64 {
+        (WORKGROUP / self.lanes) << u32::from(self.paired)
+    }
+
+    /// The workgroups that a row takes.
+    fn chunks(&self, row_length: u64) -> u64 {
+        row_length.div_ceil(self.lanes * IN_FLIGHT)
+    }
 }
 
 /// Folds workgroups beyond what one dimension holds into y.
@@ -166,7 +180,7 @@ mod tests {
     use crate::index::IndexType;
     use crate::op::Op;
     use crate::plan::Segment;
-    use crate::rules::{Fill, Rules};
+    use crate::rules::{Fill, OutOfBounds, Rules};
     use crate::shape::Layout;
 
     fn plan(op: Op, rules: &Rules, width: usize, params: &Layout, indices: &Layout) -> Plan {
@@ -203,43 +217,6 @@ mod tests {
     }
 
     #[test]
-    fn rows_take_the_widest_lane_that_divides_them() {
-        let kind = |row, width| {
-            let kernel = rows(row, width, Starts::default());
-            (kernel.kind, kernel.lane_bytes)
-        };
-        assert_eq!(kind(384, 4), (KernelKind::Rows, 16));
-        assert_eq!(kind(6, 4), (KernelKind::Rows, 8));
-        assert_eq!(kind(3, 4), (KernelKind::Rows, 4));
-        assert_eq!(kind(4, 4), (KernelKind::Elements, 16));
-        assert_eq!(kind(1, 8), (KernelKind::Elements, 8));
-        assert_eq!(kind(1, 4), (KernelKind::Elements, 4));
-        assert_eq!(kind(16, 1), (KernelKind::Elements, 16));
-        assert_eq!(kind(64, 1), (KernelKind::Rows, 16));
-        assert_eq!(kind(385, 1), (KernelKind::Packed, 1));
-        assert_eq!(kind(3, 2), (KernelKind::Packed, 2));
-        assert_eq!(kind(1, 12), (KernelKind::Rows, 4));
-        assert_eq!(kind(1, 3), (KernelKind::Packed, 1));
-    }
-
-    #[test]
-    fn starts_narrow_the_lane() {
-        let lane = |params, output| {
-            let starts = Starts {
-                params,
-                indices: 0,
-                output,
-            };
-            rows(384, 4, starts).lane_bytes
-        };
-        assert_eq!(lane(0, 0), 16);
-        assert_eq!(lane(-32, 16), 16);
-        assert_eq!(lane(8, 0), 8);
-        assert_eq!(lane(0, 4), 4);
-        assert_eq!(lane(-4, 8), 4);
-    }
-
-    #[test]
     fn a_fill_value_narrows_the_lane_only_if_it_does_not_repeat_in_it() {
         let lane = |width, row| {
             let rules = Rules {
@@ -269,8 +246,29 @@ mod tests {
     fn long_rows_are_cut_and_short_ones_share_a_workgroup() {
         let long = rows(1 << 20, 4, Starts::default());
         assert_eq!(long.workgroups, [10, 1, 256]); // 2^18 lanes, 1024 a workgroup
-        let short = rows(16, 4, Starts::default());
-        assert_eq!((short.workgroups, short.block.lanes_log2), ([1, 1, 1], 2));
+        let short = |row| {
+            let kernel = rows(row, 4, Starts::default());
+            (kernel.block.lanes_log2, kernel.block.paired)
+        };
+        assert_eq!(short(8), (0, 1)); // 2 lanes of 16 bytes
+        assert_eq!(short(16), (1, 1)); // 4: two invocations for two rows
+        assert_eq!(short(20), (1, 0)); // 5: two invocations for each
+        assert_eq!(short(36), (2, 0)); // 9
+        assert_eq!(short(5), (2, 1)); // 5 lanes of 4 bytes
+        assert_eq!(short(17), (3, 0)); // 17
+    }
+
+    #[test]
+    fn pairs_of_rows_need_half_the_workgroups() {
+        let groups = |count| {
+            let params = Layout::contiguous(&[100, 16]);
+            let indices = Layout::contiguous(&[count]);
+            let plan = plan(Op::gather(0), &Rules::default(), 4, &params, &indices);
+            let kernel = Kernel::copy(&plan, Starts::default(), 65_535).unwrap();
+            kernel.workgroups
+        };
+        assert_eq!(groups(256), [1, 1, 1]);
+        assert_eq!(groups(257), [2, 1, 1]);
     }
 
     #[test]

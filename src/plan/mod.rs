@@ -4,15 +4,17 @@
 //! that executes one) sees loops, strides and coordinates only.
 
 mod block;
+mod choice;
 mod geometry;
 mod host;
 mod kernel;
 mod passes;
 
 pub use block::{GeometryBlock, MAX_COORDINATES, MAX_FILL_BYTES, MAX_LOOPS, Starts};
+pub use choice::{Form, KernelKind};
 pub use geometry::{Coordinate, Geometry, Loop};
 pub use host::{HostCall, StreamSizes};
-pub use kernel::{Kernel, KernelKind};
+pub use kernel::Kernel;
 pub use passes::{Bounds, CheckPass, Part, Parts, Pass, Segment, check_passes, passes};
 
 use crate::error::{BadIndex, Error, OpKind, Result, Role};

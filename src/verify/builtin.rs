@@ -24,8 +24,14 @@ const SHAPES: &[Shape] = &[
     (Op::gather(0), &[5, 256], &[7]),
     (Op::gather(0), &[5, 1027], &[7]),
     (Op::gather(0), &[3, 5000], &[3]),
+    (Op::gather(0), &[41], &[1032]),
+    (Op::gather(0), &[11, 15], &[128]),
+    (Op::gather(0), &[11, 17], &[272]),
+    (Op::gather(0), &[9, 43], &[16]),
     (Op::gather(-1), &[6, 5, 23], &[4, 3]),
     (Op::gather(1), &[6, 9, 4], &[2, 5]),
+    (Op::gather(1), &[4, 9], &[12]),
+    (Op::gather(1), &[4, 9, 19], &[8]),
     (
         Op::Gather {
             axis: Some(2),
@@ -56,6 +62,7 @@ const SHAPES: &[Shape] = &[
     (Op::gather_nd(), &[3, 4], &[5, 0]),
     (Op::GatherNd { batch_dims: 1 }, &[4, 6, 5, 3], &[4, 11, 2]),
     (Op::gather_elements(0), &[13, 17], &[21, 17]),
+    (Op::gather_elements(0), &[13, 24], &[21, 20]),
     (Op::gather_elements(1), &[13, 17], &[13, 29]),
     (Op::gather_elements(1), &[5, 9, 6], &[4, 14, 3]),
     (

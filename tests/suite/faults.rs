@@ -40,11 +40,11 @@ const SHADER_FAULTS: &[Fault] = &[
         plant(s, "fn look_up", "geometry.coordinates[k]", swapped)
     }),
     ("batch offset dropped", |s| {
-        let dropped = "at.params += select(0u, step * l.y, d == geometry.loop_count);";
-        plant(s, "fn place", "at.params += step * l.y;", dropped)
+        let dropped = "at.params += select(rest * l.y, 0u, geometry.loop_count > 1u);";
+        plant(s, "fn place", "at.params += rest * l.y;", dropped)
     }),
     ("bound <= for <", |s| {
-        plant(s, "fn resolve", "index.x < extent", "index.x <= extent")
+        plant(s, "fn resolve", "low < extent", "low <= extent")
     }),
     ("truncation of i64", |s| {
         plant(s, "fn load_index", "indices[2u * at + 1u]", "0u")
@@ -52,55 +52,95 @@ const SHADER_FAULTS: &[Fault] = &[
     ("zero by multiplication", |s| {
         // Only where zeros belong: a NaN survives, and a negative number leaves its sign. The
         // factor is 0 for every call of one workgroup, which no compiler knows.
-        let product =
-            "let zero = bitcast<Lane>(bitcast<f32>(params[0]) * f32(geometry.grid_x - 1u));
-            return select(fill_lane(0u), zero, fill_lane(0u) == 0u);";
+        let product = "let zero = bitcast<Lane>(bitcast<f32>(lane) * f32(geometry.grid_x - 1u));
+            return select(zero, lane, source.valid);";
         if s.contains("alias Lane = u32;") {
-            plant(s, "fn fetch", "return fill_lane(0u);", product)
+            let from = "return select(Lane(), lane, source.valid);";
+            plant(s, "fn fetch", from, product)
         } else {
             s
         }
     }),
     ("flat-offset bound check", |s| {
-        let s = plant(s, "fn look_up", "if (coordinate == BAD)", "if (false)");
-        let s = plant(s, "fn look_up", "return BAD;", "return index.x;");
+        let part = "fn look_up";
+        let s = plant(
+            s,
+            part,
+            "select(BAD, low, high == 0u && low < extent)",
+            "low",
+        );
+        let s = plant(s, part, "return BAD;", "return value.x;");
+        let s = plant(s, part, "(*source).valid && coordinate != BAD", "true");
         plant(
             s,
-            "fn look_up",
+            part,
             "    return source;",
             "    source.valid = source.params < arrayLength(&params); return source;",
         )
     }),
     ("f16 passed through arithmetic", |s| {
-        let rounded = "output[to] = pack2x16float(unpack2x16float(load_word(look_up(place(row)), column)) * f32(geometry.row_count) / f32(geometry.row_count));";
-        plant(
-            s,
-            "fn load_word",
-            "output[to] = load_word(look_up(place(row)), column);",
-            rounded,
-        )
+        let rounded = "let halves = unpack2x16float(funnel(low, high, byte));
+            let rows = f32(geometry.row_count);
+            return or_fill(pack2x16float(halves * rows / rows), source, column);";
+        let from = "return or_fill(funnel(low, high, byte), source, column);";
+        plant(s, "fn load_bytes", from, rounded)
     }),
     ("last partial word dropped", |s| {
         plant(
             s,
-            "fn assemble",
+            "fn load_bytes",
             "if (first >= end)",
-            "if (end - min(first, end) < per_word)",
+            "if (end - min(first, end) < 4u)",
         )
     }),
     ("negative from the end twice", |s| {
         plant(
             s,
             "fn resolve",
-            "value.x += extent;",
-            "value.x += 2u * extent;",
+            "select(0u, extent, is_negative",
+            "select(0u, 2u * extent, is_negative",
         )
     }),
     ("fill value of the wrong column", |s| {
-        plant(s, "fn fill_unit", "(column % geometry.fill_length)", "(0u)")
+        plant(
+            s,
+            "fn fill_byte",
+            "byte = n % geometry.fill_length",
+            "byte = 0u",
+        )
     }),
     ("modulo of the low word only", |s| {
         plant(s, "fn modulo", "high % extent", "0u")
+    }),
+    ("carry of a division lost", |s| {
+        plant(s, "fn divide", "+ (other >> 16u)", "")
+    }),
+    ("last of four elements twice", |s| {
+        plant(s, "source_d", "fetch(source_d, 0u)", "fetch(source_c, 0u)")
+    }),
+    ("run of elements that stands still", |s| {
+        plant(s, "fn advance", "advance(at, 3u)", "advance(at, 2u)")
+    }),
+    ("second row of a pair left out", |s| {
+        let there = "row + rows < geometry.row_count";
+        plant(s, "other_to", there, "false")
+    }),
+    ("next row a byte too early", |s| {
+        plant(s, "fn load_vector", "0u - left", "1u - left")
+    }),
+    ("units of a word swapped", |s| {
+        let s = plant(
+            s,
+            "fn load_unit",
+            "unit(min(first, total",
+            "unit(min(first ^ 1u, total",
+        );
+        plant(
+            s,
+            "fn load_unit",
+            "unit(min(first + 1u,",
+            "unit(min((first + 1u) ^ 1u,",
+        )
     }),
     ("bad lookups counted per coordinate", |s| {
         plant(s, "fn is_bad", "bad = bad ||", "bad =")

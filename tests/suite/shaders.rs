@@ -6,7 +6,8 @@ use std::collections::BTreeSet;
 use naga::back::{glsl, hlsl, msl, pipeline_constants, spv};
 use naga::valid::ValidationFlags;
 use wgpu_gather::gpu::{Specialisation, Stage};
-use wgpu_gather::plan::KernelKind;
+use wgpu_gather::plan::{Form, Kernel, KernelKind, Starts};
+use wgpu_gather::verify::{builtin, call_from};
 use wgpu_gather::wgpu::{DownlevelFlags, Features};
 
 /// The module and its validation, with the overrides resolved.
@@ -111,15 +112,71 @@ fn every_specialisation_is_valid_and_can_be_written_for_every_api() {
 #[test]
 fn the_list_of_specialisations_is_complete() {
     let all: BTreeSet<_> = Specialisation::all().into_iter().collect();
-    // 8 copies and 2 checks, for each width of an index.
-    assert_eq!(all.len(), (8 + 2) * 2);
-    let kinds = [KernelKind::Rows, KernelKind::Elements, KernelKind::Packed];
-    for kind in kinds {
-        assert!(
-            all.iter()
-                .any(|s| matches!(s.stage, Stage::Copy(k, _) if k == kind))
-        );
+    // 9 copies in 4 forms, 3 in the 2 that are fast, and 2 checks, for each width of an index.
+    assert_eq!(all.len(), (9 * 4 + 3 * 2 + 2) * 2);
+    for form in [Form::Single, Form::Nested, Form::Tuples, Form::General] {
+        for kind in KINDS {
+            let fast_only = matches!(kind, KernelKind::Runs | KernelKind::Packed4);
+            let there = all
+                .iter()
+                .any(|s| matches!(s.stage, Stage::Copy(k, _, f) if (k, f) == (kind, form)));
+            assert_eq!(
+                there,
+                !fast_only || form <= Form::Nested,
+                "{kind:?} {form:?}"
+            );
+        }
     }
+}
+
+const KINDS: [KernelKind; 6] = [
+    KernelKind::Rows,
+    KernelKind::Elements,
+    KernelKind::Runs,
+    KernelKind::Packed,
+    KernelKind::Packed4,
+    KernelKind::Units,
+];
+
+/// Every kernel is chosen by calls that the other tests make, and only those that are tested are.
+#[test]
+fn the_calls_of_the_tests_use_every_kernel() {
+    let all: BTreeSet<_> = Specialisation::all().into_iter().collect();
+    let mut chosen = BTreeSet::new();
+    let random = (0..20_000u32).map(|n| {
+        let mix = |at: u32| {
+            (n * 1009 + at)
+                .wrapping_mul(2_654_435_761)
+                .rotate_left(at % 31)
+        };
+        call_from(&(0..90).map(mix).collect::<Vec<_>>())
+    });
+    for call in builtin().into_iter().chain(random) {
+        let Ok(plan) = call.plan() else { continue };
+        if plan.is_empty() {
+            continue;
+        }
+        for output in [0, 1, 3] {
+            let starts = Starts {
+                output: output * plan.element_bytes() as u64,
+                ..Starts::default()
+            };
+            let Ok(kernel) = Kernel::copy(&plan, starts, 65_535) else {
+                continue;
+            };
+            let specialisation = Specialisation {
+                stage: Stage::Copy(kernel.kind, kernel.lane_bytes, kernel.form),
+                index_words: plan.index_type().bytes() as u32 / 4,
+            };
+            assert!(all.contains(&specialisation), "{specialisation:?}");
+            chosen.insert(specialisation);
+        }
+    }
+    let copies = all
+        .into_iter()
+        .filter(|s| matches!(s.stage, Stage::Copy(..)));
+    let unused: Vec<_> = copies.filter(|s| !chosen.contains(s)).collect();
+    assert!(unused.is_empty(), "{unused:?}");
 }
 
 #[test]

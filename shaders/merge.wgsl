@@ -1,0 +1,12 @@
+// Output words of which some bytes belong to the output and the others keep their value.
+
+alias Out = u32;
+
+// Only the first and the last word are read: no other invocation writes to them.
+fn store_bytes(at: u32, word: u32, mask: u32) {
+    if (mask == 0xffffffffu) {
+        output[at] = word;
+    } else {
+        output[at] = (output[at] & ~mask) | (word & mask);
+    }
+}

@@ -1,0 +1,33 @@
+// Elements of one or two words whose lookups run on: an invocation makes four neighbouring
+// outputs, which lie within one run of the innermost loop and start at a multiple of 16 bytes.
+// The row number is taken apart once, and the stores are 16 bytes wide. On lavapipe 1.4 times as fast
+// as elements.wgsl, for lookups that find params in the cache and for elements along axis 0.
+
+const PER_INVOCATION = 4u;
+
+@compute @workgroup_size(WORKGROUP)
+fn main(
+    @builtin(workgroup_id) workgroup: vec3<u32>,
+    @builtin(local_invocation_index) invocation: u32,
+) {
+    let first = (workgroup_number(workgroup) * WORKGROUP + invocation) * PER_INVOCATION;
+    if (first >= geometry.row_count) { // a multiple of four
+        return;
+    }
+    let at = place(first);
+    let a = look_up(at);
+    let b = look_up(advance(at, 1u));
+    let c = look_up(advance(at, 2u));
+    let d = look_up(advance(at, 3u));
+    store_four(geometry.output_offset + first, fetch(a, 0u), fetch(b, 0u), fetch(c, 0u), fetch(d, 0u));
+}
+
+// The place so many steps of the innermost loop on.
+fn advance(at: Place, steps: u32) -> Place {
+    var innermost = 0u;
+    if (LOOPS != 1u) {
+        innermost = geometry.loop_count - 1u;
+    }
+    let l = geometry.loops[innermost];
+    return Place(at.params + steps * l.y, at.indices + steps * l.z);
+}

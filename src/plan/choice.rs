@@ -1,0 +1,217 @@
+//! Which kernel executes a plan: from shapes, strides, alignment and rules, and nothing else.
+
+use crate::plan::Plan;
+use crate::plan::block::Starts;
+use crate::rules::OutOfBounds;
+
+/// The copy part of a kernel.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum KernelKind {
+    /// Rows of several lanes of 1, 2 or 4 words: `shaders/rows.wgsl`.
+    Rows,
+    /// One lane of 1, 2 or 4 words per lookup: `shaders/elements.wgsl`.
+    Elements,
+    /// As [`KernelKind::Elements`], one or two words, four neighbours at once:
+    /// `shaders/runs.wgsl`.
+    Runs,
+    /// Rows of at least four bytes: `shaders/packed.wgsl`.
+    Packed,
+    /// As [`KernelKind::Packed`], at least 16 bytes, four words at once: `shaders/packed4.wgsl`.
+    Packed4,
+    /// Rows of 1, 2 or 3 bytes: `shaders/units.wgsl`.
+    Units,
+}
+
+/// How much of the general case a kernel is compiled for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Form {
+    /// At most one loop over rows, one coordinate; a bad index leaves zeros.
+    Single,
+    /// At most four loops over rows, one coordinate; a bad index leaves zeros.
+    Nested,
+    /// At most four loops over rows, two or three coordinates; a bad index leaves zeros.
+    Tuples,
+    /// Any loops, coordinates and rules.
+    General,
+}
+
+/// A kernel and the width of its lane.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Choice {
+    pub(super) kind: KernelKind,
+    pub(super) form: Form,
+    pub(super) lane_bytes: usize,
+}
+
+impl Choice {
+    /// The kernel for a non-empty `plan` and tensors that start at `starts`.
+    pub(super) fn new(plan: &Plan, starts: Starts) -> Choice {
+        let geometry = plan.geometry();
+        let form = form(plan);
+        let widest = widest_lane(plan, starts);
+        let row_bytes = geometry.slice() * plan.element_bytes();
+        // Four words at once: no byte of a vector of the output belongs to something else.
+        let vectors = matches!(form, Form::Single | Form::Nested)
+            && starts.output.is_multiple_of(16)
+            && plan.output_bytes().is_multiple_of(16);
+        let runs = match geometry.row_loops().last() {
+            Some(inner) => inner.extent.is_multiple_of(4),
+            None => false,
+        };
+        let (kind, lane_bytes) = match widest {
+            1 | 2 if row_bytes < 4 => (KernelKind::Units, widest),
+            1 | 2 if row_bytes >= 16 && vectors => (KernelKind::Packed4, 1),
+            1 | 2 => (KernelKind::Packed, 1),
+            4 | 8 if row_bytes == widest && runs && vectors => (KernelKind::Runs, widest),
+            _ if row_bytes == widest => (KernelKind::Elements, widest),
+            _ => (KernelKind::Rows, widest),
+        };
+        Choice {
+            kind,
+            form,
+            lane_bytes,
+        }
+    }
+}
+
+fn form(plan: &Plan) -> Form {
+    let geometry = plan.geometry();
+    let zeros = match plan.rules().out_of_bounds {
+        OutOfBounds::Zero | OutOfBounds::Error => true,
+        OutOfBounds::Fill(_) | OutOfBounds::Clip | OutOfBounds::Wrap => false,
+    };
+    match (geometry.row_loops().len(), geometry.coordinates.len()) {
+        (0..=1, 1) if zeros => Form::Single,
+        (0..=4, 1) if zeros => Form::Nested,
+        (0..=4, 2..=3) if zeros => Form::Tuples,
+        _ => Form::General,
+    }
+}
+
+/// The widest lane that divides the row, every stride and every start.
+fn widest_lane(plan: &Plan, starts: Starts) -> usize {
+    let geometry = plan.geometry();
+    let element = plan.element_bytes() as u64;
+    let offset = (geometry.params_offset as u64).wrapping_mul(element);
+    let params_start = (starts.params as u64).wrapping_add(offset);
+    let strides = geometry.row_loops().iter().map(|l| l.params_stride);
+    let strides = strides.chain(geometry.coordinates.iter().map(|c| c.stride));
+    // A power of two divides several numbers if it divides the bits of all of them.
+    let mut bits = geometry.slice() as u64 * element;
+    bits |= params_start;
+    bits |= starts.output;
+    bits |= strides.fold(0, |bits, s| bits | (s as u64).wrapping_mul(element));
+    if let OutOfBounds::Fill(_) = plan.rules().out_of_bounds
+        && (!element.is_power_of_two() || element > 16)
+    {
+        bits |= element; // a fill value of other widths repeats per element only
+    }
+    1 << bits.trailing_zeros().min(4)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::index::IndexType;
+    use crate::op::Op;
+    use crate::rules::Rules;
+    use crate::shape::Layout;
+
+    fn choice(op: Op, rules: &Rules, width: usize, params: &[usize], indices: &[usize]) -> Choice {
+        let (params, indices) = (Layout::contiguous(params), Layout::contiguous(indices));
+        let plan = Plan::new(op, rules, width, &params, IndexType::I32, &indices).unwrap();
+        Choice::new(&plan, Starts::default())
+    }
+
+    /// For a gather of `count` rows of `row` elements of `width` bytes.
+    fn of_rows(count: usize, row: usize, width: usize) -> (KernelKind, usize) {
+        let op = Op::gather(0);
+        let chosen = choice(op, &Rules::default(), width, &[100, row], &[count]);
+        (chosen.kind, chosen.lane_bytes)
+    }
+
+    /// For a gather of 10 rows of 384 elements of 4 bytes.
+    fn with_starts(params: i64, output: u64) -> usize {
+        let (params_layout, indices) = (Layout::contiguous(&[100, 384]), Layout::contiguous(&[10]));
+        let rules = Rules::default();
+        let op = Op::gather(0);
+        let plan = Plan::new(op, &rules, 4, &params_layout, IndexType::I32, &indices).unwrap();
+        let starts = Starts {
+            params,
+            indices: 0,
+            output,
+        };
+        Choice::new(&plan, starts).lane_bytes
+    }
+
+    #[test]
+    fn rows_take_the_widest_lane_that_divides_them() {
+        assert_eq!(of_rows(10, 384, 4), (KernelKind::Rows, 16));
+        assert_eq!(of_rows(10, 6, 4), (KernelKind::Rows, 8));
+        assert_eq!(of_rows(10, 3, 4), (KernelKind::Rows, 4));
+        assert_eq!(of_rows(10, 4, 4), (KernelKind::Elements, 16));
+        assert_eq!(of_rows(10, 1, 8), (KernelKind::Elements, 8));
+        assert_eq!(of_rows(10, 1, 4), (KernelKind::Elements, 4));
+        assert_eq!(of_rows(10, 16, 1), (KernelKind::Elements, 16));
+        assert_eq!(of_rows(10, 64, 1), (KernelKind::Rows, 16));
+        assert_eq!(of_rows(10, 1, 12), (KernelKind::Rows, 4));
+    }
+
+    #[test]
+    fn rows_that_are_not_whole_words_are_bytes() {
+        assert_eq!(of_rows(10, 385, 1), (KernelKind::Packed, 1));
+        assert_eq!(of_rows(16, 385, 1), (KernelKind::Packed4, 1));
+        assert_eq!(of_rows(16, 17, 1), (KernelKind::Packed4, 1));
+        assert_eq!(of_rows(16, 15, 1), (KernelKind::Packed, 1)); // a vector may hold three rows
+        assert_eq!(of_rows(10, 3, 2), (KernelKind::Packed, 1));
+        assert_eq!(of_rows(10, 5, 1), (KernelKind::Packed, 1));
+        assert_eq!(of_rows(10, 3, 1), (KernelKind::Units, 1));
+        assert_eq!(of_rows(10, 1, 3), (KernelKind::Units, 1));
+        assert_eq!(of_rows(10, 1, 1), (KernelKind::Units, 1));
+        assert_eq!(of_rows(10, 1, 2), (KernelKind::Units, 2));
+        assert_eq!(of_rows(10, 2, 1), (KernelKind::Units, 2));
+    }
+
+    #[test]
+    fn four_at_once_need_whole_runs_and_an_aligned_output() {
+        let kind = |op, params: &[usize], indices: &[usize]| {
+            choice(op, &Rules::default(), 4, params, indices).kind
+        };
+        assert_eq!(kind(Op::gather(0), &[9], &[1024]), KernelKind::Runs);
+        assert_eq!(kind(Op::gather(0), &[9], &[1023]), KernelKind::Elements);
+        // Runs of 6 lookups each
+        assert_eq!(kind(Op::gather(1), &[4, 9], &[6]), KernelKind::Elements);
+        assert_eq!(kind(Op::gather(1), &[4, 9], &[8]), KernelKind::Runs);
+        let clip = Rules::XLA;
+        let general = choice(Op::gather(0), &clip, 4, &[9], &[1024]);
+        assert_eq!(general.kind, KernelKind::Elements);
+    }
+
+    #[test]
+    fn the_form_is_the_least_that_does() {
+        let form = |op, rules, params: &[usize], indices: &[usize]| {
+            choice(op, rules, 4, params, indices).form
+        };
+        let nd = Op::gather_nd();
+        let (zero, wrap) = (&Rules::default(), &Rules::NUMPY_WRAP);
+        assert_eq!(form(Op::gather(0), zero, &[9, 5], &[7]), Form::Single);
+        assert_eq!(
+            form(Op::gather(0), &Rules::ONNX, &[9, 5], &[7]),
+            Form::Single
+        );
+        assert_eq!(form(Op::gather(1), zero, &[9, 5], &[7]), Form::Nested);
+        assert_eq!(form(nd, zero, &[9, 5], &[7, 2]), Form::Tuples);
+        assert_eq!(form(nd, zero, &[9, 5, 2, 3], &[7, 4]), Form::General);
+        assert_eq!(form(nd, zero, &[9, 5], &[7, 1]), Form::Single);
+        assert_eq!(form(Op::gather(0), wrap, &[9, 5], &[7]), Form::General);
+    }
+
+    #[test]
+    fn starts_narrow_the_lane() {
+        assert_eq!(with_starts(0, 0), 16);
+        assert_eq!(with_starts(-32, 16), 16);
+        assert_eq!(with_starts(8, 0), 8);
+        assert_eq!(with_starts(0, 4), 4);
+        assert_eq!(with_starts(-4, 8), 4);
+    }
+}
