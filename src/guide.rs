@@ -72,7 +72,7 @@
 //!
 //! Data that your program has on the device needs no upload: [`DeviceTensor::wrap`] takes a slice
 //! of a buffer, of any strides, and [`DeviceTensor::buffer`] is the buffer of a tensor, for your
-//! shaders.
+//! shaders (the first of [`DeviceTensor::parts`], if the tensor is larger than a buffer can be).
 //!
 //! # Your output
 //!
@@ -207,8 +207,8 @@
 //!
 //! - The buffer of a tensor that the engine made serves other tensors when the last view of it is
 //!   dropped, also while the device still works on it: the order of submissions keeps them apart.
-//!   A buffer that you saw ([`DeviceTensor::buffer`]) stays yours. [`Engine::free_unused`] frees
-//!   what waits, and [`Options::max_unused_bytes`] limits it.
+//!   A buffer that you saw ([`DeviceTensor::buffer`], [`Buffers::of`]) stays yours.
+//!   [`Engine::free_unused`] frees what waits, and [`Options::max_unused_bytes`] limits it.
 //! - wgpu fills a fresh buffer with zeros before a shader may see it, also one that the gather
 //!   overwrites: one more pass over that memory. An output that is used again has that behind it.
 //! - The numbers of a plan (shapes, strides, rules) are in a small uniform block for each dispatch,
@@ -242,6 +242,8 @@
 //! - A host call reads it, and fails.
 //! - A tensor remembers the statuses of the gathers that it comes from, through chains and
 //!   views. [`Engine::download`] reads them first, and fails; [`Engine::check`] only reads them.
+//!   A loop of many steps, each of which reads what the last one wrote, gathers many: there, record
+//!   the steps yourself, with one status.
 //! - In your own encoder, `status` of [`Buffers`] is yours to give and to read. It is cleared when
 //!   a gather is recorded into an encoder, while in a pass it goes on counting.
 //!
@@ -292,6 +294,7 @@
 //! [`Options::pipeline_cache`]: crate::gpu::Options::pipeline_cache
 //! [`DeviceTensor`]: crate::gpu::DeviceTensor
 //! [`DeviceTensor::buffer`]: crate::gpu::DeviceTensor::buffer
+//! [`DeviceTensor::parts`]: crate::gpu::DeviceTensor::parts
 //! [`DeviceTensor::wrap`]: crate::gpu::DeviceTensor::wrap
 //! [`Plan`]: crate::Plan
 //! [`Prepared`]: crate::gpu::Prepared
