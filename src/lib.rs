@@ -75,7 +75,7 @@
 //! # Ok::<(), wgpu_gather::Error>(())
 //! ```
 //!
-//! # From a host call to your own encoder
+//! # Calling it
 //!
 //! **Host tensors.** [`Executor::run`] takes views and returns a [`Tensor`];
 //! [`Executor::run_blocking`] blocks. There are three executors: [`Executor::Reference`] (the
@@ -120,50 +120,10 @@
 //! # Ok::<(), wgpu_gather::Error>(())
 //! ```
 //!
-//! **Your own device, buffers and encoder.** A host call uploads params each time. To gather from
-//! one table many times, keep it in a buffer: [`gpu::Engine::new`] takes your device and queue,
-//! [`Plan::new`] the shapes, [`gpu::Engine::prepare`] compiles, and [`gpu::Prepared::encode`]
-//! records into your encoder. It submits nothing and waits for nothing. Under
-//! [`OutOfBounds::Error`] the dispatch does not stop at a bad index: it writes zeros there, and a
-//! [`gpu::Status`] counts, which you read when it suits.
-//!
-#![cfg_attr(feature = "gpu", doc = "```no_run")]
-#![cfg_attr(not(feature = "gpu"), doc = "```ignore")]
-//! use wgpu_gather::gpu::{Buffers, Engine};
-//! use wgpu_gather::{IndexType, Layout, Op, Plan, Rules, wgpu};
-//!
-//! /// 512 rows of a table of 30,522 rows of 384 f32; the buffers hold table, ids and rows.
-//! async fn look_up(
-//!     device: &wgpu::Device,
-//!     queue: &wgpu::Queue,
-//!     [table, ids, rows]: [&wgpu::Buffer; 3],
-//! ) -> Result<(), wgpu_gather::Error> {
-//!     // once
-//!     let engine = Engine::new(device.clone(), queue.clone()).await?;
-//!     let plan = Plan::new(
-//!         Op::gather(0), &Rules::ONNX,
-//!         size_of::<f32>(), &Layout::contiguous(&[30_522, 384]),
-//!         IndexType::I32, &Layout::contiguous(&[512]),
-//!     )?;
-//!     let gather = engine.prepare(&plan).await?;
-//!     let status = gather.status()?;
-//!
-//!     // as often as you like, between passes of your own
-//!     let mut encoder = device.create_command_encoder(&Default::default());
-//!     gather.encode(&mut encoder, &Buffers {
-//!         params: (table, 0),
-//!         indices: (ids, 0),
-//!         output: (rows, 0),
-//!         status: Some(&status),
-//!     })?;
-//!     queue.submit([encoder.finish()]);
-//!
-//!     // later: was an index bad?
-//!     status.read().await
-//! }
-//! ```
-//!
-//! [`gpu::Engine::headless`] makes an engine with a device of its own.
+//! **On the device.** [`guide`] goes on from here: tensors that stay on the device
+//! (`gpu::DeviceTensor`), outputs that are used again, many gathers in one submission, and gathers
+//! in your own encoder, between shaders of your own; what waits for what, and what each level costs.
+//! The folder `examples/` has whole programs.
 //!
 //! # Limits
 //!
@@ -243,6 +203,8 @@ mod error;
 mod executor;
 #[cfg(feature = "gpu")]
 pub mod gpu;
+#[cfg(feature = "gpu")]
+pub mod guide;
 mod index;
 pub mod interop;
 mod op;

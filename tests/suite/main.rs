@@ -8,6 +8,7 @@ mod common;
 mod devices;
 mod documented;
 mod elements;
+mod examples;
 mod faults;
 mod fences;
 mod fixtures;

@@ -1,0 +1,310 @@
+//! From a host call to your own encoder.
+//!
+//! A gather can be called at six levels. Each does less than the one before it, and leaves more to
+//! you. Take the first that is fast enough: all give the same bits.
+//!
+//! | level | call | waits for the device | submissions | makes, besides a pass |
+//! |---|---|---|---|---|
+//! | [host call](#host-call) | [`Executor::run`] | until the output is there | several | tensors on the device |
+//! | [device tensors](#device-tensors) | [`Engine::gather`] | no | one | the output, bind groups |
+//! | [your output](#your-output) | [`Engine::gather_into`] | no | one | bind groups |
+//! | [batch](#batch) | [`Engine::batch`] | no | one for all | as the calls in it |
+//! | [your encoder](#your-encoder) | [`Prepared::encode`] | no | none | bind groups |
+//! | [bound once](#bound-once) | [`BoundGather::encode`] | no | none | nothing |
+//!
+//! [Transfers](#transfers), [memory](#memory), [order](#order) and [bad indices](#bad-indices) work
+//! alike at every level; they are at the end.
+//!
+//! # Host call
+//!
+//! Tensors in, a tensor out. Params and indices go up, the output comes down, each time.
+//!
+//! ```
+//! use wgpu_gather::{Executor, Op, Rules, Tensor};
+//!
+//! # fn main() -> wgpu_gather::Result<()> {
+//! let executor = Executor::auto_blocking().executor; // the GPU, or the CPU where there is none
+//! let table = Tensor::new(&[3, 2], vec![0.5f32, 1.5, 2.5, 3.5, 4.5, 5.5])?;
+//! let ids = Tensor::new(&[2], vec![2i64, 0])?;
+//! let rules = Rules::TENSORFLOW_GPU;
+//! let rows = executor.run_blocking(Op::gather(0), &rules, &table.view(), &ids.view())?;
+//! assert_eq!(rows.data(), [4.5, 5.5, 0.5, 1.5]);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! A host call moves all of params that its view reaches to read a part of it. On data that the
+//! host has, [`Executor::Cpu`] reads only that part. The GPU is for data that is on the device, or
+//! stays there.
+//!
+//! # Device tensors
+//!
+//! An [`Engine`] executes gathers on one device: yours, or one of its own
+//! ([`Engine::headless`]); [`needs`] says what to request a device with. A [`DeviceTensor`] is a
+//! range of a buffer with shape and strides. Upload what stays, gather as often as you like,
+//! download what you want to see.
+//!
+//! ```no_run
+//! use wgpu_gather::gpu::Engine;
+//! use wgpu_gather::{Op, Result, Rules, Tensor, wgpu};
+//!
+//! async fn look_up(device: wgpu::Device, queue: wgpu::Queue) -> Result<Tensor<f32>> {
+//!     let engine = Engine::new(device, queue).await?;
+//!     let table = Tensor::new(&[1000, 64], vec![0.5f32; 64_000])?;
+//!     let table = engine.upload(&table.view()).await?;
+//!     let ids = Tensor::new(&[4, 2], vec![0i32, 7, 1, 8, 2, 9, 3, 999])?;
+//!     let ids = engine.upload(&ids.view()).await?;
+//!
+//!     // Submitted; nothing waits.
+//!     let rows = engine.gather(Op::gather(0), &Rules::default(), &table, &ids)?;
+//!     // Outputs are params and indices of the next gather, and so are views of them.
+//!     let last = engine.upload(&Tensor::new(&[1], vec![1u32])?.view()).await?;
+//!     let second = engine.gather(Op::gather(1), &Rules::default(), &rows, &last)?;
+//!     let second = second.reshape(&[4, 64])?.slice(1, 0..8)?;
+//!
+//!     // Here the host waits, for all of it.
+//!     engine.download(&second).await
+//! }
+//! ```
+//!
+//! Every call that waits has a twin that blocks the thread, such as
+//! [`Engine::download_blocking`].
+//!
+//! Data that your program has on the device needs no upload: [`DeviceTensor::wrap`] takes a slice
+//! of a buffer, of any strides, and [`DeviceTensor::buffer`] is the buffer of a tensor, for your
+//! shaders (the first of [`DeviceTensor::parts`], if the tensor is larger than a buffer can be).
+//!
+//! # Your output
+//!
+//! [`Engine::gather_into`] writes into a contiguous tensor that you have: a slice of a larger one,
+//! or a part of your own buffer. [`Engine::gather_in_place`] allows that it shares its buffer
+//! with what is read, for the price of a copy of that.
+//!
+//! ```no_run
+//! use wgpu_gather::gpu::{DeviceTensor, Engine};
+//! use wgpu_gather::{Layout, Op, Result, Rules, wgpu};
+//!
+//! /// Rows of a table into the vertex data of a frame, from byte 4096 on.
+//! fn frame(
+//!     engine: &Engine,
+//!     table: &DeviceTensor<f32>,
+//!     ids: &DeviceTensor<u32>, // 512 of them
+//!     vertices: &wgpu::Buffer, // usage STORAGE, besides your own
+//! ) -> Result<()> {
+//!     let shape = Layout::contiguous(&[512, table.shape()[1]]);
+//!     let mut rows = DeviceTensor::wrap(vertices.slice(4096..), shape)?;
+//!     engine.gather_into(Op::gather(0), &Rules::default(), table, ids, &mut rows)
+//! }
+//! ```
+//!
+//! # Batch
+//!
+//! A submission has a price of its own, which small gathers notice. [`Engine::batch`] records any
+//! number of gathers, of any types, and submits them together, or none if one is refused. One may
+//! read what an earlier one writes. [`Engine::gather_tables`] is short for several tables of one
+//! type and the same indices.
+//!
+//! ```no_run
+//! use wgpu_gather::gpu::{DeviceTensor, Engine};
+//! use wgpu_gather::{Op, Result, Rules};
+//!
+//! /// Positions and colours of the neighbours of some points.
+//! fn neighbours(
+//!     engine: &Engine,
+//!     neighbour: &DeviceTensor<u32>,
+//!     points: &DeviceTensor<u32>,
+//!     positions: &DeviceTensor<[f32; 3]>,
+//!     colours: &DeviceTensor<[u8; 4]>,
+//! ) -> Result<(DeviceTensor<[f32; 3]>, DeviceTensor<[u8; 4]>)> {
+//!     let (op, rules) = (Op::gather(0), Rules::default());
+//!     engine.batch(|batch| {
+//!         let ids = batch.gather(op, &rules, neighbour, points)?;
+//!         let positions = batch.gather(op, &rules, positions, &ids)?;
+//!         Ok((positions, batch.gather(op, &rules, colours, &ids)?))
+//!     })
+//! }
+//! ```
+//!
+//! # Your encoder
+//!
+//! Between shaders of your own, a gather is a few commands in your encoder. A [`Plan`] says what is
+//! gathered, from shapes alone. [`Engine::prepare`] compiles it. [`Prepared::encode`] records it,
+//! in a compute pass of its own, and [`Prepared::encode_in_pass`] into a pass of yours; you submit
+//! when you like. It takes tensors ([`Buffers::of`]), or just buffers and where in them the data
+//! starts.
+//!
+//! ```no_run
+//! use wgpu_gather::gpu::{Buffers, Engine, Prepared};
+//! use wgpu_gather::{IndexType, Layout, Op, Plan, Result, Rules, wgpu};
+//!
+//! /// Once: 512 rows of a table of 30,522 rows of 384 f32.
+//! async fn prepare(engine: &Engine) -> Result<Prepared> {
+//!     let plan = Plan::new(
+//!         Op::gather(0), &Rules::default(),
+//!         size_of::<f32>(), &Layout::contiguous(&[30_522, 384]),
+//!         IndexType::I32, &Layout::contiguous(&[512]),
+//!     )?;
+//!     engine.prepare(&plan).await
+//! }
+//!
+//! /// As often as you like, with any buffers.
+//! fn record(
+//!     gather: &Prepared,
+//!     encoder: &mut wgpu::CommandEncoder,
+//!     [table, ids, rows]: [&wgpu::Buffer; 3],
+//! ) -> Result<()> {
+//!     gather.encode(encoder, &Buffers {
+//!         params: (table, 0),
+//!         indices: (ids, 0),
+//!         output: (rows, 0),
+//!         status: None,
+//!     })
+//! }
+//! ```
+//!
+//! # Bound once
+//!
+//! Where the same buffers come again, frame by frame or step by step, [`Prepared::bind`] does all
+//! that can fail: it checks the buffers and makes the bind groups. What is left is to set a
+//! pipeline and a bind group and to dispatch.
+//!
+//! ```no_run
+//! use wgpu_gather::gpu::{BoundGather, Buffers, DeviceTensor, Prepared};
+//! use wgpu_gather::{Result, wgpu};
+//!
+//! /// Two buffers that take turns as params and output.
+//! fn turns(
+//!     gather: &Prepared,
+//!     [a, b]: [&DeviceTensor<f32>; 2],
+//!     order: &DeviceTensor<i32>,
+//! ) -> Result<[BoundGather; 2]> {
+//!     Ok([
+//!         gather.bind(&Buffers::of(a, order, b))?,
+//!         gather.bind(&Buffers::of(b, order, a))?,
+//!     ])
+//! }
+//!
+//! fn step(turns: &[BoundGather; 2], step: usize, pass: &mut wgpu::ComputePass<'_>) {
+//!     // dispatches of your own that write `order`
+//!     turns[step % 2].encode_in_pass(pass);
+//!     // dispatches of your own that read the output
+//! }
+//! ```
+//!
+//! What the bind groups refer to is fixed, not what lies there: write new indices into the buffer,
+//! from a shader or with `queue.write_buffer`, and record again.
+//!
+//! # Transfers
+//!
+//! [`Engine::upload`] of up to 256 KiB waits for nothing: the bytes are copied at once, and reach
+//! the device before what is submitted next. A larger tensor goes through four chunks of 4 MiB
+//! that the engine keeps, and the call returns when the last of them is through.
+//! [`Engine::download`] waits for everything that was submitted before it, and goes through four
+//! such chunks. A view that is not contiguous is first gathered into one that is.
+//! [`Engine::upload_with_progress`] and [`Engine::download_with_progress`] say how far they are.
+//!
+//! # Memory
+//!
+//! - The buffer of a tensor that the engine made serves other tensors when the last view of it is
+//!   dropped, also while the device still works on it: the order of submissions keeps them apart.
+//!   A buffer that you saw ([`DeviceTensor::buffer`], [`Buffers::of`]) stays yours.
+//!   [`Engine::free_unused`] frees what waits, and [`Options::max_unused_bytes`] limits it.
+//! - wgpu fills a fresh buffer with zeros before a shader may see it, also one that the gather
+//!   overwrites: one more pass over that memory. An output that is used again has that behind it.
+//! - The numbers of a plan (shapes, strides, rules) are in a small uniform block for each dispatch,
+//!   which is written once and never changed. The engine keeps those of the 16 plans that it met
+//!   last; a [`Prepared`] keeps its own.
+//! - Pipelines are compiled when they are first needed, and kept. There are few, as shapes and
+//!   rules are in the uniform block. Where a pause in the middle of work hurts,
+//!   [`Engine::prepare`] compiles those of a plan, [`Engine::warm_up`] all that there are, and
+//!   [`Options::pipeline_cache`] keeps them from run to run.
+//!
+//! # Order
+//!
+//! Submissions to a queue take effect in their order, and so do the commands in an encoder and
+//! the dispatches in a pass; where one reads what another wrote, wgpu puts the barrier. Nothing
+//! here needs a fence or a wait, and no gather disturbs another one that was recorded before it.
+//! Two things are to be known:
+//!
+//! - `queue.write_buffer` lands before *all* commands of the next submission. Two gathers in one
+//!   encoder cannot see two contents that are written in this way; submit between them, or copy in
+//!   the encoder.
+//! - One dispatch cannot read and write one buffer, not even different parts of it. Output and
+//!   inputs lie in different buffers, else there is [`Error::SameBuffer`].
+//!
+//! # Bad indices
+//!
+//! A dispatch does not stop at a bad index. It writes what the rules say: zeros, the fill value,
+//! or what the clipped or wrapped index selects. Under [`OutOfBounds::Error`] it writes zeros, and
+//! further dispatches over the indices count the bad ones and find the first, into a [`Status`].
+//! That is the one rule that costs more. Reading a status is a download of a few bytes, and waits.
+//!
+//! - A host call reads it, and fails.
+//! - A tensor remembers the statuses of the gathers that it comes from, through chains and
+//!   views. [`Engine::download`] reads them first, and fails; [`Engine::check`] only reads them.
+//!   A loop of many steps, each of which reads what the last one wrote, gathers many: there, record
+//!   the steps yourself, with one status.
+//! - In your own encoder, `status` of [`Buffers`] is yours to give and to read. It is cleared when
+//!   a gather is recorded into an encoder, while in a pass it goes on counting.
+//!
+//! ```no_run
+//! use wgpu_gather::gpu::{BoundGather, Buffers, DeviceTensor, Prepared, Status};
+//! use wgpu_gather::{Error, Result, wgpu};
+//!
+//! /// `gather` was prepared under rules such as `Rules::TORCH`.
+//! fn bind(
+//!     gather: &Prepared,
+//!     table: &DeviceTensor<f32>,
+//!     ids: &DeviceTensor<i64>,
+//!     rows: &DeviceTensor<f32>,
+//! ) -> Result<(BoundGather, Status)> {
+//!     let status = gather.status()?;
+//!     let buffers = Buffers { status: Some(&status), ..Buffers::of(table, ids, rows) };
+//!     Ok((gather.bind(&buffers)?, status))
+//! }
+//!
+//! /// After the submission, when it suits.
+//! async fn look(status: &Status) -> Result<()> {
+//!     if let Err(Error::IndexOutOfBounds(bad)) = status.read().await {
+//!         println!("{} bad indices, the first at {:?}", bad.count, bad.position);
+//!     }
+//!     Ok(())
+//! }
+//! ```
+//!
+//! [`Executor::run`]: crate::Executor::run
+//! [`Executor::Cpu`]: crate::Executor::Cpu
+//! [`Engine`]: crate::gpu::Engine
+//! [`Engine::batch`]: crate::gpu::Engine::batch
+//! [`Engine::check`]: crate::gpu::Engine::check
+//! [`Engine::download`]: crate::gpu::Engine::download
+//! [`Engine::download_blocking`]: crate::gpu::Engine::download_blocking
+//! [`Engine::download_with_progress`]: crate::gpu::Engine::download_with_progress
+//! [`Engine::free_unused`]: crate::gpu::Engine::free_unused
+//! [`Engine::gather`]: crate::gpu::Engine::gather
+//! [`Engine::gather_in_place`]: crate::gpu::Engine::gather_in_place
+//! [`Engine::gather_into`]: crate::gpu::Engine::gather_into
+//! [`Engine::gather_tables`]: crate::gpu::Engine::gather_tables
+//! [`Engine::headless`]: crate::gpu::Engine::headless
+//! [`Engine::prepare`]: crate::gpu::Engine::prepare
+//! [`Engine::upload`]: crate::gpu::Engine::upload
+//! [`Engine::upload_with_progress`]: crate::gpu::Engine::upload_with_progress
+//! [`Engine::warm_up`]: crate::gpu::Engine::warm_up
+//! [`Options::max_unused_bytes`]: crate::gpu::Options::max_unused_bytes
+//! [`Options::pipeline_cache`]: crate::gpu::Options::pipeline_cache
+//! [`DeviceTensor`]: crate::gpu::DeviceTensor
+//! [`DeviceTensor::buffer`]: crate::gpu::DeviceTensor::buffer
+//! [`DeviceTensor::parts`]: crate::gpu::DeviceTensor::parts
+//! [`DeviceTensor::wrap`]: crate::gpu::DeviceTensor::wrap
+//! [`Plan`]: crate::Plan
+//! [`Prepared`]: crate::gpu::Prepared
+//! [`Prepared::bind`]: crate::gpu::Prepared::bind
+//! [`Prepared::encode`]: crate::gpu::Prepared::encode
+//! [`Prepared::encode_in_pass`]: crate::gpu::Prepared::encode_in_pass
+//! [`BoundGather::encode`]: crate::gpu::BoundGather::encode
+//! [`Buffers`]: crate::gpu::Buffers
+//! [`Buffers::of`]: crate::gpu::Buffers::of
+//! [`Status`]: crate::gpu::Status
+//! [`needs`]: crate::gpu::needs
+//! [`Error::SameBuffer`]: crate::Error::SameBuffer
+//! [`OutOfBounds::Error`]: crate::OutOfBounds::Error
