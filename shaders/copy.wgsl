@@ -8,43 +8,75 @@ fn fill_word(n: u32) -> u32 {
 }
 
 struct Source {
-    params: u32, // the first lane of the row
-    valid: bool,
+    params: u32,      // the first lane of the row, in its segment
+    valid: bool,      // whether the indices are good
+    mine: bool,       // whether this pass writes the row
+    segment: u32,     // 0, unless WIDE
+    params_high: u32, // while it is looked up, if WIDE
 }
 
 fn look_up(at: Place) -> Source {
-    var source = Source(at.params, true);
+    var source = Source(at.params, true, true, 0u, at.params_high);
     if (DEPTH == 0u) {
         for (var k = 0u; k < geometry.depth; k++) {
             add_coordinate(at, k, &source);
         }
-        return source;
-    }
-    add_coordinate(at, 0u, &source);
-    if (DEPTH == 3u) {
-        add_coordinate(at, 1u, &source);
-        if (geometry.depth > 2u) {
-            add_coordinate(at, 2u, &source);
+    } else {
+        add_coordinate(at, 0u, &source);
+        if (DEPTH == 3u) {
+            add_coordinate(at, 1u, &source);
+            if (geometry.depth > 2u) {
+                add_coordinate(at, 2u, &source);
+            }
         }
+    }
+    if (WIDE) {
+        find_segment(&source);
     }
     return source;
 }
 
 fn add_coordinate(at: Place, k: u32, source: ptr<function, Source>) {
     let c = geometry.coordinates[k];
-    let coordinate = resolve(load_index(at.indices + k * geometry.index_step), c.x);
-    (*source).params += coordinate * c.y;
-    (*source).valid = (*source).valid && coordinate != BAD;
+    let coordinate = resolve(load_index(at.indices + k * geometry.index_step), c.xw);
+    (*source).valid = (*source).valid && coordinate.valid;
+    if (WIDE) {
+        let sum = vec2((*source).params, (*source).params_high);
+        let moved = add_product(sum, vec2(coordinate.low, coordinate.high), c.yz);
+        (*source).params = moved.x;
+        (*source).params_high = moved.y;
+    } else {
+        (*source).params += coordinate.low * c.y;
+    }
 }
 
-fn load(at: u32) -> Lane {
-    return params[at];
+// The segment that holds the row, and where. A row lies within one segment: the host has cut
+// params so. Lanes of a binding are below 2^31, so the difference to the first lane of the segment
+// is right in 32 bits. A row of another pass, and one that a bad index selects, is read from lane
+// 0 of segment 0, which is there.
+fn find_segment(source: ptr<function, Source>) {
+    let lane = vec2((*source).params, (*source).params_high);
+    var segment = geometry.segments[0];
+    var number = 0u;
+    for (var n = 1u; n < geometry.segment_count; n++) {
+        let next = geometry.segments[n];
+        if (!is_less(lane, next.xy)) {
+            segment = next;
+            number = n;
+        }
+    }
+    let owned = !is_less(lane, geometry.segments[0].xy)
+        && is_less(lane, vec2(geometry.owned_to, geometry.owned_to_high));
+    let valid = (*source).valid;
+    (*source).mine = select(geometry.fills != 0u, owned, valid);
+    (*source).segment = select(0u, number, valid && owned);
+    (*source).params = select(0u, lane.x - segment.x + segment.z, valid && owned);
 }
 
 // Lane `column` of a row. What a bad index would read is not read: lane 0 is, which is there as
 // params are bound from it on, and left out. So loads wait for no branch.
 fn fetch(source: Source, column: u32) -> Lane {
-    let lane = load(select(0u, source.params + column, source.valid));
+    let lane = load(source.segment, select(0u, source.params + column, is_read(source)));
     if (PLAIN) {
         return select(Lane(), lane, source.valid);
     }
@@ -52,4 +84,9 @@ fn fetch(source: Source, column: u32) -> Lane {
         return lane;
     }
     return fill_lane(column % geometry.fill_length);
+}
+
+// Whether the row's lanes may be read.
+fn is_read(source: Source) -> bool {
+    return source.valid && source.mine;
 }

@@ -26,14 +26,16 @@ fn main(
     let lane_b = fetch(source_b, 0u);
     let lane_c = fetch(source_c, 0u);
     let lane_d = fetch(source_d, 0u);
-    output[geometry.output_offset + a] = lane_a;
-    if (b <= last) {
+    if (source_a.mine) {
+        output[geometry.output_offset + a] = lane_a;
+    }
+    if (b <= last && source_b.mine) {
         output[geometry.output_offset + b] = lane_b;
     }
-    if (c <= last) {
+    if (c <= last && source_c.mine) {
         output[geometry.output_offset + c] = lane_c;
     }
-    if (d <= last) {
+    if (d <= last && source_d.mine) {
         output[geometry.output_offset + d] = lane_d;
     }
 }

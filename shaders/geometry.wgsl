@@ -6,10 +6,12 @@
 // every element lies within its binding.
 
 struct Geometry {
-    loops: array<vec4<u32>, 32>,       // extent, params stride, indices stride; outermost first
-    coordinates: array<vec4<u32>, 32>, // extent, params stride
+    loops: array<vec4<u32>, 32>,       // extent, params stride, indices stride, high word of the
+                                       // params stride; outermost first
+    coordinates: array<vec4<u32>, 32>, // extent, params stride, and the high words of both
     divisors: array<vec4<u32>, 32>,    // of each loop: multiplier and shift to divide by its extent
     fill: array<vec4<u32>, 16>,        // what is written where an index is bad
+    segments: array<vec4<u32>, 8>,     // of params: first lane (two words), where its binding has it
     loop_count: u32,
     depth: u32,           // the number of coordinates
     index_step: u32,      // from one component of an index tuple to the next
@@ -27,6 +29,11 @@ struct Geometry {
     row_divisor: vec2<u32>, // to divide by row_length
     first_lookup: u32,    // the number of the first lookup of a check, and its high word
     first_lookup_high: u32,
+    params_offset_high: u32,
+    segment_count: u32,
+    owned_to: u32,        // the first lane of params that another pass reads, and its high word
+    owned_to_high: u32,
+    fills: u32,           // 1: this pass writes what bad indices leave
 }
 
 // What most gathers are needs little of this file and of index.wgsl. A pipeline for them leaves
@@ -37,6 +44,7 @@ struct Geometry {
 override LOOPS: u32 = 0u;     // 1 or 4: at most so many; 0: any number
 override DEPTH: u32 = 0u;     // 1: one coordinate; 3: two or three; 0: any number
 override PLAIN: bool = false; // a bad index leaves zeros: no clipping, wrapping, fill value
+override WIDE: bool = false;  // positions in params take 64 bits: see segments.wgsl
 
 const WORKGROUP = 256u;
 
@@ -64,10 +72,11 @@ fn divide(value: u32, divisor: vec2<u32>) -> u32 {
 struct Place {
     params: u32,
     indices: u32,
+    params_high: u32, // if WIDE
 }
 
 fn place(row: u32) -> Place {
-    var at = Place(geometry.params_offset, geometry.indices_offset);
+    var at = Place(geometry.params_offset, geometry.indices_offset, geometry.params_offset_high);
     var rest = row;
     if (LOOPS == 4u) {
         if (geometry.loop_count > 3u) {
@@ -85,18 +94,37 @@ fn place(row: u32) -> Place {
         }
     }
     // The outermost loop takes what is left; without loops, its strides are 0.
-    let l = geometry.loops[0];
-    at.params += rest * l.y;
-    at.indices += rest * l.z;
+    step(geometry.loops[0], rest, &at);
     return at;
+}
+
+// So many steps of a loop on.
+fn step(l: vec4<u32>, count: u32, at: ptr<function, Place>) {
+    (*at).indices += count * l.z;
+    if (WIDE) {
+        let moved = add_product(vec2((*at).params, (*at).params_high), vec2(count, 0u), l.yw);
+        (*at).params = moved.x;
+        (*at).params_high = moved.y;
+    } else {
+        (*at).params += count * l.y;
+    }
+}
+
+// sum + a * b in 64 bits, low word first; two's complement.
+fn add_product(sum: vec2<u32>, a: vec2<u32>, b: vec2<u32>) -> vec2<u32> {
+    let low = (a.x & 0xffffu) * (b.x & 0xffffu);
+    let middle = (a.x >> 16u) * (b.x & 0xffffu) + (low >> 16u);
+    let other = (a.x & 0xffffu) * (b.x >> 16u) + (middle & 0xffffu);
+    let high = (a.x >> 16u) * (b.x >> 16u) + (middle >> 16u) + (other >> 16u);
+    let product = a.x * b.x;
+    let x = sum.x + product;
+    return vec2(x, sum.y + high + a.x * b.y + a.y * b.x + select(0u, 1u, x < product));
 }
 
 // Adds the step of loop `d` to `at`; what is left counts the runs of that loop.
 fn take_apart(row: u32, d: u32, at: ptr<function, Place>) -> u32 {
     let l = geometry.loops[d];
     let outer = divide(row, geometry.divisors[d].xy);
-    let step = row - outer * l.x;
-    (*at).params += step * l.y;
-    (*at).indices += step * l.z;
+    step(l, row - outer * l.x, at);
     return outer;
 }

@@ -10,7 +10,12 @@ const FROM_END = 2u; // negative indices count from the end, once
 const CLIP = 4u;
 const WRAP = 8u;
 
-const BAD = 0xffffffffu; // no coordinate: extents are below 2^31
+// A coordinate in params; the high word only if WIDE, where extents may be beyond 2^31.
+struct Coordinate {
+    low: u32,
+    high: u32,
+    valid: bool,
+}
 
 fn rule(bit: u32) -> bool {
     return (geometry.index_rules & bit) != 0u;
@@ -26,15 +31,16 @@ fn load_index(at: u32) -> vec2<u32> {
 }
 
 // Without branches, as far as most rules go: neighbours may hold good and bad indices.
-fn resolve(index: vec2<u32>, extent: u32) -> u32 {
-    let from_end = select(0u, extent, is_negative(index) && rule(FROM_END));
-    let low = index.x + from_end;
-    let high = index.y + select(0u, 1u, low < from_end); // the carry
-    if (PLAIN) {
-        return select(BAD, low, high == 0u && low < extent);
+fn resolve(index: vec2<u32>, extent: vec2<u32>) -> Coordinate {
+    let from_end = is_negative(index) && rule(FROM_END);
+    let low = index.x + select(0u, extent.x, from_end);
+    var high = index.y + select(0u, 1u, low < index.x); // the carry
+    if (WIDE) {
+        high += select(0u, extent.y, from_end);
     }
-    if (high == 0u && low < extent) {
-        return low;
+    let valid = is_inside(vec2(low, high), extent);
+    if (PLAIN || valid) {
+        return Coordinate(low, high, valid);
     }
     return resolve_outside(vec2(low, high), extent);
 }
@@ -43,28 +49,56 @@ fn is_negative(index: vec2<u32>) -> bool {
     return index.y >= 0x80000000u && rule(SIGNED);
 }
 
-fn resolve_outside(value: vec2<u32>, extent: u32) -> u32 {
-    let negative = is_negative(value);
-    if (rule(CLIP)) {
-        return select(extent - 1u, 0u, negative);
+fn is_inside(value: vec2<u32>, extent: vec2<u32>) -> bool {
+    if (WIDE) {
+        return is_less(value, extent);
     }
-    if (rule(WRAP)) {
-        return modulo(value, negative, extent);
-    }
-    return BAD;
+    return value.y == 0u && value.x < extent.x;
 }
 
-// value modulo extent, never negative. Long division by bits: the remainder stays below 2^31.
-fn modulo(value: vec2<u32>, negative: bool, extent: u32) -> u32 {
-    var low = value.x;
-    var high = value.y;
+fn is_less(a: vec2<u32>, b: vec2<u32>) -> bool {
+    return a.y < b.y || (a.y == b.y && a.x < b.x);
+}
+
+fn resolve_outside(value: vec2<u32>, extent: vec2<u32>) -> Coordinate {
+    let negative = is_negative(value);
+    if (rule(CLIP)) {
+        let last = vec2(extent.x - 1u, extent.y - select(0u, 1u, extent.x == 0u));
+        let end = select(last, vec2(0u), negative);
+        return Coordinate(end.x, end.y, true);
+    }
+    if (rule(WRAP)) {
+        let rest = modulo(value, negative, extent);
+        return Coordinate(rest.x, rest.y, true);
+    }
+    return Coordinate(0u, 0u, false);
+}
+
+// value modulo extent, never negative. Long division by bits: extents are below 2^63, so that
+// twice a remainder stays below 2^64.
+fn modulo(value: vec2<u32>, negative: bool, extent: vec2<u32>) -> vec2<u32> {
+    var bits = value;
     if (negative) { // its magnitude
-        low = ~low + 1u;
-        high = ~high + select(0u, 1u, low == 0u);
+        bits = negate(bits);
     }
-    var rest = high % extent;
-    for (var bit = 32u; bit > 0u; bit--) {
-        rest = ((rest << 1u) | ((low >> (bit - 1u)) & 1u)) % extent;
+    var rest = vec2(0u);
+    for (var n = 0u; n < 64u; n++) {
+        rest = vec2((rest.x << 1u) | (bits.y >> 31u), (rest.y << 1u) | (rest.x >> 31u));
+        bits = vec2(bits.x << 1u, (bits.y << 1u) | (bits.x >> 31u));
+        if (!is_less(rest, extent)) {
+            rest = subtract(rest, extent);
+        }
     }
-    return select(rest, extent - rest, negative && rest != 0u);
+    if (negative && any(rest != vec2(0u))) {
+        return subtract(extent, rest);
+    }
+    return rest;
+}
+
+fn negate(value: vec2<u32>) -> vec2<u32> {
+    return subtract(vec2(0u), value);
+}
+
+fn subtract(a: vec2<u32>, b: vec2<u32>) -> vec2<u32> {
+    return vec2(a.x - b.x, a.y - b.y - select(0u, 1u, a.x < b.x));
 }

@@ -21,22 +21,23 @@ fn main(
     let row = divide(first, geometry.row_divisor);
     let column = first - row * geometry.row_length;
     let taken = byte_mask(geometry.row_length - column);
-    let here = load_bytes(look_up(place(row)), column);
-    var bytes = here & taken;
+    let source = look_up(place(row));
+    var bytes = load_bytes(source, column) & taken;
+    var mine = select(0u, taken, source.mine);
     if (column + 4u > geometry.row_length) {
-        let next = min(row + 1u, geometry.row_count - 1u);
-        let there = load_bytes(look_up(place(next)), 0u);
-        bytes |= there << (8u * (geometry.row_length - column));
+        let next = look_up(place(min(row + 1u, geometry.row_count - 1u)));
+        bytes |= load_bytes(next, 0u) << (8u * (geometry.row_length - column));
+        mine |= select(0u, ~taken, next.mine);
     }
-    let mask = byte_mask(end - first) << (8u * slot);
+    let mask = (byte_mask(end - first) & mine) << (8u * slot);
     store_bytes((geometry.output_offset >> 2u) + word, bytes << (8u * slot), mask);
 }
 
 // Four bytes of a row from byte `column` on. What lies beyond the row is not read.
 fn load_bytes(source: Source, column: u32) -> u32 {
-    let byte = select(0u, source.params + column, source.valid);
-    let last = select(0u, source.params + geometry.row_length - 1u, source.valid);
-    let low = load(byte >> 2u);
-    let high = load(min((byte >> 2u) + 1u, last >> 2u));
+    let byte = select(0u, source.params + column, is_read(source));
+    let last = select(0u, source.params + geometry.row_length - 1u, is_read(source));
+    let low = load(source.segment, byte >> 2u);
+    let high = load(source.segment, min((byte >> 2u) + 1u, last >> 2u));
     return or_fill(funnel(low, high, byte), source, column);
 }

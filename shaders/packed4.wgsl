@@ -38,11 +38,11 @@ fn load_vector(source: Source, column: u32) -> vec4<u32> {
     let high = i32((start + select(0u, geometry.row_length - 1u, source.valid)) >> 2u);
     let byte = start + column; // below zero, if before the binding
     let word = i32(byte) >> 2u;
-    let a = load(u32(clamp(word, low, high)));
-    let b = load(u32(clamp(word + 1, low, high)));
-    let c = load(u32(clamp(word + 2, low, high)));
-    let d = load(u32(clamp(word + 3, low, high)));
-    let e = load(u32(clamp(word + 4, low, high)));
+    let a = load(source.segment, u32(clamp(word, low, high)));
+    let b = load(source.segment, u32(clamp(word + 1, low, high)));
+    let c = load(source.segment, u32(clamp(word + 2, low, high)));
+    let d = load(source.segment, u32(clamp(word + 3, low, high)));
+    let e = load(source.segment, u32(clamp(word + 4, low, high)));
     let words = vec4(funnel(a, b, byte), funnel(b, c, byte), funnel(c, d, byte), funnel(d, e, byte));
     return select(vec4<u32>(), words, source.valid);
 }

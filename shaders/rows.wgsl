@@ -46,14 +46,16 @@ fn main(
         let lane_b = fetch(source, min(b, last));
         let lane_c = fetch(other, min(c, last));
         let lane_d = fetch(other, min(d, last));
-        output[to + a] = lane_a;
-        if (b <= last) {
+        if (source.mine) {
+            output[to + a] = lane_a;
+        }
+        if (b <= last && source.mine) {
             output[to + b] = lane_b;
         }
-        if (c <= last) {
+        if (c <= last && other.mine) {
             output[other_to + c] = lane_c;
         }
-        if (d <= last) {
+        if (d <= last && other.mine) {
             output[other_to + d] = lane_d;
         }
     }

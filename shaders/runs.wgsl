@@ -28,6 +28,7 @@ fn advance(at: Place, steps: u32) -> Place {
     if (LOOPS != 1u) {
         innermost = geometry.loop_count - 1u;
     }
-    let l = geometry.loops[innermost];
-    return Place(at.params + steps * l.y, at.indices + steps * l.z);
+    var moved = at;
+    step(geometry.loops[innermost], steps, &moved);
+    return moved;
 }

@@ -13,10 +13,7 @@ use crate::gpu::scope::{one_line, scoped, scoped_now};
 use crate::gpu::shader::Specialisation;
 use crate::gpu::staging::Staging;
 use crate::gpu::storage::binding_limit;
-use crate::plan::Bounds;
-
-/// The most segments of params that a pipeline binds.
-const MAX_SEGMENTS: usize = 8;
+use crate::plan::{Bounds, MAX_SEGMENTS};
 
 /// Bytes of output that one dispatch makes: some tens of milliseconds on a slow GPU.
 const PASS_BYTES: u64 = 1 << 30;
@@ -132,7 +129,11 @@ impl Engine {
         needs::check(&device.limits())?;
         let what = "the bind group layouts";
         let cache = options.pipeline_cache;
-        let pipelines = scoped(&device, what, || Pipelines::new(&device, cache, fault)).await?;
+        let segments = bounds(&device.limits()).segments as u32;
+        let pipelines = scoped(&device, what, || {
+            Pipelines::new(&device, segments, cache, fault)
+        })
+        .await?;
         let nothing = scoped(&device, "a buffer", || {
             device.create_buffer(&wgpu::BufferDescriptor {
                 label: Some("wgpu-gather nothing"),
@@ -222,7 +223,7 @@ impl Engine {
     /// The errors of the device.
     pub async fn warm_up(&self) -> Result<usize> {
         self.check_alive()?;
-        let all = Specialisation::all();
+        let all = Specialisation::all(self.bounds().segments as u32);
         for &specialisation in &all {
             self.pipelines().get(self.device(), specialisation)?;
         }

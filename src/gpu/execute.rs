@@ -82,7 +82,8 @@ impl Engine {
     async fn execute_whole(&self, plan: &Plan, host: &mut Host<'_>, drive: Drive) -> Result<()> {
         let recorder = self.recorders().get(self, plan.clone())?;
         let row_bytes = plan.geometry().slice() * plan.element_bytes();
-        let index_bytes = plan.index_type().bytes();
+        // Index tuples lie within one buffer.
+        let index_bytes = plan.index_type().bytes() * plan.geometry().coordinates.len();
         let params = self.allocate("params", host.params.len() as u64, row_bytes)?;
         let indices = self.allocate("indices", host.indices.len() as u64, index_bytes)?;
         let output = self.allocate("output", host.output.len() as u64, row_bytes)?;

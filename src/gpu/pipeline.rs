@@ -5,7 +5,7 @@ use std::sync::{Mutex, PoisonError};
 
 use crate::error::Result;
 use crate::gpu::scope::scoped_now;
-use crate::gpu::shader::{Specialisation, Stage};
+use crate::gpu::shader::{Specialisation, Stage, segment_binding};
 
 /// The bindings, as the shaders number them.
 pub(super) const GEOMETRY: u32 = 0;
@@ -19,12 +19,16 @@ pub(super) const STATUS: u32 = 4;
 pub(super) struct Pipeline {
     pub(super) compute: wgpu::ComputePipeline,
     pub(super) bindings: wgpu::BindGroupLayout,
+    /// How many segments of params it binds; 0, if it knows of one only.
+    pub(super) segments: u32,
 }
 
 /// All pipelines of an engine.
 #[derive(Debug)]
 pub(super) struct Pipelines {
     copy: (wgpu::BindGroupLayout, wgpu::PipelineLayout),
+    /// For several segments of params.
+    wide: (wgpu::BindGroupLayout, wgpu::PipelineLayout),
     check: (wgpu::BindGroupLayout, wgpu::PipelineLayout),
     compiled: Mutex<HashMap<Specialisation, Pipeline>>,
     cache: Option<wgpu::PipelineCache>,
@@ -38,6 +42,7 @@ pub(super) type Fault = fn(String) -> String;
 impl Pipelines {
     pub(super) fn new(
         device: &wgpu::Device,
+        segments: u32,
         cache: Option<wgpu::PipelineCache>,
         fault: Option<Fault>,
     ) -> Self {
@@ -55,16 +60,17 @@ impl Pipelines {
         };
         let uniform = wgpu::BufferBindingType::Uniform;
         let storage = |read_only| wgpu::BufferBindingType::Storage { read_only };
+        let copy = [
+            entry(GEOMETRY, uniform),
+            entry(INDICES, storage(true)),
+            entry(PARAMS, storage(true)),
+            entry(OUTPUT, storage(false)),
+        ];
+        let further = (1..segments).map(|n| entry(segment_binding(n), storage(true)));
+        let wide: Vec<_> = copy.into_iter().chain(further).collect();
         Pipelines {
-            copy: layouts(
-                "wgpu-gather copy",
-                &[
-                    entry(GEOMETRY, uniform),
-                    entry(INDICES, storage(true)),
-                    entry(PARAMS, storage(true)),
-                    entry(OUTPUT, storage(false)),
-                ],
-            ),
+            copy: layouts("wgpu-gather copy", &copy),
+            wide: layouts("wgpu-gather segments", &wide),
             check: layouts(
                 "wgpu-gather check",
                 &[
@@ -107,6 +113,7 @@ impl Pipelines {
             source: wgpu::ShaderSource::Wgsl(source.into()),
         });
         let (bindings, layout) = match specialisation.stage {
+            Stage::Copy(..) if specialisation.segments > 0 => &self.wide,
             Stage::Copy(..) => &self.copy,
             Stage::Count | Stage::Locate => &self.check,
         };
@@ -124,6 +131,7 @@ impl Pipelines {
         Pipeline {
             compute,
             bindings: bindings.clone(),
+            segments: specialisation.segments,
         }
     }
 }

@@ -5,7 +5,7 @@ use std::sync::{Mutex, PoisonError};
 use crate::error::{Error, Result, Role};
 use crate::gpu::engine::Engine;
 use crate::gpu::pipeline::{GEOMETRY, INDICES, OUTPUT, PARAMS, Pipeline, STATUS};
-use crate::gpu::shader::{Specialisation, Stage};
+use crate::gpu::shader::{Specialisation, Stage, segment_binding};
 use crate::gpu::status::Status;
 use crate::gpu::storage::Located;
 use crate::plan::{
@@ -70,8 +70,13 @@ impl Recorder {
     /// Compiles what the plan needs.
     pub(super) fn new(engine: &Engine, plan: Plan) -> Result<Self> {
         if !plan.is_empty() {
-            let kernel = Kernel::copy(&plan, Starts::default(), engine.bounds().workgroups)?;
-            let mut stages = vec![Specialisation::of(&plan, &kernel)];
+            let mut stages = Vec::new();
+            match Kernel::copy(&plan, Starts::default(), engine.bounds().workgroups) {
+                Ok(kernel) => stages.push(Specialisation::of(&plan, &kernel, engine.bounds())),
+                // It takes several passes, which depend on where the tensors lie.
+                Err(Error::TooMany { .. }) => {}
+                Err(error) => return Err(error),
+            }
             if plan.counts_bad_indices() {
                 stages.push(Specialisation::new(Stage::Count, &plan));
                 stages.push(Specialisation::new(Stage::Locate, &plan));
@@ -139,15 +144,18 @@ impl Recorder {
     ) -> Result<Dispatch> {
         let launch = self.launch(engine, pass)?;
         let nothing = || engine.nothing().as_entire_binding();
-        let params = pass.params.first();
-        let params = params.map_or_else(nothing, |s| placed.params.binding(s));
         let indices = pass.indices.as_ref();
         let indices = indices.map_or_else(nothing, |s| placed.indices.binding(s));
         let output = placed.output.binding(&pass.output);
-        launch.bind(
-            engine,
-            &[(INDICES, indices), (PARAMS, params), (OUTPUT, output)],
-        )
+        let mut bindings = vec![(INDICES, indices), (OUTPUT, output)];
+        let segments = launch.pipeline.segments.max(1);
+        bindings.extend((0..segments).map(|n| {
+            let segment = pass.params.get(n as usize);
+            let params = segment.map_or_else(nothing, |s| placed.params.binding(s));
+            let binding = if n == 0 { PARAMS } else { segment_binding(n) };
+            (binding, params)
+        }));
+        launch.bind(engine, &bindings)
     }
 
     /// What a pass launches: kept, if the pass is the whole plan.
@@ -159,8 +167,8 @@ impl Recorder {
             return Ok(found.clone());
         }
         let plan = self.plan.part(pass);
-        let kernel = Kernel::copy(&plan, starts, engine.bounds().workgroups)?;
-        let stage = Specialisation::of(&plan, &kernel);
+        let kernel = Kernel::of_pass(&plan, pass, engine.bounds().workgroups)?;
+        let stage = Specialisation::of(&plan, &kernel, engine.bounds());
         let made = Launch::new(engine, stage, &kernel.block, kernel.workgroups)?;
         if whole {
             let mut kept = kept();

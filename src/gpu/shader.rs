@@ -1,6 +1,6 @@
 //! The shaders: parts under `shaders/`, joined by concatenation, specialised by overrides.
 
-use crate::plan::{Form, Kernel, KernelKind, Plan};
+use crate::plan::{Bounds, Form, Kernel, KernelKind, Plan};
 
 /// What a pipeline does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -13,6 +13,13 @@ pub enum Stage {
     Locate,
 }
 
+impl Stage {
+    /// Whether there is such a stage for several segments of params.
+    fn can_be_wide(&self) -> bool {
+        matches!(self, Stage::Copy(kind, _, form) if kind.can_be_wide() && form.can_be_wide())
+    }
+}
+
 /// Everything that a pipeline is compiled for. Shapes and rules are not among it: they are in the
 /// uniform block, so that a program compiles few pipelines however much it gathers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -21,26 +28,34 @@ pub struct Specialisation {
     pub stage: Stage,
     /// Words of an index: 1 or 2.
     pub index_words: u32,
+    /// Segments of params that are bound, for positions of 64 bits; 0, if positions take 32.
+    pub segments: u32,
 }
 
 impl Specialisation {
     /// The pipeline that executes `kernel` for `plan`.
-    pub(crate) fn of(plan: &Plan, kernel: &Kernel) -> Self {
-        Self::new(
-            Stage::Copy(kernel.kind, kernel.lane_bytes, kernel.form),
-            plan,
-        )
+    pub(crate) fn of(plan: &Plan, kernel: &Kernel, bounds: &Bounds) -> Self {
+        let stage = Stage::Copy(kernel.kind, kernel.lane_bytes, kernel.form);
+        Specialisation {
+            segments: if kernel.wide {
+                bounds.segments as u32
+            } else {
+                0
+            },
+            ..Self::new(stage, plan)
+        }
     }
 
     pub(crate) fn new(stage: Stage, plan: &Plan) -> Self {
         Specialisation {
             stage,
             index_words: plan.index_type().bytes() as u32 / 4,
+            segments: 0,
         }
     }
 
-    /// Every specialisation there is.
-    pub fn all() -> Vec<Specialisation> {
+    /// Every specialisation there is on a device that binds so many segments of params.
+    pub fn all(segments: u32) -> Vec<Specialisation> {
         use KernelKind::{Elements, Packed, Packed4, Rows, Runs, Units};
         let copies = [
             (Rows, &[4, 8, 16][..]),
@@ -61,21 +76,29 @@ impl Specialisation {
                 }
             }
         }
-        let with = |stage, index_words| Specialisation { stage, index_words };
-        stages
+        let with = |stage, index_words, segments| Specialisation {
+            stage,
+            index_words,
+            segments,
+        };
+        let narrow = stages
             .iter()
-            .flat_map(|&stage| [with(stage, 1), with(stage, 2)])
-            .collect()
+            .flat_map(|&stage| [with(stage, 1, 0), with(stage, 2, 0)]);
+        let wide = stages.iter().filter(|s| s.can_be_wide());
+        let wide = wide.flat_map(|&stage| [with(stage, 1, segments), with(stage, 2, segments)]);
+        narrow.chain(wide).collect()
     }
 
     /// The WGSL of the whole module.
     pub fn source(&self) -> String {
+        let load = load(self.segments);
         let parts: &[&str] = match self.stage {
             Stage::Copy(kind, lane_bytes, _) => &[
                 GEOMETRY,
                 INDEX,
                 lane(lane_bytes),
                 COPY,
+                &load,
                 match (kind, lane_bytes) {
                     (KernelKind::Runs, 8) => include_str!("../../shaders/runs2.wgsl"),
                     (KernelKind::Runs, _) => include_str!("../../shaders/runs1.wgsl"),
@@ -101,6 +124,11 @@ impl Specialisation {
         parts.join("\n")
     }
 
+    /// Whether positions in params take 64 bits. Checks read extents only, of any size.
+    fn is_wide(&self) -> bool {
+        self.segments > 0 || matches!(self.stage, Stage::Count | Stage::Locate)
+    }
+
     /// The entry point in that module.
     pub fn entry_point(&self) -> &'static str {
         match self.stage {
@@ -112,7 +140,10 @@ impl Specialisation {
 
     /// The override constants.
     pub fn constants(&self) -> Vec<(&'static str, f64)> {
-        let mut constants = vec![("INDEX_WORDS", f64::from(self.index_words))];
+        let mut constants = vec![
+            ("INDEX_WORDS", f64::from(self.index_words)),
+            ("WIDE", f64::from(u8::from(self.is_wide()))),
+        ];
         if let Stage::Copy(kind, lane_bytes, form) = self.stage {
             let (loops, depth, plain) = match form {
                 Form::Single => (1.0, 1.0, 1.0),
@@ -141,6 +172,29 @@ const PACKED: &str = include_str!("../../shaders/packed.wgsl");
 const PACKED4: &str = include_str!("../../shaders/packed4.wgsl");
 const UNITS: &str = include_str!("../../shaders/units.wgsl");
 const CHECK: &str = include_str!("../../shaders/check.wgsl");
+
+/// Loads a lane of params from one of so many bindings. WGSL has no arrays of bindings.
+fn load(segments: u32) -> String {
+    let further = 1..segments.max(1);
+    let declarations = further.clone().map(|n| {
+        let binding = segment_binding(n);
+        format!("@group(0) @binding({binding}) var<storage, read> params_{n}: array<Lane>;\n")
+    });
+    let cases = further.map(|n| format!("        case {n}u: {{ return params_{n}[at]; }}\n"));
+    let (declarations, cases): (String, String) = (declarations.collect(), cases.collect());
+    let body = match cases.is_empty() {
+        true => "    return params[at];\n".to_owned(),
+        false => format!(
+            "    switch segment {{\n{cases}        default: {{ return params[at]; }}\n    }}\n"
+        ),
+    };
+    format!("{declarations}\nfn load(segment: u32, at: u32) -> Lane {{\n{body}}}\n")
+}
+
+/// The binding of segment `n` of params, from 1 on.
+pub(super) fn segment_binding(n: u32) -> u32 {
+    4 + n
+}
 
 /// The lane type; packed units are parts of one-word lanes.
 fn lane(bytes: usize) -> &'static str {

@@ -193,7 +193,8 @@ impl Engine {
     ) -> Result<DeviceTensor<I::Wide>> {
         let (layout, range) = reached(view.layout(), 1);
         let wide = I::widened(&view.data()[range]);
-        let storage = self.allocate("tensor", wide.len() as u64, I::TYPE.bytes())?;
+        let row_bytes = row_elements(&layout) * I::TYPE.bytes();
+        let storage = self.allocate("tensor", wide.len() as u64, row_bytes)?;
         self.write(&storage, &wide, drive, &mut |_, _| ()).await?;
         Ok(DeviceTensor::new(storage, layout))
     }

@@ -3,7 +3,7 @@
 use bytemuck::{Pod, Zeroable};
 
 use crate::error::{Error, Result};
-use crate::plan::{Coordinate, Geometry, Loop, Plan};
+use crate::plan::{Coordinate, Geometry, Loop, Pass, Plan};
 use crate::rules::{Negative, OutOfBounds};
 
 /// How many loops the uniform block carries.
@@ -12,6 +12,8 @@ pub const MAX_LOOPS: usize = 32;
 pub const MAX_COORDINATES: usize = 32;
 /// How many bytes of fill value the uniform block carries.
 pub const MAX_FILL_BYTES: usize = 256;
+/// The most segments of params that one dispatch binds.
+pub const MAX_SEGMENTS: usize = 8;
 /// Where the tensors start in their bindings, in bytes.
 ///
 /// `params` and `indices` may be negative: the binding then starts within the tensor's data, at
@@ -34,6 +36,7 @@ pub struct GeometryBlock {
     coordinates: [[u32; 4]; MAX_COORDINATES],
     divisors: [[u32; 4]; MAX_LOOPS],
     pub(super) fill: [u8; MAX_FILL_BYTES],
+    segments: [[u32; 4]; MAX_SEGMENTS],
     loop_count: u32,
     depth: u32,
     index_step: u32,
@@ -50,6 +53,11 @@ pub struct GeometryBlock {
     index_rules: u32,
     pub(super) row_divisor: [u32; 2],
     pub(super) first_lookup: [u32; 2],
+    params_offset_high: u32,
+    segment_count: u32,
+    owned_to: [u32; 2],
+    fills: u32,
+    padding: u32,
 }
 
 /// Writes what a bad index leaves in the output, as lanes; returns after how many it repeats.
@@ -69,6 +77,8 @@ pub(super) struct Scale<'a> {
     pub(super) plan: &'a Plan,
     pub(super) lane_bytes: usize,
     pub(super) starts: Starts,
+    /// Whether positions in params take 64 bits.
+    pub(super) wide: bool,
 }
 
 impl Scale<'_> {
@@ -85,7 +95,8 @@ impl Scale<'_> {
         for (to, l) in block.loops.iter_mut().zip(loops) {
             let extent = narrow(self.plan, "the extent of a loop", l.extent as u64)?;
             let indices = self.stride(l.indices_stride)?;
-            *to = [extent, self.params_stride(l.params_stride)?, indices, 0];
+            let [low, high] = self.params_stride(l.params_stride)?;
+            *to = [extent, low, indices, high];
         }
         for (to, l) in block.divisors.iter_mut().zip(&block.loops) {
             let [multiplier, shift] = divisor(l[0]);
@@ -99,23 +110,50 @@ impl Scale<'_> {
         block.index_step = self.stride(geometry.index_step)?;
         let element_bytes = self.plan.element_bytes();
         let params = (self.starts.params, geometry.params_offset);
-        block.params_offset = self.offset(params, element_bytes, self.lane_bytes);
+        let offset = self.offset(params, element_bytes, self.lane_bytes);
+        [block.params_offset, block.params_offset_high] = words(offset);
         let index_bytes = self.plan.index_type().bytes();
         let indices = (self.starts.indices, geometry.indices_offset);
-        block.indices_offset = self.offset(indices, index_bytes, index_bytes);
+        block.indices_offset = self.offset(indices, index_bytes, index_bytes) as u32;
         block.row_length = 1;
         block.index_rules = index_rules(self.plan);
         Ok(block)
     }
 
-    fn coordinate(&self, c: &Coordinate) -> Result<[u32; 4]> {
-        let extent = narrow(self.plan, "the extent of an axis", c.extent as u64)?;
-        Ok([extent, self.params_stride(c.stride)?, 0, 0])
+    /// The segments of a pass; lanes of params count from byte `base` of the data.
+    pub(super) fn segments(&self, block: &mut GeometryBlock, pass: &Pass) {
+        let lanes = |bytes: i64| bytes.wrapping_div(self.lane_bytes as i64);
+        for (to, segment) in block.segments.iter_mut().zip(&pass.params) {
+            let [low, high] = words(lanes(segment.owned_from - pass.base));
+            let bound = lanes(segment.owned_from - segment.start);
+            *to = [low, high, bound as u32, 0];
+        }
+        block.segment_count = pass.params.len() as u32;
+        block.owned_to = match pass.owned_to {
+            i64::MAX => [u32::MAX; 2],
+            byte => words(lanes(byte - pass.base)),
+        };
+        block.fills = u32::from(pass.first);
     }
 
-    fn params_stride(&self, elements: isize) -> Result<u32> {
+    fn coordinate(&self, c: &Coordinate) -> Result<[u32; 4]> {
+        let [stride, stride_high] = self.params_stride(c.stride)?;
+        if self.wide {
+            let [extent, extent_high] = words(c.extent as i64);
+            return Ok([extent, stride, stride_high, extent_high]);
+        }
+        let extent = narrow(self.plan, "the extent of an axis", c.extent as u64)?;
+        Ok([extent, stride, 0, 0])
+    }
+
+    fn params_stride(&self, elements: isize) -> Result<[u32; 2]> {
         let bytes = elements as i128 * self.plan.element_bytes() as i128;
-        self.stride_in_range(bytes / self.lane_bytes as i128)
+        let lanes = bytes / self.lane_bytes as i128;
+        if self.wide {
+            // Beyond 64 bits there is no element.
+            return Ok(words(lanes as i64));
+        }
+        Ok([self.stride_in_range(lanes)?, 0])
     }
 
     fn stride(&self, indices: isize) -> Result<u32> {
@@ -137,9 +175,9 @@ impl Scale<'_> {
 
     /// From the start of a binding to the first element, in lanes; two's complement. Wraps around
     /// if no buffer can hold the element.
-    fn offset(&self, (start, at): (i64, usize), element_bytes: usize, lane_bytes: usize) -> u32 {
+    fn offset(&self, (start, at): (i64, usize), element_bytes: usize, lane_bytes: usize) -> i64 {
         let first = start.wrapping_add((at as i64).wrapping_mul(element_bytes as i64));
-        first.wrapping_div(lane_bytes as i64) as u32
+        first.wrapping_div(lane_bytes as i64)
     }
 
     fn fits(&self, what: &'static str, got: usize, limit: usize) -> Result<()> {
@@ -153,6 +191,11 @@ impl Scale<'_> {
             limit,
         })
     }
+}
+
+/// Low word, high word; two's complement.
+fn words(value: i64) -> [u32; 2] {
+    [value as u32, (value >> 32) as u32]
 }
 
 /// What `divide` in `shaders/geometry.wgsl` divides by `extent` with: a multiplier `m` and a shift

@@ -22,6 +22,13 @@ pub enum KernelKind {
     Units,
 }
 
+impl KernelKind {
+    /// Whether it writes what one pass has of the output, and leaves the rest.
+    pub(crate) fn can_be_wide(self) -> bool {
+        !matches!(self, KernelKind::Runs | KernelKind::Packed4)
+    }
+}
+
 /// How much of the general case a kernel is compiled for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Form {
@@ -35,6 +42,24 @@ pub enum Form {
     General,
 }
 
+impl Form {
+    /// Whether kernels for several segments of params are compiled for it.
+    pub(crate) fn can_be_wide(self) -> bool {
+        matches!(self, Form::Single | Form::General)
+    }
+}
+
+/// Which kernels there are to choose from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kernels {
+    /// All.
+    All,
+    /// Those that can make a part of their output, counted in rows.
+    Counted,
+    /// Those that can read several segments of params.
+    Wide,
+}
+
 /// A kernel and the width of its lane.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Choice {
@@ -45,13 +70,17 @@ pub(super) struct Choice {
 
 impl Choice {
     /// The kernel for a non-empty `plan` and tensors that start at `starts`.
-    pub(super) fn new(plan: &Plan, starts: Starts) -> Choice {
+    pub(super) fn new(plan: &Plan, starts: Starts, kernels: Kernels) -> Choice {
         let geometry = plan.geometry();
-        let form = form(plan);
+        let form = match form(plan) {
+            form if kernels == Kernels::Wide && !form.can_be_wide() => Form::General,
+            form => form,
+        };
         let widest = widest_lane(plan, starts);
         let row_bytes = geometry.slice() * plan.element_bytes();
         // Four words at once: no byte of a vector of the output belongs to something else.
-        let vectors = matches!(form, Form::Single | Form::Nested)
+        let vectors = kernels == Kernels::All
+            && matches!(form, Form::Single | Form::Nested)
             && starts.output.is_multiple_of(16)
             && plan.output_bytes().is_multiple_of(16);
         let runs = match geometry.row_loops().last() {
@@ -120,7 +149,7 @@ mod tests {
     fn choice(op: Op, rules: &Rules, width: usize, params: &[usize], indices: &[usize]) -> Choice {
         let (params, indices) = (Layout::contiguous(params), Layout::contiguous(indices));
         let plan = Plan::new(op, rules, width, &params, IndexType::I32, &indices).unwrap();
-        Choice::new(&plan, Starts::default())
+        Choice::new(&plan, Starts::default(), Kernels::All)
     }
 
     /// For a gather of `count` rows of `row` elements of `width` bytes.
@@ -141,7 +170,7 @@ mod tests {
             indices: 0,
             output,
         };
-        Choice::new(&plan, starts).lane_bytes
+        Choice::new(&plan, starts, Kernels::All).lane_bytes
     }
 
     #[test]

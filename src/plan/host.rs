@@ -42,16 +42,20 @@ impl Plan {
         let params = reached(self.params_layout(), self.element_bytes());
         let indices = reached(self.indices_layout(), self.index_type().bytes());
         let output = self.output_bytes() as u64;
-        if params.saturating_add(indices).saturating_add(output) <= max_bytes {
+        // Buffers come in sizes that are up to an eighth larger.
+        let buffers =
+            [params, indices, output].map(|b| b.saturating_add(b / 8).saturating_add(512));
+        let all = buffers.into_iter().fold(0, u64::saturating_add);
+        if all <= max_bytes {
             return HostCall::Whole;
         }
         if max_bytes < LEAST_BYTES || output < params / 2 {
             return HostCall::Collected;
         }
         HostCall::Streamed(StreamSizes {
-            params_bytes: max_bytes / 4,
-            indices_bytes: max_bytes / 4,
-            output_bytes: max_bytes / 2,
+            params_bytes: max_bytes / 5,
+            indices_bytes: max_bytes / 5,
+            output_bytes: max_bytes / 5 * 2,
         })
     }
 }
@@ -70,10 +74,10 @@ mod tests {
             let plan = Plan::new(Op::gather(0), &rules, 4, &params, IndexType::I32, &indices);
             plan.unwrap().host_call(max_bytes)
         };
-        // 4 MiB of params, 4 KiB of indices, 4 MiB of output
-        assert_eq!(call(1024, 1024, (8 << 20) + 4096), HostCall::Whole);
+        // 4 MiB of params, 4 KiB of indices, 4 MiB of output, and an eighth more
+        assert_eq!(call(1024, 1024, (9 << 20) + 6144), HostCall::Whole);
         assert!(matches!(
-            call(1024, 1024, (8 << 20) + 4095),
+            call(1024, 1024, (9 << 20) + 6143),
             HostCall::Streamed(sizes) if sizes.params_bytes + sizes.output_bytes < 8 << 20
         ));
         assert_eq!(call(1024, 511, 1 << 20), HostCall::Collected);

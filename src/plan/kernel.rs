@@ -5,8 +5,8 @@
 
 use crate::error::{Error, Result};
 use crate::plan::block::{GeometryBlock, Scale, Starts, divisor, fill, narrow};
-use crate::plan::choice::{Choice, Form, KernelKind};
-use crate::plan::{CheckPass, Plan};
+use crate::plan::choice::{Choice, Form, KernelKind, Kernels};
+use crate::plan::{CheckPass, Pass, Plan};
 
 /// Invocations of a workgroup, as `WORKGROUP` in `shaders/geometry.wgsl`.
 const WORKGROUP: u64 = 256;
@@ -24,6 +24,8 @@ pub struct Kernel {
     pub form: Form,
     /// Bytes of a lane: 1, 2, 4, 8 or 16.
     pub lane_bytes: usize,
+    /// Whether positions in params take 64 bits, and params several segments.
+    pub wide: bool,
     /// Workgroups in x, y and z.
     pub workgroups: [u32; 3],
     /// The uniform block.
@@ -31,28 +33,60 @@ pub struct Kernel {
 }
 
 impl Kernel {
-    /// The kernel that copies: for a non-empty `plan`, tensors that start at `starts`, and a
+    /// The kernel for a pass over `plan`, which is the part of a plan that the pass makes, on a
     /// device of at most `max_workgroups` workgroups per dimension.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::TooComplex`] for what the uniform block cannot hold.
+    pub fn of_pass(plan: &Plan, pass: &Pass, max_workgroups: u32) -> Result<Kernel> {
+        if pass.params.len() <= 1 && pass.first && pass.owned_to == i64::MAX {
+            match Kernel::copy(plan, pass.starts(), max_workgroups) {
+                // An extent or a stride along which nothing is stepped, as it is broadcast.
+                Err(Error::TooMany { .. }) => {}
+                made => return made,
+            }
+        }
+        let (choice, scale) = Kernel::choose(plan, pass.starts(), Kernels::Wide);
+        let mut kernel = Kernel::new(&choice, &scale, max_workgroups)?;
+        scale.segments(&mut kernel.block, pass);
+        Ok(kernel)
+    }
+
+    /// The kernel that copies: for a non-empty `plan`, tensors that start at `starts` and take one
+    /// binding each, and a device of at most `max_workgroups` workgroups per dimension.
     ///
     /// # Errors
     ///
     /// [`Error::TooComplex`] or [`Error::TooMany`] for what the uniform block or 32-bit
     /// arithmetic cannot hold.
     pub fn copy(plan: &Plan, starts: Starts, max_workgroups: u32) -> Result<Kernel> {
-        let Choice {
+        let (choice, scale) = Kernel::choose(plan, starts, Kernels::All);
+        Kernel::new(&choice, &scale, max_workgroups)
+    }
+
+    fn choose(plan: &Plan, starts: Starts, kernels: Kernels) -> (Choice, Scale<'_>) {
+        let choice = Choice::new(plan, starts, kernels);
+        let scale = Scale {
+            plan,
+            lane_bytes: choice.lane_bytes,
+            starts,
+            wide: kernels == Kernels::Wide,
+        };
+        (choice, scale)
+    }
+
+    fn new(choice: &Choice, scale: &Scale<'_>, max_workgroups: u32) -> Result<Kernel> {
+        let (plan, starts) = (scale.plan, scale.starts);
+        let &Choice {
             kind,
             form,
             lane_bytes,
-        } = Choice::new(plan, starts);
+        } = choice;
         let geometry = plan.geometry();
         let row_length = (geometry.slice() * plan.element_bytes() / lane_bytes) as u64;
         let row_count = (plan.output_bytes() / lane_bytes) as u64 / row_length;
 
-        let scale = Scale {
-            plan,
-            lane_bytes,
-            starts,
-        };
         let mut block = scale.block(geometry, geometry.row_loops())?;
         block.row_count = narrow(plan, "the number of lookups", row_count)?;
         block.row_length = narrow(plan, "the number of lanes in a row", row_length)?;
@@ -90,6 +124,7 @@ impl Kernel {
             kind,
             form,
             lane_bytes,
+            wide: scale.wide,
             workgroups: [x, y, z],
             block,
         })
@@ -113,6 +148,8 @@ impl Kernel {
                 indices: pass.indices.start.wrapping_neg(),
                 output: 0,
             },
+            // Extents may be those of params beyond a binding.
+            wide: true,
         };
         let mut block = scale.block(&pass.geometry, &pass.geometry.loops)?;
         let count = pass.lookups.len() as u64;

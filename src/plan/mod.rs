@@ -10,7 +10,7 @@ mod host;
 mod kernel;
 mod passes;
 
-pub use block::{GeometryBlock, MAX_COORDINATES, MAX_FILL_BYTES, MAX_LOOPS, Starts};
+pub use block::{GeometryBlock, MAX_COORDINATES, MAX_FILL_BYTES, MAX_LOOPS, MAX_SEGMENTS, Starts};
 pub use choice::{Form, KernelKind};
 pub use geometry::{Coordinate, Geometry, Loop};
 pub use host::{HostCall, StreamSizes};

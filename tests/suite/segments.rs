@@ -29,8 +29,9 @@ fn small_with(
     block_on(Engine::with_options(device, queue, options)).expect("an engine")
 }
 
-/// The calls of the built-in set and random ones.
-fn calls(every: usize) -> Vec<Call> {
+/// Calls of the built-in set and random ones that take some dozens of small segments, not
+/// thousands.
+fn calls() -> Vec<Call> {
     let mut seed = 11u64;
     let mut choice = || {
         seed = seed
@@ -39,7 +40,16 @@ fn calls(every: usize) -> Vec<Call> {
         (seed >> 32) as u32
     };
     let random = (0..600).map(|_| call_from(&(0..60).map(|_| choice()).collect::<Vec<_>>()));
-    builtin().into_iter().chain(random).step_by(every).collect()
+    let bytes = |call: &Call| {
+        let output = call.plan().map_or(0, |plan| plan.output_bytes());
+        call.params.len() + call.indices.len() + output
+    };
+    builtin()
+        .into_iter()
+        .step_by(3)
+        .chain(random)
+        .filter(|call| bytes(call) < 64 << 10)
+        .collect()
 }
 
 #[test]
@@ -48,7 +58,7 @@ fn small_bindings_change_no_bit() {
         // Two segments at a time, three, and all of them: 1,024 bytes are the least.
         for (binding, storage_buffers) in [(1024, 4), (1280, 5), (4096, 8)] {
             let small = small(engine, binding, 256 << 20, storage_buffers);
-            let report = check_all(&calls(2), &Executor::Gpu(small));
+            let report = check_all(&calls(), &Executor::Gpu(small));
             assert_all_passed(&format!("bindings of {binding} bytes"), &report);
         }
     }
@@ -59,7 +69,7 @@ fn small_buffers_change_no_bit() {
     for engine in engines() {
         for (buffer, storage_buffers) in [(4096, 4), (4608, 8)] {
             let small = small(engine, 2048, buffer, storage_buffers);
-            let report = check_all(&calls(2), &Executor::Gpu(small));
+            let report = check_all(&calls(), &Executor::Gpu(small));
             assert_all_passed(&format!("buffers of {buffer} bytes"), &report);
         }
     }
@@ -262,12 +272,7 @@ fn host_calls_beyond_the_memory_bound_are_streamed() {
             let small = small_with(engine, 1 << 27, 1 << 28, 4, options(bytes));
             let report = check_all(&calls, &Executor::Gpu(small.clone()));
             assert_all_passed(&format!("{bytes} bytes of device memory"), &report);
-            // The tensors' buffers, and the status of the checked call.
-            assert!(
-                small.unused_bytes() <= bytes + 4096,
-                "{}",
-                small.unused_bytes()
-            );
+            assert!(small.unused_bytes() <= bytes, "{}", small.unused_bytes());
         }
     }
 }
@@ -280,7 +285,8 @@ fn a_tensor_in_several_buffers() {
         let table: Vec<u32> = (0..30_000).collect();
         let table = Tensor::new(&[300, 100], table).unwrap();
         let there = small.upload_blocking(&table.view()).unwrap();
-        assert_eq!(there.parts().count(), 8);
+        // 32 rows in each, which are a multiple of 256 bytes.
+        assert_eq!(there.parts().count(), 10);
         assert_eq!(small.download_blocking(&there).unwrap(), table);
         // The rows in another order, twice, without leaving the device.
         let order: Vec<u32> = (0..300).map(|n| (n * 7 + 5) % 300).collect();

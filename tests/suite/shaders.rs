@@ -89,7 +89,7 @@ fn write_glsl(module: &naga::Module, info: &naga::valid::ModuleInfo, entry: &str
 
 #[test]
 fn every_specialisation_is_valid_and_can_be_written_for_every_api() {
-    let all = Specialisation::all();
+    let all = Specialisation::all(6);
     for specialisation in &all {
         let (module, info) = resolve(specialisation);
         let lengths = [
@@ -111,9 +111,10 @@ fn every_specialisation_is_valid_and_can_be_written_for_every_api() {
 
 #[test]
 fn the_list_of_specialisations_is_complete() {
-    let all: BTreeSet<_> = Specialisation::all().into_iter().collect();
-    // 9 copies in 4 forms, 3 in the 2 that are fast, and 2 checks, for each width of an index.
-    assert_eq!(all.len(), (9 * 4 + 3 * 2 + 2) * 2);
+    let all: BTreeSet<_> = Specialisation::all(6).into_iter().collect();
+    // 9 copies in 4 forms, 3 in the 2 that are fast, and 2 checks, for each width of an index. Of
+    // the 9, two forms also for several segments of params.
+    assert_eq!(all.len(), (9 * 4 + 3 * 2 + 2 + 9 * 2) * 2);
     for form in [Form::Single, Form::Nested, Form::Tuples, Form::General] {
         for kind in KINDS {
             let fast_only = matches!(kind, KernelKind::Runs | KernelKind::Packed4);
@@ -141,7 +142,7 @@ const KINDS: [KernelKind; 6] = [
 /// Every kernel is chosen by calls that the other tests make, and only those that are tested are.
 #[test]
 fn the_calls_of_the_tests_use_every_kernel() {
-    let all: BTreeSet<_> = Specialisation::all().into_iter().collect();
+    let all: BTreeSet<_> = Specialisation::all(6).into_iter().collect();
     let mut chosen = BTreeSet::new();
     let random = (0..20_000u32).map(|n| {
         let mix = |at: u32| {
@@ -167,6 +168,7 @@ fn the_calls_of_the_tests_use_every_kernel() {
             let specialisation = Specialisation {
                 stage: Stage::Copy(kernel.kind, kernel.lane_bytes, kernel.form),
                 index_words: plan.index_type().bytes() as u32 / 4,
+                segments: 0,
             };
             assert!(all.contains(&specialisation), "{specialisation:?}");
             chosen.insert(specialisation);
@@ -174,14 +176,14 @@ fn the_calls_of_the_tests_use_every_kernel() {
     }
     let copies = all
         .into_iter()
-        .filter(|s| matches!(s.stage, Stage::Copy(..)));
+        .filter(|s| matches!(s.stage, Stage::Copy(..)) && s.segments == 0);
     let unused: Vec<_> = copies.filter(|s| !chosen.contains(s)).collect();
     assert!(unused.is_empty(), "{unused:?}");
 }
 
 #[test]
 fn a_broken_shader_would_be_noticed() {
-    let source = Specialisation::all()[0].source();
+    let source = Specialisation::all(6)[0].source();
     let broken = source.replace("geometry.row_count", "geometry.rows");
     assert_ne!(source, broken);
     assert!(naga::front::wgsl::parse_str(&broken).is_err());

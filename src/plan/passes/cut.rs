@@ -268,6 +268,7 @@ impl Cutter<'_> {
                 geometry: nest.clone(),
                 elements: elements.clone(),
                 params: group.to_vec(),
+                base: segments.first().map_or(0, |s| s.start),
                 owned_to: groups
                     .get(n + 1)
                     .map_or(i64::MAX, |next| next[0].owned_from),

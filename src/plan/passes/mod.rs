@@ -63,6 +63,9 @@ pub struct Pass {
     pub elements: Range<usize>,
     /// What is bound of params; empty, if the box reads nothing of it.
     pub params: Vec<Segment>,
+    /// The byte of params that positions count from, the same in all passes over the box: where
+    /// the binding of its first segment starts.
+    pub base: i64,
     /// The byte of params where the next pass over the same box takes over.
     pub owned_to: i64,
     /// What is bound of indices; nothing, if there are none.
@@ -76,10 +79,10 @@ pub struct Pass {
 }
 
 impl Pass {
-    /// Where the tensors start in their bindings; params in that of its first segment.
+    /// Where the tensors start in their bindings; params in that of the first segment of the box.
     pub fn starts(&self) -> Starts {
         Starts {
-            params: self.params.first().map_or(0, |s| -s.start),
+            params: -self.base,
             indices: self.indices.map_or(0, |s| -s.start),
             output: self.output_at,
         }
