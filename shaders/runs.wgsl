@@ -19,7 +19,8 @@ fn main(
     let b = look_up(advance(at, 1u));
     let c = look_up(advance(at, 2u));
     let d = look_up(advance(at, 3u));
-    store_four(geometry.output_offset + first, fetch(a, 0u), fetch(b, 0u), fetch(c, 0u), fetch(d, 0u));
+    let to = geometry.output_offset + first;
+    store_four(to, fetch(a, 0u), fetch(b, 0u), fetch(c, 0u), fetch(d, 0u));
 }
 
 // The place so many steps of the innermost loop on.
