@@ -320,7 +320,7 @@ mod tests {
         let mut state = 7_u32;
         let mut draw = |below: u32| {
             state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-            (u64::from(state) * u64::from(below) >> 32) as i32
+            ((u64::from(state) * u64::from(below)) >> 32) as i32
         };
         let shapes: [(Op, &[usize], &[usize]); 4] = [
             (Op::gather(0), &[5000, 33], &[4000]),
