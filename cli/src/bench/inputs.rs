@@ -13,6 +13,8 @@ use crate::bench::case::Sized;
 
 /// Bytes of params, and lookups, that are drawn from one seed.
 const CHUNK: usize = 1 << 20;
+/// More indices than this are not counted one by one if they are uniformly random.
+const COUNTED: usize = 4 << 20;
 const ZIPF_EXPONENT: f64 = 1.05;
 
 /// The tensors of one case.
@@ -30,18 +32,26 @@ impl Inputs {
         let chunks = params.par_chunks_mut(CHUNK).enumerate();
         chunks.for_each(|(n, chunk)| generator(0, n).fill_bytes(chunk));
         let indices = draw(sized)?;
-        let view = Indices::new(
-            indices.as_slice(),
-            sized.case.index_type,
-            Layout::contiguous(&sized.case.indices),
-        )?;
-        let traffic = Traffic::counted(&sized.plan, &view)?;
+        let traffic = traffic(sized, &indices)?;
         Ok(Inputs {
             params,
             indices,
             traffic,
         })
     }
+}
+
+/// What the gather moves: counted, or expected where there are so many random lookups that it is
+/// the same and counting takes its time.
+fn traffic(sized: &Sized, indices: &[u8]) -> Result<Traffic> {
+    let case = &sized.case;
+    let lookups = indices.len() / case.index_type.bytes();
+    if case.order == Order::Random && case.bad == 0.0 && lookups > COUNTED {
+        return Ok(Traffic::uniform(&sized.plan));
+    }
+    let layout = Layout::contiguous(&case.indices);
+    let indices = Indices::new(indices, case.index_type, layout)?;
+    Ok(Traffic::counted(&sized.plan, &indices)?)
 }
 
 /// Memory for `bytes` bytes. Where the system says how much it has left, more than that is an

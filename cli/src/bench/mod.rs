@@ -14,8 +14,9 @@ mod sample;
 mod timing;
 
 use std::io::{IsTerminal, Write};
+use std::path::Path;
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Result, bail, ensure};
 use indicatif::{ProgressBar, ProgressStyle};
 use wgpu_gather::gpu::adapters;
 use wgpu_gather::{Error, Executor};
@@ -59,17 +60,21 @@ pub(crate) fn run(args: &BenchArgs) -> Result<Answer> {
         files?.concat()
     };
     if let Some(path) = &args.plot
-        && lines.iter().any(|line| line.figures.is_some())
+        && let Err(error) = write_plot(path, &lines)
     {
-        let named = || format!("plot {}", path.display());
-        let drawn = plot::draw(&lines).with_context(named)?;
-        std::fs::write(path, drawn).with_context(named)?;
+        failed.push(error.context(format!("plot {}", path.display())));
     }
     let text = match args.json {
         true => report::json_lines(&lines)?,
         false => report::table(&lines),
     };
     Ok(Answer::good(text).despite(failed))
+}
+
+fn write_plot(path: &Path, lines: &[Line]) -> Result<()> {
+    let figures = lines.iter().any(|line| line.figures.is_some());
+    ensure!(figures, "there are no figures to draw");
+    Ok(std::fs::write(path, plot::draw(lines)?)?)
 }
 
 /// The cases that the command line asks for.

@@ -188,5 +188,7 @@ pub(crate) fn read(path: &Path) -> Result<Vec<Line>> {
         );
         Ok(line)
     };
-    lines.map(parse).collect()
+    let lines: Vec<Line> = lines.map(parse).collect::<Result<_>>()?;
+    ensure!(!lines.is_empty(), "{}: no results", named());
+    Ok(lines)
 }

@@ -63,13 +63,10 @@ impl Cpu {
             sized,
             params: Params::new(&inputs.params, case.dtype.bytes(), params)?,
             indices: Indices::new(inputs.indices.as_slice(), case.index_type, indices)?,
-            output: memory(Role::Output, sized.output_bytes())?,
-            from: memory(Role::Output, half)?,
-            to: memory(Role::Output, half)?,
+            output: poisoned(sized.output_bytes())?,
+            from: poisoned(half)?,
+            to: poisoned(half)?,
         };
-        turns.output.fill(POISON);
-        turns.from.fill(POISON);
-        turns.to.fill(POISON);
         turns.gather(1)?;
         for part in sample::parts(sized, &inputs)? {
             if let Some(difference) = part.difference(&turns.output[part.range.clone()]) {
@@ -80,6 +77,13 @@ impl Cpu {
         let gpu = GpuFigures::default();
         Ok(Figures::new(sized, &inputs.traffic, &times, gpu))
     }
+}
+
+/// Memory that is really there, and full of what no gather should leave.
+fn poisoned(bytes: usize) -> Result<Vec<u8>> {
+    let mut memory = memory(Role::Output, bytes)?;
+    memory.fill(POISON);
+    Ok(memory)
 }
 
 /// The tensors of a gather, and memory to copy.

@@ -216,3 +216,26 @@ fn what_cannot_be_timed_is_left_out_by_name() {
     assert_figures(&results[0]);
     assert!(results[1]["skipped"].is_string() && results[1]["median_ms"].is_null());
 }
+
+#[test]
+fn a_plot_without_figures_is_an_error_beside_the_results() {
+    let dir = Dir::new();
+    let skipped = "bench --case single-bad-25 --scale 65536 --backend cpu --rules onnx";
+    let ran = dir.run(&format!("{skipped} --plot empty.svg"));
+    assert_eq!(ran.code, 1);
+    assert!(ran.stdout.contains("single-bad-25: skipped: "), "{ran:?}");
+    let error = "error: plot empty.svg: there are no figures to draw\n";
+    assert!(ran.stderr.ends_with(error), "{ran:?}");
+    assert!(dir.files().is_empty());
+
+    let ran = dir.run("bench --case latency --seconds 0.005 --backend cpu --plot nowhere/plot.svg");
+    assert_eq!(ran.code, 1);
+    assert!(
+        ran.stdout.contains("latency"),
+        "the results are lost: {ran:?}"
+    );
+    assert!(
+        ran.stderr.contains("error: plot nowhere/plot.svg: "),
+        "{ran:?}"
+    );
+}
