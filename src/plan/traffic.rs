@@ -10,7 +10,8 @@ use crate::error::Result;
 use crate::plan::{Geometry, Loop, Plan};
 use crate::tensor::Indices;
 
-/// Bytes of a sector: the smallest piece of memory that today's GPUs read.
+/// Bytes of a sector: the smallest piece of memory that NVIDIA's GPUs read. Others read larger ones,
+/// and so do CPUs.
 pub const SECTOR_BYTES: u64 = 32;
 
 /// The bytes that one gather moves between memory and the processor, each byte once.

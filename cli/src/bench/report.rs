@@ -51,20 +51,19 @@ pub(crate) fn places(lines: &[Line]) -> Vec<&Place> {
     places
 }
 
+/// What computed, whether it is a GPU at all, and what took the times.
 fn heading(place: &Place) -> String {
-    let mut text = place.label();
-    if let Some(driver) = place.driver.as_ref().filter(|driver| !driver.is_empty()) {
-        // Writing to a string cannot fail.
-        let _ = write!(text, "; driver {driver}");
-    }
-    let clock = match place.clock.as_str() {
-        "wall" => "times by the clock on the wall",
-        _ => "times by the device's own clock",
-    };
-    let _ = writeln!(text, "; {clock}");
+    let mut text = format!("{}\n", place.label());
     if place.software_adapter {
-        let _ = writeln!(text, "{SOFTWARE}");
+        text += &format!("{SOFTWARE}\n");
     }
+    if let Some(driver) = place.driver.as_ref().filter(|driver| !driver.is_empty()) {
+        text += &format!("driver {driver}; ");
+    }
+    text += match place.clock.as_str() {
+        "wall" => "times by the clock on the wall\n",
+        _ => "times by the device's own clock\n",
+    };
     text
 }
 
