@@ -28,7 +28,7 @@ pub(crate) struct Case {
 
 /// A case at the size at which it is run.
 #[derive(Clone, Debug)]
-pub(crate) struct Sized {
+pub(crate) struct Scaled {
     pub(crate) case: Case,
     /// What the divided dims are divided by.
     pub(crate) scale: usize,
@@ -38,7 +38,7 @@ pub(crate) struct Sized {
 
 impl Case {
     /// The case with its divided dims `scale` times smaller.
-    pub(crate) fn sized(&self, scale: usize, rules: &Rules) -> Result<Sized> {
+    pub(crate) fn scaled(&self, scale: usize, rules: &Rules) -> Result<Scaled> {
         let mut case = self.clone();
         let scale = self.scale(scale);
         [case.params, case.indices] = self.shapes(scale);
@@ -52,7 +52,7 @@ impl Case {
             case.index_type,
             &Layout::contiguous(&case.indices),
         )?;
-        Ok(Sized {
+        Ok(Scaled {
             case,
             scale,
             rules: rules.clone(),
@@ -132,7 +132,7 @@ fn addressable(role: Role, shape: &[usize], element_bytes: usize) -> Result<()> 
     Ok(())
 }
 
-impl Sized {
+impl Scaled {
     /// Bytes of params.
     pub(crate) fn params_bytes(&self) -> usize {
         self.case.params.iter().product::<usize>() * self.case.dtype.bytes()

@@ -201,8 +201,8 @@ mod tests {
     fn every_case_is_a_gather_at_every_scale() {
         for case in all() {
             assert!(GROUPS.iter().any(|(group, _)| *group == case.group));
-            let sized = |scale| case.sized(scale, &Rules::default()).unwrap();
-            let bytes = |scale| Traffic::uniform(&sized(scale).plan).total();
+            let scaled = |scale| case.scaled(scale, &Rules::default()).unwrap();
+            let bytes = |scale| Traffic::uniform(&scaled(scale).plan).total();
             assert!(bytes(1) > 0 && bytes(1 << 20) > 0, "{}", case.name);
             if case.divided[1].is_some() {
                 let ratio = bytes(1) as f64 / bytes(16) as f64;
@@ -214,7 +214,7 @@ mod tests {
     #[test]
     fn sweeps_are_as_large_as_their_names_say() {
         for case in all() {
-            let output = case.sized(1, &Rules::default()).unwrap().output_bytes();
+            let output = case.scaled(1, &Rules::default()).unwrap().output_bytes();
             if case.group == "row-bytes" {
                 assert_eq!((output, case.params.iter().product()), (64 * M, 1024 * M));
                 assert_eq!(case.name, format!("row-bytes-{}", case.params[1]));

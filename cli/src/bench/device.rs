@@ -204,19 +204,19 @@ impl Device {
         let started = std::time::Instant::now();
         self.submit(encoder)?;
         let wall = started.elapsed().as_secs_f64();
-        let device = self
-            .clock
-            .as_ref()
-            .map(|clock| self.between(clock))
-            .transpose()?;
+        let device = match &self.clock {
+            Some(clock) => self.between(clock)?,
+            None => None,
+        };
         Ok(Took { device, wall })
     }
 
-    /// Seconds between the two timestamps.
-    fn between(&self, clock: &Clock) -> Result<f64> {
+    /// Seconds between the two timestamps; none from a clock that stands still or runs back.
+    fn between(&self, clock: &Clock) -> Result<Option<f64>> {
         let bytes = self.download(&clock.resolved, 0..STAMPS)?;
         let stamps: Vec<u64> = bytemuck::pod_collect_to_vec(&bytes);
-        Ok(stamps[1].wrapping_sub(stamps[0]) as f64 * clock.tick)
+        let ticks = stamps[1].checked_sub(stamps[0]).filter(|&ticks| ticks > 0);
+        Ok(ticks.map(|ticks| ticks as f64 * clock.tick))
     }
 
     /// Bytes of `buffer`; the range is made of whole words.

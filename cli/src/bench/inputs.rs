@@ -9,7 +9,7 @@ use wgpu_gather::plan::{Geometry, Traffic};
 use wgpu_gather::{Error, IndexType, Indices, Layout, Role};
 
 use crate::bench::args::Order;
-use crate::bench::case::Sized;
+use crate::bench::case::Scaled;
 
 /// Bytes of params, and lookups, that are drawn from one seed.
 const CHUNK: usize = 1 << 20;
@@ -26,13 +26,13 @@ pub(crate) struct Inputs {
 }
 
 impl Inputs {
-    /// The tensors of `sized`.
-    pub(crate) fn new(sized: &Sized) -> Result<Self> {
-        let mut params = memory(Role::Params, sized.params_bytes())?;
+    /// The tensors of `scaled`.
+    pub(crate) fn new(scaled: &Scaled) -> Result<Self> {
+        let mut params = memory(Role::Params, scaled.params_bytes())?;
         let chunks = params.par_chunks_mut(CHUNK).enumerate();
         chunks.for_each(|(n, chunk)| generator(0, n).fill_bytes(chunk));
-        let indices = draw(sized)?;
-        let traffic = traffic(sized, &indices)?;
+        let indices = draw(scaled)?;
+        let traffic = traffic(scaled, &indices)?;
         Ok(Inputs {
             params,
             indices,
@@ -43,15 +43,15 @@ impl Inputs {
 
 /// What the gather moves: counted, or expected where there are so many random lookups that it is
 /// the same and counting takes its time.
-fn traffic(sized: &Sized, indices: &[u8]) -> Result<Traffic> {
-    let case = &sized.case;
+fn traffic(scaled: &Scaled, indices: &[u8]) -> Result<Traffic> {
+    let case = &scaled.case;
     let lookups = indices.len() / case.index_type.bytes();
     if case.order == Order::Random && case.bad == 0.0 && lookups > COUNTED {
-        return Ok(Traffic::uniform(&sized.plan));
+        return Ok(Traffic::uniform(&scaled.plan));
     }
     let layout = Layout::contiguous(&case.indices);
     let indices = Indices::new(indices, case.index_type, layout)?;
-    Ok(Traffic::counted(&sized.plan, &indices)?)
+    Ok(Traffic::counted(&scaled.plan, &indices)?)
 }
 
 /// Memory for `bytes` bytes. Where the system says how much it has left, more than that is an
@@ -78,10 +78,10 @@ fn generator(stream: u64, chunk: usize) -> Xoshiro256PlusPlus {
 }
 
 /// The indices, as bytes of their type.
-fn draw(sized: &Sized) -> Result<Vec<u8>> {
-    let draws = Draws::new(sized)?;
-    let mut bytes = memory(Role::Indices, sized.indices_bytes())?;
-    let (width, depth) = (sized.case.index_type.bytes(), draws.extents.len());
+fn draw(scaled: &Scaled) -> Result<Vec<u8>> {
+    let draws = Draws::new(scaled)?;
+    let mut bytes = memory(Role::Indices, scaled.indices_bytes())?;
+    let (width, depth) = (scaled.case.index_type.bytes(), draws.extents.len());
     if depth > 0 {
         let chunks = bytes.par_chunks_mut(CHUNK * width * depth).enumerate();
         chunks.for_each(|(n, chunk)| {
@@ -110,21 +110,21 @@ struct Draws {
 }
 
 impl Draws {
-    fn new(sized: &Sized) -> Result<Self> {
-        let geometry = sized.plan.geometry();
+    fn new(scaled: &Scaled) -> Result<Self> {
+        let geometry = scaled.plan.geometry();
         let extents = geometry.coordinates.iter().map(|c| c.extent as u64);
         let extents: Vec<u64> = extents.collect();
         let slices = extents.iter().product::<u64>().max(1);
-        let zipf = match sized.case.order {
+        let zipf = match scaled.case.order {
             Order::Zipf => Some(Zipf::new(slices as f64, ZIPF_EXPONENT)?),
             _ => None,
         };
         let (run, step) = run(geometry);
         Ok(Draws {
-            order: sized.case.order,
+            order: scaled.case.order,
             zipf,
-            bad: sized.case.bad,
-            index_type: sized.case.index_type,
+            bad: scaled.case.bad,
+            index_type: scaled.case.index_type,
             extents,
             slices,
             run,
@@ -198,13 +198,13 @@ mod tests {
         name: &str,
         scale: usize,
         change: impl Fn(&mut crate::bench::case::Case),
-    ) -> (Sized, Inputs) {
+    ) -> (Scaled, Inputs) {
         let found = cases::all().into_iter().find(|c| c.name == name);
         let mut case = found.expect("a case of that name");
         change(&mut case);
-        let sized = case.sized(scale, &Rules::default()).unwrap();
-        let inputs = Inputs::new(&sized).unwrap();
-        (sized, inputs)
+        let scaled = case.scaled(scale, &Rules::default()).unwrap();
+        let inputs = Inputs::new(&scaled).unwrap();
+        (scaled, inputs)
     }
 
     fn values(inputs: &Inputs) -> Vec<i32> {
@@ -241,11 +241,11 @@ mod tests {
 
     #[test]
     fn a_quarter_is_a_quarter() {
-        let (sized, inputs) = inputs("rows-bad-25", 64, |_| ());
-        let extent = sized.case.params[0] as i32;
+        let (scaled, inputs) = inputs("rows-bad-25", 64, |_| ());
+        let extent = scaled.case.params[0] as i32;
         let values = values(&inputs);
         let bad = values.iter().filter(|&&v| v >= extent).count() as f64;
         assert!((0.23..0.27).contains(&(bad / values.len() as f64)), "{bad}");
-        assert!(inputs.traffic.params < Traffic::uniform(&sized.plan).params);
+        assert!(inputs.traffic.params < Traffic::uniform(&scaled.plan).params);
     }
 }

@@ -6,6 +6,7 @@ mod cases;
 mod device;
 mod inputs;
 mod plot;
+mod progress;
 mod report;
 mod result;
 mod run_cpu;
@@ -13,18 +14,17 @@ mod run_gpu;
 mod sample;
 mod timing;
 
-use std::io::{IsTerminal, Write};
 use std::path::Path;
 
 use anyhow::{Result, bail, ensure};
-use indicatif::{ProgressBar, ProgressStyle};
 use wgpu_gather::gpu::adapters;
 use wgpu_gather::{Error, Executor};
 
 use crate::answer::Answer;
 use crate::args::Backend;
 use crate::bench::args::BenchArgs;
-use crate::bench::case::{Case, Sized};
+use crate::bench::case::{Case, Scaled};
+use crate::bench::progress::Progress;
 use crate::bench::result::{Figures, Line, Place};
 use crate::bench::run_cpu::Cpu;
 use crate::bench::run_gpu::Gpu;
@@ -80,8 +80,8 @@ fn write_plot(path: &Path, lines: &[Line]) -> Result<()> {
 /// The cases that the command line asks for.
 fn select(args: &BenchArgs) -> Result<Vec<Case>> {
     if let Some(own) = args.own()? {
-        let sized = own.sized(1, &rules::resolve(&args.rules, own.dtype)?)?;
-        if let Some(reason) = unusable(&sized) {
+        let scaled = own.scaled(1, &rules::resolve(&args.rules, own.dtype)?)?;
+        if let Some(reason) = unusable(&scaled) {
             bail!(reason);
         }
         return Ok(vec![own]);
@@ -132,10 +132,10 @@ impl Runner {
         }
     }
 
-    fn run(&self, sized: &Sized, seconds: f64) -> Result<Figures> {
+    fn run(&self, scaled: &Scaled, seconds: f64) -> Result<Figures> {
         match self {
-            Runner::Gpu(gpu) => gpu.run(sized, seconds),
-            Runner::Cpu(cpu) => cpu.run(sized, seconds),
+            Runner::Gpu(gpu) => gpu.run(scaled, seconds),
+            Runner::Cpu(cpu) => cpu.run(scaled, seconds),
         }
     }
 }
@@ -178,20 +178,20 @@ fn run_case(runner: &Runner, place: &Place, case: &Case, args: &BenchArgs) -> Re
         _ => SMALL,
     };
     let asked = args.scale.map_or(usual, |scale| scale as usize);
-    let mut line = Line::new(&case.sized(asked, &rules)?, place);
+    let mut line = Line::new(&case.scaled(asked, &rules)?, place);
     let mut too_large = None;
     let mut scale = asked;
     loop {
-        let sized = case.sized(scale, &rules)?;
-        if let Some(reason) = unusable(&sized) {
+        let scaled = case.scaled(scale, &rules)?;
+        if let Some(reason) = unusable(&scaled) {
             line.skipped = Some(reason);
             return Ok(line);
         }
-        let error = match runner.run(&sized, args.seconds) {
+        let error = match runner.run(&scaled, args.seconds) {
             Ok(figures) => {
                 let figures = Some(figures);
                 let scaled_because = too_large;
-                line = Line::new(&sized, place);
+                line = Line::new(&scaled, place);
                 return Ok(Line {
                     figures,
                     scaled_because,
@@ -204,7 +204,7 @@ fn run_case(runner: &Runner, place: &Place, case: &Case, args: &BenchArgs) -> Re
             return Err(error);
         }
         let reason = too_large.get_or_insert_with(|| format!("{error:#}"));
-        if !sized.case.shrinks() || scale >= MOST_SCALE {
+        if !scaled.case.shrinks() || scale >= MOST_SCALE {
             line.skipped = Some(reason.clone());
             return Ok(line);
         }
@@ -213,14 +213,14 @@ fn run_case(runner: &Runner, place: &Place, case: &Case, args: &BenchArgs) -> Re
 }
 
 /// Why a case cannot be timed.
-fn unusable(sized: &Sized) -> Option<String> {
-    if sized.plan.is_empty() {
+fn unusable(scaled: &Scaled) -> Option<String> {
+    if scaled.plan.is_empty() {
         return Some(format!(
             "nothing to time: the output {:?} is empty",
-            sized.plan.output_shape()
+            scaled.plan.output_shape()
         ));
     }
-    (sized.case.bad > 0.0 && sized.plan.reports_bad_indices())
+    (scaled.case.bad > 0.0 && scaled.plan.reports_bad_indices())
         .then(|| "bad indices end a gather under these rules, so there is nothing to time".into())
 }
 
@@ -235,52 +235,4 @@ fn is_about_size(error: &anyhow::Error) -> bool {
                 | Error::HostOutOfMemory { .. }
         )
     )
-}
-
-/// Where we are, on stderr: a bar on a terminal, else a line for each case.
-struct Progress {
-    total: usize,
-    done: std::cell::Cell<usize>,
-    bar: Option<ProgressBar>,
-}
-
-impl Progress {
-    fn new(total: usize) -> Self {
-        let style = ProgressStyle::with_template("{wide_bar} {pos} of {len}: {msg}");
-        let style = style.unwrap_or_else(|_| ProgressStyle::default_bar());
-        let terminal = std::io::stderr().is_terminal();
-        let bar = terminal.then(|| ProgressBar::new(total as u64).with_style(style));
-        Progress {
-            total,
-            done: std::cell::Cell::new(0),
-            bar,
-        }
-    }
-
-    fn next(&self, case: &str, place: &Place) {
-        let done = self.done.get();
-        self.done.set(done + 1);
-        let message = format!("{case} on {}", place.label());
-        match &self.bar {
-            Some(bar) => {
-                bar.set_position(done as u64);
-                bar.set_message(message);
-            }
-            // Where stderr is closed, nobody wants to know.
-            None => {
-                let _ = writeln!(
-                    std::io::stderr(),
-                    "bench: {} of {}: {message}",
-                    done + 1,
-                    self.total
-                );
-            }
-        }
-    }
-
-    fn end(&self) {
-        if let Some(bar) = &self.bar {
-            bar.finish_and_clear();
-        }
-    }
 }

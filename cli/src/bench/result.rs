@@ -6,7 +6,7 @@ use anyhow::{Context, Result, ensure};
 use serde::{Deserialize, Serialize};
 use wgpu_gather::plan::Traffic;
 
-use crate::bench::case::Sized;
+use crate::bench::case::Scaled;
 use crate::bench::timing::Times;
 use crate::rules;
 
@@ -105,13 +105,13 @@ pub(crate) struct GpuFigures {
 
 impl Figures {
     /// The figures of a case that moves `traffic`.
-    pub(crate) fn new(sized: &Sized, traffic: &Traffic, times: &Times, gpu: GpuFigures) -> Self {
+    pub(crate) fn new(scaled: &Scaled, traffic: &Traffic, times: &Times, gpu: GpuFigures) -> Self {
         let bytes = traffic.total();
         let exact = |ms: f64| bytes as f64 / 1e6 / ms.max(1e-9);
         let speed = |ms: f64| significant(exact(ms));
         let (median, copy) = (times.gather.median(), times.copy.median());
         Figures {
-            output_elements: sized.output_bytes() / sized.case.dtype.bytes(),
+            output_elements: scaled.output_bytes() / scaled.case.dtype.bytes(),
             params_bytes: traffic.params_sectors,
             indices_bytes: traffic.indices,
             output_bytes: traffic.output,
@@ -141,8 +141,8 @@ fn significant(number: f64) -> f64 {
 
 impl Line {
     /// A case without figures yet.
-    pub(crate) fn new(sized: &Sized, place: &Place) -> Self {
-        let case = &sized.case;
+    pub(crate) fn new(scaled: &Scaled, place: &Place) -> Self {
+        let case = &scaled.case;
         let (axis, batch_dims) = case.attributes();
         Line {
             case: case.name.clone(),
@@ -154,11 +154,11 @@ impl Line {
             index_type: case.index_type.name().to_owned(),
             params_shape: case.params.clone(),
             indices_shape: case.indices.clone(),
-            output_shape: sized.plan.output_shape().to_vec(),
+            output_shape: scaled.plan.output_shape().to_vec(),
             order: case.order.name().to_owned(),
             bad: case.bad,
-            out_of_bounds: rules::out_of_bounds_text(&sized.rules),
-            scale: sized.scale,
+            out_of_bounds: rules::out_of_bounds_text(&scaled.rules),
+            scale: scaled.scale,
             scaled_because: None,
             place: place.clone(),
             skipped: None,

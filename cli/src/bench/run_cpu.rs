@@ -6,7 +6,7 @@ use anyhow::{Result, bail};
 use rayon::prelude::*;
 use wgpu_gather::{Executor, Indices, Layout, Params, Role, cpu};
 
-use crate::bench::case::Sized;
+use crate::bench::case::Scaled;
 use crate::bench::inputs::{Inputs, memory};
 use crate::bench::result::{Figures, GpuFigures, Place};
 use crate::bench::sample;
@@ -51,31 +51,31 @@ impl Cpu {
     }
 
     /// Checks and times a case.
-    pub(crate) fn run(&self, sized: &Sized, seconds: f64) -> Result<Figures> {
-        let inputs = Inputs::new(sized)?;
-        let case = &sized.case;
+    pub(crate) fn run(&self, scaled: &Scaled, seconds: f64) -> Result<Figures> {
+        let inputs = Inputs::new(scaled)?;
+        let case = &scaled.case;
         let params = Layout::contiguous(&case.params);
         let indices = Layout::contiguous(&case.indices);
         let half = (inputs.traffic.total() as usize).div_ceil(2);
         let mut turns = Turns {
             executor: &self.executor,
             threads: self.threads(),
-            sized,
+            scaled,
             params: Params::new(&inputs.params, case.dtype.bytes(), params)?,
             indices: Indices::new(inputs.indices.as_slice(), case.index_type, indices)?,
-            output: poisoned(sized.output_bytes())?,
+            output: poisoned(scaled.output_bytes())?,
             from: poisoned(half)?,
             to: poisoned(half)?,
         };
         turns.gather(1)?;
-        for part in sample::parts(sized, &inputs)? {
+        for part in sample::parts(scaled, &inputs)? {
             if let Some(difference) = part.difference(&turns.output[part.range.clone()]) {
                 bail!("wrong: {difference}");
             }
         }
         let times = take_turns(&mut turns, seconds)?;
         let gpu = GpuFigures::default();
-        Ok(Figures::new(sized, &inputs.traffic, &times, gpu))
+        Ok(Figures::new(scaled, &inputs.traffic, &times, gpu))
     }
 }
 
@@ -90,7 +90,7 @@ fn poisoned(bytes: usize) -> Result<Vec<u8>> {
 struct Turns<'a> {
     executor: &'a Executor,
     threads: usize,
-    sized: &'a Sized,
+    scaled: &'a Scaled,
     params: Params<'a>,
     indices: Indices<'a>,
     output: Vec<u8>,
@@ -106,8 +106,8 @@ impl Contest for Turns<'_> {
         let started = Instant::now();
         for _ in 0..repeats {
             self.executor.run_bytes_blocking(
-                self.sized.case.op,
-                &self.sized.rules,
+                self.scaled.case.op,
+                &self.scaled.rules,
                 &self.params,
                 &self.indices,
                 &mut self.output,

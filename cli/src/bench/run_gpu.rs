@@ -7,7 +7,7 @@ use wgpu_gather::gpu::{Buffers, Prepared, Status};
 use wgpu_gather::plan::Traffic;
 use wgpu_gather::{Executor, Indices, Layout, Params, Role, wgpu};
 
-use crate::bench::case::Sized;
+use crate::bench::case::Scaled;
 use crate::bench::device::Device;
 use crate::bench::inputs::{Inputs, memory};
 use crate::bench::result::{Figures, GpuFigures, Place};
@@ -48,14 +48,14 @@ impl Gpu {
     }
 
     /// Checks and times a case.
-    pub(crate) fn run(&self, sized: &Sized, seconds: f64) -> Result<Figures> {
-        let tensors = Tensors::new(&self.device, sized)?;
+    pub(crate) fn run(&self, scaled: &Scaled, seconds: f64) -> Result<Figures> {
+        let tensors = Tensors::new(&self.device, scaled)?;
         tensors.check_size()?;
-        let inputs = Inputs::new(sized)?;
+        let inputs = Inputs::new(scaled)?;
         self.device.upload(&tensors.params, &inputs.params)?;
         self.device.upload(&tensors.indices, &inputs.indices)?;
         let copy = Copy::new(&self.device, &tensors.params, &inputs.traffic)?;
-        tensors.check(sized, &inputs)?;
+        tensors.check(scaled, &inputs)?;
 
         let mut turns = Turns {
             tensors: &tensors,
@@ -67,24 +67,24 @@ impl Gpu {
             encode_ms: Some(times.encode.median()),
             single_ms: Some(single.median()),
             transfers_ms: match self.transfers {
-                true => Some(self.host_to_host(sized, &inputs, seconds * ASIDE)?),
+                true => Some(self.host_to_host(scaled, &inputs, seconds * ASIDE)?),
                 false => None,
             },
         };
-        Ok(Figures::new(sized, &inputs.traffic, &times, gpu))
+        Ok(Figures::new(scaled, &inputs.traffic, &times, gpu))
     }
 
     /// Milliseconds of one call with its uploads and its download.
-    fn host_to_host(&self, sized: &Sized, inputs: &Inputs, seconds: f64) -> Result<f64> {
-        let case = &sized.case;
+    fn host_to_host(&self, scaled: &Scaled, inputs: &Inputs, seconds: f64) -> Result<f64> {
+        let case = &scaled.case;
         let executor = Executor::Gpu(self.device.engine.clone());
         let layout = Layout::contiguous(&case.params);
         let params = Params::new(&inputs.params, case.dtype.bytes(), layout)?;
         let layout = Layout::contiguous(&case.indices);
         let indices = Indices::new(inputs.indices.as_slice(), case.index_type, layout)?;
-        let mut output = memory(Role::Output, sized.output_bytes())?;
+        let mut output = memory(Role::Output, scaled.output_bytes())?;
         let mut call = || {
-            let (op, rules) = (case.op, &sized.rules);
+            let (op, rules) = (case.op, &scaled.rules);
             Ok(executor.run_bytes_blocking(op, rules, &params, &indices, &mut output)?)
         };
         Ok(repeat(seconds, &mut call)?.median())
@@ -102,19 +102,19 @@ struct Tensors<'a> {
 }
 
 impl<'a> Tensors<'a> {
-    fn new(device: &'a Device, sized: &Sized) -> Result<Self> {
+    fn new(device: &'a Device, scaled: &Scaled) -> Result<Self> {
         use wgpu::BufferUsages as Usage;
-        let gather = pollster::block_on(device.engine.prepare(&sized.plan))?;
-        let status = match sized.plan.reports_bad_indices() {
+        let gather = pollster::block_on(device.engine.prepare(&scaled.plan))?;
+        let status = match scaled.plan.reports_bad_indices() {
             true => Some(gather.status()?),
             false => None,
         };
         let both = Usage::STORAGE | Usage::COPY_DST | Usage::COPY_SRC;
         Ok(Tensors {
             gather,
-            params: device.buffer("params", sized.params_bytes() as u64, both)?,
-            indices: device.buffer("indices", sized.indices_bytes() as u64, both)?,
-            output: device.buffer("output", sized.output_bytes() as u64, both)?,
+            params: device.buffer("params", scaled.params_bytes() as u64, both)?,
+            indices: device.buffer("indices", scaled.indices_bytes() as u64, both)?,
+            output: device.buffer("output", scaled.output_bytes() as u64, both)?,
             status,
             device,
         })
@@ -164,8 +164,8 @@ impl<'a> Tensors<'a> {
     }
 
     /// Gathers once, and compares parts of the output with the reference.
-    fn check(&self, sized: &Sized, inputs: &Inputs) -> Result<()> {
-        let parts = sample::parts(sized, inputs)?;
+    fn check(&self, scaled: &Scaled, inputs: &Inputs) -> Result<()> {
+        let parts = sample::parts(scaled, inputs)?;
         let words = |part: &sample::Part| {
             let start = part.range.start & !3;
             let end = part.range.end.next_multiple_of(4);
@@ -279,7 +279,7 @@ mod tests {
         }
         let cases = cases::all();
         let case = cases.iter().find(|case| case.name == "pixels").unwrap();
-        gpu.run(&case.sized(64, &Rules::default())?, 0.0)
+        gpu.run(&case.scaled(64, &Rules::default())?, 0.0)
     }
 
     #[test]

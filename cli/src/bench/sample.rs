@@ -5,7 +5,7 @@ use std::ops::Range;
 use anyhow::Result;
 use wgpu_gather::{Executor, Indices, Layout, Op, Params};
 
-use crate::bench::case::Sized;
+use crate::bench::case::Scaled;
 use crate::bench::inputs::Inputs;
 
 /// About how many elements one part has.
@@ -34,20 +34,20 @@ impl Part {
 
 /// Parts at the start, in the middle and at the end. Along its first dim the output can be cut into
 /// gathers of their own.
-pub(crate) fn parts(sized: &Sized, inputs: &Inputs) -> Result<Vec<Part>> {
-    let output = sized.plan.output_shape();
-    let (cut_params, cut_indices) = first_dim(sized);
+pub(crate) fn parts(scaled: &Scaled, inputs: &Inputs) -> Result<Vec<Part>> {
+    let output = scaled.plan.output_shape();
+    let (cut_params, cut_indices) = first_dim(scaled);
     let rows = match cut_params || cut_indices {
         true => output[0],
         false => 1,
     };
-    let row_bytes = sized.output_bytes() / rows;
-    let row_elements = row_bytes / sized.case.dtype.bytes();
+    let row_bytes = scaled.output_bytes() / rows;
+    let row_elements = row_bytes / scaled.case.dtype.bytes();
     let count = (ELEMENTS / row_elements).clamp(1, rows);
     let mut starts = vec![0, (rows - count) / 2, rows - count];
     starts.dedup();
     let part = |start: usize| {
-        let case = &sized.case;
+        let case = &scaled.case;
         let (params_shape, params) = cut(cut_params, &case.params, &inputs.params, start, count);
         let (indices_shape, indices) =
             cut(cut_indices, &case.indices, &inputs.indices, start, count);
@@ -57,7 +57,7 @@ pub(crate) fn parts(sized: &Sized, inputs: &Inputs) -> Result<Vec<Part>> {
         let mut bytes = vec![0; count * row_bytes];
         Executor::Reference.run_bytes_blocking(
             case.op,
-            &sized.rules,
+            &scaled.rules,
             &params,
             &indices,
             &mut bytes,
@@ -70,10 +70,10 @@ pub(crate) fn parts(sized: &Sized, inputs: &Inputs) -> Result<Vec<Part>> {
 }
 
 /// Whether the first dim of the output is that of params, and whether it is that of indices.
-fn first_dim(sized: &Sized) -> (bool, bool) {
-    let (params, indices) = (sized.case.params.len(), sized.case.indices.len());
+fn first_dim(scaled: &Scaled) -> (bool, bool) {
+    let (params, indices) = (scaled.case.params.len(), scaled.case.indices.len());
     let from_front = |n: isize, rank: usize| if n < 0 { n + rank as isize } else { n };
-    match sized.case.op {
+    match scaled.case.op {
         Op::Gather { axis, batch_dims } => {
             let batch_dims = from_front(batch_dims, indices);
             let axis = from_front(axis.unwrap_or(batch_dims), params);
@@ -128,23 +128,23 @@ mod tests {
             .iter()
             .filter(|c| names.contains(&c.name.as_str()))
         {
-            let sized = case.sized(4096, &Rules::default()).unwrap();
-            let inputs = Inputs::new(&sized).unwrap();
-            let params = Layout::contiguous(&sized.case.params);
+            let scaled = case.scaled(4096, &Rules::default()).unwrap();
+            let inputs = Inputs::new(&scaled).unwrap();
+            let params = Layout::contiguous(&scaled.case.params);
             let params = Params::new(&inputs.params, case.dtype.bytes(), params).unwrap();
-            let indices = Layout::contiguous(&sized.case.indices);
+            let indices = Layout::contiguous(&scaled.case.indices);
             let indices = Indices::new(inputs.indices.as_slice(), case.index_type, indices);
-            let mut whole = vec![0; sized.output_bytes()];
+            let mut whole = vec![0; scaled.output_bytes()];
             Executor::Reference
                 .run_bytes_blocking(
                     case.op,
-                    &sized.rules,
+                    &scaled.rules,
                     &params,
                     &indices.unwrap(),
                     &mut whole,
                 )
                 .unwrap();
-            for part in parts(&sized, &inputs).unwrap() {
+            for part in parts(&scaled, &inputs).unwrap() {
                 let got = &mut whole[part.range.clone()];
                 assert_eq!(part.difference(got), None, "{}", case.name);
                 got[0] ^= 1;

@@ -224,3 +224,15 @@ fn short(value: f64) -> String {
     };
     format!("{text}{unit}")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn labels_are_short() {
+        let numbers = [0.001, 0.25, 20.0, 1024.0, 65_536.0, 1e6, 2.68e8, 1e9];
+        let labels = ["0.001", "0.25", "20", "1024", "66 k", "1 M", "268 M", "1 G"];
+        assert_eq!(numbers.map(short), labels);
+    }
+}
