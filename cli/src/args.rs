@@ -6,6 +6,7 @@ use clap::builder::PossibleValuesParser;
 use clap::{Args, Parser, Subcommand, ValueEnum, value_parser};
 use wgpu_gather::{DType, Op};
 
+use crate::bench::args::BenchArgs;
 use crate::rules::{NegativeArg, OutOfBoundsArg, preset_names};
 
 const EXAMPLES: &str = "\
@@ -47,6 +48,8 @@ pub(crate) enum Command {
     Adapters(AdaptersArgs),
     /// Check an executor bit for bit, against the reference or against recorded answers
     Verify(VerifyArgs),
+    /// Time gathers of real sizes against a copy of as many bytes, and draw the results
+    Bench(BenchArgs),
     /// Show the operators on small tensors, then time and check an embedding lookup
     Demo(DemoArgs),
 }

@@ -8,6 +8,7 @@ mod adapters;
 mod answer;
 mod args;
 mod backend;
+mod bench;
 mod demo;
 mod files;
 mod fill;
@@ -67,6 +68,7 @@ fn answer(command: Command) -> Result<Answer> {
         Command::GatherElements(args) => run::run(args.op(), &args.call),
         Command::Adapters(args) => adapters::run(&args),
         Command::Verify(args) => verify::run(&args),
+        Command::Bench(args) => bench::run(&args),
         Command::Demo(args) => demo::run(&args),
     }
 }

@@ -280,7 +280,7 @@ mod tests {
             let label = adapter.label();
             let good = pollster::block_on(Engine::headless(Some(&label))).unwrap();
             let (device, queue) = (good.device().clone(), good.queue().clone());
-            let faulty = Engine::with_fault(device, queue, Some(reads_one_off));
+            let faulty = Engine::with_fault(device, queue, reads_one_off);
             let faulty = Executor::Gpu(pollster::block_on(faulty).unwrap());
 
             let first = check(&faulty, 2000, 0, |_| ()).expect("the fault is found");

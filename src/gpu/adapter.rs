@@ -67,6 +67,16 @@ pub async fn adapters() -> Vec<AdapterSummary> {
     found.iter().map(AdapterSummary::of).collect()
 }
 
+/// The adapter that [`Engine::headless`](crate::gpu::Engine::headless) would take, for a device of
+/// one's own: with other features, for example.
+///
+/// # Errors
+///
+/// [`Error::NoAdapter`] with the adapters there are.
+pub async fn find_adapter(wanted: Option<&str>) -> Result<wgpu::Adapter> {
+    choose(&instance(), wanted).await
+}
+
 /// An instance without the API's own validation, in debug builds too: wgpu validates every call
 /// already. `WGPU_VALIDATION=1` turns it on.
 pub(super) fn instance() -> wgpu::Instance {

@@ -22,7 +22,7 @@ mod tensor;
 mod transfer;
 mod wait;
 
-pub use adapter::{AdapterSummary, adapters};
+pub use adapter::{AdapterSummary, adapters, find_adapter};
 pub use batch::Batch;
 pub use engine::{Engine, Options, WhenFull};
 pub use prepared::{BoundGather, Buffers, Prepared};

@@ -9,6 +9,7 @@ mod geometry;
 mod host;
 mod kernel;
 mod passes;
+mod traffic;
 
 pub use block::{GeometryBlock, MAX_COORDINATES, MAX_FILL_BYTES, MAX_LOOPS, MAX_SEGMENTS, Starts};
 pub use choice::{Form, KernelKind};
@@ -16,6 +17,7 @@ pub use geometry::{Coordinate, Geometry, Loop};
 pub use host::{HostCall, StreamSizes};
 pub use kernel::Kernel;
 pub use passes::{Bounds, CheckPass, Part, Parts, Pass, Segment, check_passes, passes};
+pub use traffic::{SECTOR_BYTES, Traffic};
 
 use crate::error::{BadIndex, Error, OpKind, Result, Role};
 use crate::index::IndexType;
@@ -206,18 +208,10 @@ impl Plan {
         indices: &Indices<'_>,
         output: &[u8],
     ) -> Result<()> {
-        let other = |role, expected: &Layout, got: &Layout| Error::OtherPlan {
-            op: self.op,
-            role,
-            expected: expected.shape().to_vec(),
-            got: got.shape().to_vec(),
-        };
         if (params.layout(), params.element_bytes()) != (&self.params_layout, self.element_bytes) {
-            return Err(other(Role::Params, &self.params_layout, params.layout()));
+            return Err(self.made_for_other(Role::Params, &self.params_layout, params.layout()));
         }
-        if (indices.layout(), indices.index_type()) != (&self.indices_layout, self.index_type) {
-            return Err(other(Role::Indices, &self.indices_layout, indices.layout()));
-        }
+        self.check_indices(indices)?;
         if output.len() != self.output_bytes {
             return Err(Error::OutputLength {
                 op: self.op,
@@ -226,6 +220,24 @@ impl Plan {
             });
         }
         Ok(())
+    }
+
+    /// Checks that these are the indices that the plan was made for.
+    pub(crate) fn check_indices(&self, indices: &Indices<'_>) -> Result<()> {
+        if (indices.layout(), indices.index_type()) != (&self.indices_layout, self.index_type) {
+            let (expected, got) = (&self.indices_layout, indices.layout());
+            return Err(self.made_for_other(Role::Indices, expected, got));
+        }
+        Ok(())
+    }
+
+    fn made_for_other(&self, role: Role, expected: &Layout, got: &Layout) -> Error {
+        Error::OtherPlan {
+            op: self.op,
+            role,
+            expected: expected.shape().to_vec(),
+            got: got.shape().to_vec(),
+        }
     }
 
     /// The error for the bad lookup number `lookup` (in row-major order), whose coordinates

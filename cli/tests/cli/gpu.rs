@@ -8,7 +8,7 @@ use crate::kit::{Dir, Ran, i32s, i64s, npy, npy_fortran, split_npy};
 /// A text for `--adapter` that selects it, and the line that the command prints of it, per adapter.
 ///
 /// Without an adapter the test fails, unless the environment allows that.
-fn adapters(dir: &Dir) -> Vec<(String, String)> {
+pub(crate) fn adapters(dir: &Dir) -> Vec<(String, String)> {
     let listed: Vec<Value> = serde_json::from_str(&dir.ok("adapters --json")).unwrap();
     if listed.is_empty() {
         let allowed = std::env::var("WGPU_GATHER_ALLOW_NO_GPU").is_ok_and(|v| v == "1");

@@ -1,6 +1,7 @@
 //! Runs the real command: files of hand-made bytes in, output bytes typed by hand.
 
 mod bad_calls;
+mod bench;
 mod commands;
 mod elements;
 mod formats;

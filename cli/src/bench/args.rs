@@ -1,0 +1,231 @@
+//! The command line of `bench`.
+
+use std::path::PathBuf;
+
+use anyhow::{Result, bail};
+use clap::{Args, ValueEnum, value_parser};
+use wgpu_gather::{DType, IndexType, Op};
+
+use crate::args::RulesArgs;
+use crate::bench::case::Case;
+
+const HELP: &str = "\
+What is compared: `bytes` is the least that a gather has to move between memory and processor: its
+output, its indices, and the sectors of 32 bytes of params in which the elements lie that it reads,
+each once. `copy` moves as many bytes in the same run, half of them read and half written: on a GPU
+from buffer to buffer (copy_buffer_to_buffer), on the CPU with memcpy on the same threads. `of copy`
+is the one speed in parts of the other; it can exceed 1 where a cache serves the gather better than
+the copy. A short gather is repeated on the same data, which then lies in the caches.
+
+Each case is checked against the reference, on a part of its output, before it is timed.
+
+Examples:
+  wgpu-gather bench --list
+  wgpu-gather bench --case shapes --json > results.jsonl
+  wgpu-gather bench --from results.jsonl --plot results.svg
+  wgpu-gather bench --case elements --backend gpu,cpu --transfers --plot crossover.svg
+  wgpu-gather bench --op gather --params-shape 50000,768 --indices-shape 4096 --dtype f16";
+
+/// `bench`.
+#[derive(Args)]
+#[command(after_help = HELP)]
+pub(crate) struct BenchArgs {
+    /// The cases to run: names or groups, as --list prints them [default: shapes]
+    #[arg(long, value_name = "NAME", num_args = 1.., conflicts_with_all = ["op", "from"])]
+    pub(crate) case: Vec<String>,
+    /// Print the cases instead of running them
+    #[arg(long, conflicts_with_all = ["op", "from", "plot"])]
+    pub(crate) list: bool,
+    /// What computes, one after the other; auto is the GPU, or the CPU where there is no GPU or
+    /// only a software adapter
+    #[arg(
+        long,
+        value_enum,
+        value_name = "NAME",
+        value_delimiter = ',',
+        default_value = "auto"
+    )]
+    pub(crate) backend: Vec<crate::args::Backend>,
+    /// The adapter to use: part of its name, or its API (vulkan, metal, dx12, gl); implies
+    /// --backend gpu
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) adapter: Option<String>,
+    /// How long to repeat each case
+    #[arg(long, value_name = "S", default_value_t = 1.0, value_parser = seconds)]
+    pub(crate) seconds: f64,
+    /// Divide the rows of the listed cases by this number [default: 1 on a GPU, 16 on a software
+    /// adapter and on the CPU]. A case that does not fit the memory is divided further, and says so
+    #[arg(
+        long,
+        value_name = "N",
+        value_parser = value_parser!(u32).range(1..=1 << 20)
+    )]
+    pub(crate) scale: Option<u32>,
+    /// On a GPU, also time the call from host to host, with its uploads and its download
+    #[arg(long)]
+    pub(crate) transfers: bool,
+    /// Print one JSON object for each case instead of a table
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Draw the results, as SVG
+    #[arg(long, value_name = "FILE.svg")]
+    pub(crate) plot: Option<PathBuf>,
+    /// Report results of earlier runs, as --json printed them, instead of running anything
+    #[arg(
+        long,
+        value_name = "FILE",
+        num_args = 1..,
+        conflicts_with_all = ["op", "adapter", "transfers", "scale"]
+    )]
+    pub(crate) from: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(crate) rules: RulesArgs,
+    #[command(flatten)]
+    own: OwnArgs,
+}
+
+/// A shape of one's own.
+#[derive(Args)]
+#[command(next_help_heading = "A shape of your own")]
+struct OwnArgs {
+    /// The operator
+    #[arg(long, value_enum, value_name = "OP", requires_all = ["params_shape", "indices_shape"])]
+    op: Option<OpArg>,
+    /// The dims of params
+    #[arg(long, value_name = "A,B", value_delimiter = ',', requires = "op")]
+    params_shape: Vec<usize>,
+    /// The dims of indices
+    #[arg(long, value_name = "A,B", value_delimiter = ',', requires = "op")]
+    indices_shape: Vec<usize>,
+    /// The element type of params
+    #[arg(long, value_name = "TYPE", default_value = "f32", requires = "op")]
+    dtype: DType,
+    /// The type of indices
+    #[arg(
+        long,
+        value_enum,
+        value_name = "TYPE",
+        default_value = "i32",
+        requires = "op"
+    )]
+    index_type: IndexTypeArg,
+    /// The dim of params selected from, in gather and gather-elements [default: as in those
+    /// commands]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, requires = "op")]
+    axis: Option<isize>,
+    /// How many leading dims params and indices share, in gather and gather-nd
+    #[arg(long, value_name = "N", allow_negative_numbers = true, requires = "op")]
+    batch_dims: Option<isize>,
+    /// The part of the lookups that is out of bounds
+    #[arg(long, value_name = "FRACTION", default_value_t = 0.0, value_parser = fraction, requires = "op")]
+    bad: f64,
+    /// Which indices
+    #[arg(
+        long,
+        value_enum,
+        value_name = "ORDER",
+        default_value = "random",
+        requires = "op"
+    )]
+    order: Order,
+}
+
+/// The values of `--op`.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum OpArg {
+    Gather,
+    GatherNd,
+    GatherElements,
+}
+
+/// The values of `--index-type`.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum IndexTypeArg {
+    I32,
+    U32,
+    I64,
+    U64,
+}
+
+/// The values of `--order`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub(crate) enum Order {
+    /// Uniformly random, with repetitions
+    Random,
+    /// Random, from the first to the last
+    Sorted,
+    /// Small ones often: Zipf's law with exponent 1.05
+    Zipf,
+    /// Always the same one
+    Same,
+}
+
+impl Order {
+    /// As `--order` takes it.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Order::Random => "random",
+            Order::Sorted => "sorted",
+            Order::Zipf => "zipf",
+            Order::Same => "same",
+        }
+    }
+}
+
+impl BenchArgs {
+    /// The shape of one's own, if one is given.
+    pub(crate) fn own(&self) -> Result<Option<Case>> {
+        let own = &self.own;
+        let Some(op) = own.op else {
+            return Ok(None);
+        };
+        let batch_dims = own.batch_dims.unwrap_or(0);
+        let op = match op {
+            OpArg::Gather => Op::Gather {
+                axis: own.axis,
+                batch_dims,
+            },
+            OpArg::GatherNd if own.axis.is_some() => bail!("--axis is not for gather-nd"),
+            OpArg::GatherNd => Op::GatherNd { batch_dims },
+            OpArg::GatherElements if own.batch_dims.is_some() => {
+                bail!("--batch-dims is not for gather-elements")
+            }
+            OpArg::GatherElements => Op::GatherElements {
+                axis: own.axis.unwrap_or(0),
+            },
+        };
+        Ok(Some(Case {
+            name: "own".to_owned(),
+            group: "own",
+            what: "",
+            op,
+            dtype: own.dtype,
+            index_type: match own.index_type {
+                IndexTypeArg::I32 => IndexType::I32,
+                IndexTypeArg::U32 => IndexType::U32,
+                IndexTypeArg::I64 => IndexType::I64,
+                IndexTypeArg::U64 => IndexType::U64,
+            },
+            params: own.params_shape.clone(),
+            indices: own.indices_shape.clone(),
+            divided: [None, None],
+            order: own.order,
+            bad: own.bad,
+        }))
+    }
+}
+
+fn seconds(text: &str) -> Result<f64, String> {
+    within(text, 0.001..=3600.0)
+}
+
+fn fraction(text: &str) -> Result<f64, String> {
+    within(text, 0.0..=1.0)
+}
+
+fn within(text: &str, allowed: std::ops::RangeInclusive<f64>) -> Result<f64, String> {
+    match text.parse() {
+        Ok(number) if allowed.contains(&number) => Ok(number),
+        _ => Err(format!("allowed: {} to {}", allowed.start(), allowed.end())),
+    }
+}

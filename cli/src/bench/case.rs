@@ -1,0 +1,150 @@
+//! One benchmark: an operator on shapes, and which indices it is given.
+
+use anyhow::{Result, ensure};
+use serde_json::{Value, json};
+use wgpu_gather::{DType, Error, IndexType, Layout, Op, Plan, Role, Rules, checked_elements};
+
+use crate::bench::args::Order;
+
+/// A gather to time, at full size.
+#[derive(Clone, Debug)]
+pub(crate) struct Case {
+    pub(crate) name: String,
+    /// What `--case` takes besides the name.
+    pub(crate) group: &'static str,
+    /// What it stands for, in a few words.
+    pub(crate) what: &'static str,
+    pub(crate) op: Op,
+    pub(crate) dtype: DType,
+    pub(crate) index_type: IndexType,
+    pub(crate) params: Vec<usize>,
+    pub(crate) indices: Vec<usize>,
+    /// The dims of params and of indices that are divided on a small machine.
+    pub(crate) divided: [Option<usize>; 2],
+    pub(crate) order: Order,
+    /// The part of the lookups that is out of bounds.
+    pub(crate) bad: f64,
+}
+
+/// A case at the size at which it is run.
+#[derive(Clone, Debug)]
+pub(crate) struct Scaled {
+    pub(crate) case: Case,
+    /// What the divided dims are divided by.
+    pub(crate) scale: usize,
+    pub(crate) rules: Rules,
+    pub(crate) plan: Plan,
+}
+
+impl Case {
+    /// The case with its divided dims `scale` times smaller.
+    pub(crate) fn scaled(&self, scale: usize, rules: &Rules) -> Result<Scaled> {
+        let mut case = self.clone();
+        let scale = self.scale(scale);
+        [case.params, case.indices] = self.shapes(scale);
+        addressable(Role::Params, &case.params, case.dtype.bytes())?;
+        addressable(Role::Indices, &case.indices, case.index_type.bytes())?;
+        let plan = Plan::new(
+            case.op,
+            rules,
+            case.dtype.bytes(),
+            &Layout::contiguous(&case.params),
+            case.index_type,
+            &Layout::contiguous(&case.indices),
+        )?;
+        Ok(Scaled {
+            case,
+            scale,
+            rules: rules.clone(),
+            plan,
+        })
+    }
+
+    /// Whether a larger scale makes it smaller.
+    pub(crate) fn shrinks(&self) -> bool {
+        let [params, indices] = self.divided;
+        let left = |dim: Option<usize>, shape: &[usize]| dim.is_some_and(|d| shape[d] > 1);
+        left(params, &self.params) || left(indices, &self.indices)
+    }
+
+    /// The scale that `scale` means for this case: 1 if nothing is divided.
+    fn scale(&self, scale: usize) -> usize {
+        if self.divided == [None; 2] { 1 } else { scale }
+    }
+
+    /// The shapes of params and indices.
+    fn shapes(&self, scale: usize) -> [Vec<usize>; 2] {
+        let divide = |shape: &[usize], dim: Option<usize>| {
+            let mut shape = shape.to_vec();
+            if let Some(dim) = dim {
+                shape[dim] = (shape[dim] / scale).max(1);
+            }
+            shape
+        };
+        let [params, indices] = self.divided;
+        [divide(&self.params, params), divide(&self.indices, indices)]
+    }
+
+    /// All there is to say, with the shapes at full size and at `scale`.
+    pub(crate) fn json(&self, scale: usize) -> Value {
+        let [params, indices] = self.shapes(scale);
+        let (axis, batch_dims) = self.attributes();
+        json!({
+            "case": self.name,
+            "group": self.group,
+            "what": self.what,
+            "op": self.op.kind().to_string(),
+            "axis": axis,
+            "batch_dims": batch_dims,
+            "dtype": self.dtype.name(),
+            "index_type": self.index_type.name(),
+            "order": self.order.name(),
+            "bad": self.bad,
+            "params_shape": self.params,
+            "indices_shape": self.indices,
+            "scale": self.scale(scale),
+            "scaled_params_shape": params,
+            "scaled_indices_shape": indices,
+        })
+    }
+
+    /// `axis` and `batch_dims` as the operator has them.
+    pub(crate) fn attributes(&self) -> (Option<isize>, isize) {
+        match self.op {
+            Op::Gather { axis, batch_dims } => (axis, batch_dims),
+            Op::GatherNd { batch_dims } => (None, batch_dims),
+            Op::GatherElements { axis } => (Some(axis), 0),
+        }
+    }
+}
+
+/// Fails for a tensor that no memory can hold.
+fn addressable(role: Role, shape: &[usize], element_bytes: usize) -> Result<()> {
+    let bytes = checked_elements(shape).and_then(|n| n.checked_mul(element_bytes));
+    ensure!(
+        bytes.is_some_and(|bytes| isize::try_from(bytes).is_ok()),
+        Error::SizeOverflow {
+            role,
+            shape: shape.to_vec(),
+            element_bytes,
+        }
+    );
+    Ok(())
+}
+
+impl Scaled {
+    /// Bytes of params.
+    pub(crate) fn params_bytes(&self) -> usize {
+        self.case.params.iter().product::<usize>() * self.case.dtype.bytes()
+    }
+
+    /// Bytes of indices.
+    pub(crate) fn indices_bytes(&self) -> usize {
+        self.case.indices.iter().product::<usize>() * self.case.index_type.bytes()
+    }
+
+    /// Bytes of the output.
+    pub(crate) fn output_bytes(&self) -> usize {
+        self.plan.output_bytes()
+    }
+}

@@ -1,0 +1,301 @@
+//! Cases on a GPU adapter, with the tensors in its memory.
+
+use std::time::Instant;
+
+use anyhow::{Result, bail};
+use wgpu_gather::gpu::{Buffers, Prepared, Status};
+use wgpu_gather::plan::Traffic;
+use wgpu_gather::{Executor, Indices, Layout, Params, Role, wgpu};
+
+use crate::bench::case::Scaled;
+use crate::bench::device::Device;
+use crate::bench::inputs::{Inputs, memory};
+use crate::bench::result::{Figures, GpuFigures, Place};
+use crate::bench::run_cpu::POISON;
+use crate::bench::sample;
+use crate::bench::timing::{Contest, Time, repeat, take_turns};
+
+/// The part of the time that goes to each of the calls which are timed beside the gather.
+const ASIDE: f64 = 0.25;
+
+/// A GPU adapter.
+pub(crate) struct Gpu {
+    device: Device,
+    /// Whether to time the call from host to host.
+    transfers: bool,
+}
+
+impl Gpu {
+    pub(crate) fn open(wanted: Option<&str>, transfers: bool) -> Result<Self> {
+        let device = Device::open(wanted)?;
+        Ok(Gpu { device, transfers })
+    }
+
+    pub(crate) fn place(&self) -> Place {
+        let adapter = self.device.engine.adapter();
+        let software = match adapter.is_software() {
+            true => ", software adapter",
+            false => "",
+        };
+        Place {
+            backend: "gpu".to_owned(),
+            adapter: Some(format!("{}{software}", adapter.label())),
+            driver: Some(adapter.driver.clone()),
+            software_adapter: adapter.is_software(),
+            threads: None,
+            clock: self.device.clock().to_owned(),
+        }
+    }
+
+    /// Checks and times a case.
+    pub(crate) fn run(&self, scaled: &Scaled, seconds: f64) -> Result<Figures> {
+        let tensors = Tensors::new(&self.device, scaled)?;
+        tensors.check_size()?;
+        let inputs = Inputs::new(scaled)?;
+        self.device.upload(&tensors.params, &inputs.params)?;
+        self.device.upload(&tensors.indices, &inputs.indices)?;
+        let copy = Copy::new(&self.device, &tensors.params, &inputs.traffic)?;
+        tensors.check(scaled, &inputs)?;
+
+        let mut turns = Turns {
+            tensors: &tensors,
+            copy: &copy,
+        };
+        let times = take_turns(&mut turns, seconds)?;
+        let single = repeat(seconds * ASIDE, || tensors.gather_once())?;
+        let gpu = GpuFigures {
+            encode_ms: Some(times.encode.median()),
+            single_ms: Some(single.median()),
+            transfers_ms: match self.transfers {
+                true => Some(self.host_to_host(scaled, &inputs, seconds * ASIDE)?),
+                false => None,
+            },
+        };
+        Ok(Figures::new(scaled, &inputs.traffic, &times, gpu))
+    }
+
+    /// Milliseconds of one call with its uploads and its download.
+    fn host_to_host(&self, scaled: &Scaled, inputs: &Inputs, seconds: f64) -> Result<f64> {
+        let case = &scaled.case;
+        let executor = Executor::Gpu(self.device.engine.clone());
+        let layout = Layout::contiguous(&case.params);
+        let params = Params::new(&inputs.params, case.dtype.bytes(), layout)?;
+        let layout = Layout::contiguous(&case.indices);
+        let indices = Indices::new(inputs.indices.as_slice(), case.index_type, layout)?;
+        let mut output = memory(Role::Output, scaled.output_bytes())?;
+        let mut call = || {
+            let (op, rules) = (case.op, &scaled.rules);
+            Ok(executor.run_bytes_blocking(op, rules, &params, &indices, &mut output)?)
+        };
+        Ok(repeat(seconds, &mut call)?.median())
+    }
+}
+
+/// The tensors of a case in buffers, and its gather.
+struct Tensors<'a> {
+    device: &'a Device,
+    gather: Prepared,
+    params: wgpu::Buffer,
+    indices: wgpu::Buffer,
+    output: wgpu::Buffer,
+    status: Option<Status>,
+}
+
+impl<'a> Tensors<'a> {
+    fn new(device: &'a Device, scaled: &Scaled) -> Result<Self> {
+        use wgpu::BufferUsages as Usage;
+        let gather = pollster::block_on(device.engine.prepare(&scaled.plan))?;
+        let status = match scaled.plan.reports_bad_indices() {
+            true => Some(gather.status()?),
+            false => None,
+        };
+        let both = Usage::STORAGE | Usage::COPY_DST | Usage::COPY_SRC;
+        Ok(Tensors {
+            gather,
+            params: device.buffer("params", scaled.params_bytes() as u64, both)?,
+            indices: device.buffer("indices", scaled.indices_bytes() as u64, both)?,
+            output: device.buffer("output", scaled.output_bytes() as u64, both)?,
+            status,
+            device,
+        })
+    }
+
+    fn buffers(&self) -> Buffers<'_> {
+        Buffers {
+            params: (&self.params, 0),
+            indices: (&self.indices, 0),
+            output: (&self.output, 0),
+            status: self.status.as_ref(),
+        }
+    }
+
+    /// Whether the device can bind the tensors, before anything is put into them.
+    fn check_size(&self) -> Result<()> {
+        let mut encoder = self.device.encoder()?;
+        Ok(self.gather.encode(&mut encoder, &self.buffers())?)
+    }
+
+    /// Gathers `repeats` times in one submission.
+    fn gather(&self, repeats: usize) -> Result<Time> {
+        let mut encode = 0.0;
+        let took = self.device.timed(|encoder| {
+            let started = Instant::now();
+            let mut pass = encoder.begin_compute_pass(&Default::default());
+            for _ in 0..repeats {
+                self.gather.encode_in_pass(&mut pass, &self.buffers())?;
+            }
+            drop(pass);
+            encode = started.elapsed().as_secs_f64();
+            Ok(())
+        })?;
+        let one = |seconds: f64| seconds / repeats as f64;
+        Ok(Time {
+            seconds: one(took.device.unwrap_or(took.wall)),
+            wall: one(took.wall),
+            encode: one(encode),
+        })
+    }
+
+    /// Records, submits and waits for one gather, as a program would that needs just that.
+    fn gather_once(&self) -> Result<()> {
+        let mut encoder = self.device.encoder()?;
+        self.gather.encode(&mut encoder, &self.buffers())?;
+        self.device.submit(encoder)
+    }
+
+    /// Gathers once, and compares parts of the output with the reference.
+    fn check(&self, scaled: &Scaled, inputs: &Inputs) -> Result<()> {
+        let parts = sample::parts(scaled, inputs)?;
+        let words = |part: &sample::Part| {
+            let start = part.range.start & !3;
+            let end = part.range.end.next_multiple_of(4);
+            (start as u64..end as u64, part.range.start - start)
+        };
+        for part in &parts {
+            let (range, _) = words(part);
+            let poison = vec![POISON; (range.end - range.start) as usize];
+            self.device.guarded("an upload", || {
+                self.device
+                    .engine
+                    .queue()
+                    .write_buffer(&self.output, range.start, &poison);
+            })?;
+        }
+        self.gather(1)?;
+        for part in &parts {
+            let (range, skip) = words(part);
+            let got = self.device.download(&self.output, range)?;
+            if let Some(difference) = part.difference(&got[skip..][..part.bytes.len()]) {
+                bail!("wrong: {difference}");
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Buffers to copy from one to the other, together as many bytes as a gather moves.
+struct Copy<'a> {
+    device: &'a Device,
+    from: wgpu::Buffer,
+    to: wgpu::Buffer,
+    bytes: u64,
+    /// How often, where one buffer cannot hold them all.
+    times: u64,
+}
+
+impl<'a> Copy<'a> {
+    /// The source is filled from `params`: memory that was never written may cost nothing to read.
+    fn new(device: &'a Device, params: &wgpu::Buffer, traffic: &Traffic) -> Result<Self> {
+        use wgpu::BufferUsages as Usage;
+        let half = traffic.total().div_ceil(2).max(4);
+        let times = half.div_ceil(device.most_bytes());
+        let bytes = half.div_ceil(times).next_multiple_of(4);
+        let copy = Copy {
+            from: device.buffer("copy source", bytes, Usage::COPY_DST | Usage::COPY_SRC)?,
+            to: device.buffer("copy", bytes, Usage::COPY_DST)?,
+            device,
+            bytes,
+            times,
+        };
+        let mut encoder = device.encoder()?;
+        let step = params.size().min(bytes);
+        for offset in (0..bytes).step_by(step as usize) {
+            let size = step.min(bytes - offset);
+            encoder.copy_buffer_to_buffer(params, 0, &copy.from, offset, size);
+        }
+        device.submit(encoder)?;
+        Ok(copy)
+    }
+
+    fn run(&self, repeats: usize) -> Result<Time> {
+        let took = self.device.timed(|encoder| {
+            for _ in 0..repeats as u64 * self.times {
+                encoder.copy_buffer_to_buffer(&self.from, 0, &self.to, 0, self.bytes);
+            }
+            Ok(())
+        })?;
+        let one = |seconds: f64| seconds / repeats as f64;
+        Ok(Time {
+            seconds: one(took.device.unwrap_or(took.wall)),
+            wall: one(took.wall),
+            encode: 0.0,
+        })
+    }
+}
+
+/// Both in turn.
+struct Turns<'a> {
+    tensors: &'a Tensors<'a>,
+    copy: &'a Copy<'a>,
+}
+
+impl Contest for Turns<'_> {
+    const BATCH: f64 = 5e-3;
+    const MOST: usize = 256;
+
+    fn gather(&mut self, repeats: usize) -> Result<Time> {
+        self.tensors.gather(repeats)
+    }
+
+    fn copy(&mut self, repeats: usize) -> Result<Time> {
+        self.copy.run(repeats)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bench::cases;
+    use wgpu_gather::Rules;
+    use wgpu_gather::gpu::{Engine, adapters};
+
+    /// What comes of a case where every shader has `fault`.
+    fn run(adapter: &str, fault: Option<fn(String) -> String>) -> Result<Figures> {
+        let mut gpu = Gpu::open(Some(adapter), false)?;
+        if let Some(fault) = fault {
+            let engine = &gpu.device.engine;
+            let (device, queue) = (engine.device().clone(), engine.queue().clone());
+            gpu.device.engine = pollster::block_on(Engine::with_fault(device, queue, fault))?;
+        }
+        let cases = cases::all();
+        let case = cases.iter().find(|case| case.name == "pixels").unwrap();
+        gpu.run(&case.scaled(64, &Rules::default())?, 0.0)
+    }
+
+    #[test]
+    fn a_wrong_kernel_gets_no_time() {
+        let found = pollster::block_on(adapters());
+        let allowed = std::env::var("WGPU_GATHER_ALLOW_NO_GPU").is_ok_and(|v| v == "1");
+        assert!(allowed || !found.is_empty(), "no GPU adapter");
+        for adapter in found {
+            let label = adapter.label();
+            assert!(run(&label, None).unwrap().median_ms > 0.0);
+            let wrong = |shader: String| shader.replace("coordinate * c.y", "coordinate * 0u");
+            let error = run(&label, Some(wrong)).unwrap_err().to_string();
+            assert!(error.starts_with("wrong: byte "), "{label}: {error}");
+            let beside = |shader: String| shader.replace("output[", "output[1u + ");
+            let error = run(&label, Some(beside)).unwrap_err().to_string();
+            assert!(error.starts_with("wrong: byte "), "{label}: {error}");
+        }
+    }
+}
