@@ -39,14 +39,14 @@ fn calls() -> Vec<Call> {
             .wrapping_add(1_442_695_040_888_963_407);
         (seed >> 32) as u32
     };
-    let random = (0..600).map(|_| call_from(&(0..60).map(|_| choice()).collect::<Vec<_>>()));
+    let random = (0..200).map(|_| call_from(&(0..60).map(|_| choice()).collect::<Vec<_>>()));
     let bytes = |call: &Call| {
         let output = call.plan().map_or(0, |plan| plan.output_bytes());
         call.params.len() + call.indices.len() + output
     };
     builtin()
         .into_iter()
-        .step_by(3)
+        .step_by(10)
         .chain(random)
         .filter(|call| bytes(call) < 64 << 10)
         .collect()
