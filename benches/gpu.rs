@@ -89,6 +89,7 @@ impl OnDevice {
             indices: (&self.indices, 0),
             output: (&self.output, 0),
             status: None,
+            count: None,
         };
         self.gather.encode(&mut encoder, &buffers).unwrap();
         encoder

@@ -15,6 +15,7 @@ struct Limit {
     chunks: u32,          // workgroups in z
     row_count_word: u32,  // where the block has the number of rows
     grid_x_word: u32,     // and the workgroups in x
+    count_word: u32,      // where the count is in its binding
 }
 
 @group(0) @binding(0) var<uniform> limit: Limit;
@@ -24,7 +25,7 @@ struct Limit {
 
 @compute @workgroup_size(1)
 fn main() {
-    let entries = max(count[0], limit.entries_before) - limit.entries_before;
+    let entries = max(count[limit.count_word], limit.entries_before) - limit.entries_before;
     var rows = 0u;
     if (entries >= limit.entries_through) {
         rows = limit.row_count;

@@ -546,6 +546,29 @@ pub enum Error {
         strides: Vec<isize>,
     },
 
+    /// A count of indices on the device cannot cut the output short where its first dim is not
+    /// that of indices.
+    #[error(
+        "{op}: a count on the device needs the first dim of indices to be the first of the output (gather: axis 0 or batch dims)"
+    )]
+    CountElsewhere {
+        /// The operator.
+        op: OpKind,
+    },
+
+    /// A count on the device does not lie at a whole word of a buffer that can be read.
+    #[error(
+        "{op}: the count must be 4 bytes at a multiple of 4 in a buffer with the usage STORAGE, got byte {offset} of {size}"
+    )]
+    CountPlace {
+        /// The operator.
+        op: OpKind,
+        /// The byte offset given.
+        offset: u64,
+        /// Bytes of the buffer.
+        size: u64,
+    },
+
     /// The device was requested with less than the engine needs.
     #[error("the device has {limit} = {got}, but at least {needed} is needed")]
     MissingLimit {

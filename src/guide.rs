@@ -158,6 +158,7 @@
 //!         indices: (ids, 0),
 //!         output: (rows, 0),
 //!         status: None,
+//!         count: None,
 //!     })
 //! }
 //! ```

@@ -110,6 +110,17 @@ pub(crate) enum Checked {
     },
 }
 
+impl Checked {
+    /// Whether the first dim of the output is the first of indices, which have `rank` dims.
+    pub(crate) fn indices_lead(&self, rank: usize) -> bool {
+        match *self {
+            Checked::Gather { axis, batch_dims } => rank > 0 && (axis == 0 || batch_dims > 0),
+            Checked::GatherNd { .. } => rank > 1,
+            Checked::GatherElements { .. } => rank > 0,
+        }
+    }
+}
+
 impl Op {
     /// `tf.gather` / ONNX `Gather` along `axis`, without batch dims.
     pub const fn gather(axis: isize) -> Op {

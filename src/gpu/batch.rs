@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::element::Element;
 use crate::error::{Error, Result, Role};
+use crate::gpu::counted::{self, Count};
 use crate::gpu::engine::Engine;
 use crate::gpu::pool::Owned;
 use crate::gpu::recorder::{Placed, Recorder};
@@ -123,6 +124,26 @@ impl Engine {
         self.batch(|batch| batch.gather_in_place(op, rules, params, indices, output))
     }
 
+    /// [`Engine::gather_into`], for as many indices as a `u32` at the start of `count` says: an
+    /// earlier dispatch may have written it. It counts entries of the first dim of indices, which
+    /// must be the first dim of the output. Output beyond them keeps its value, and indices beyond
+    /// them are not looked at.
+    ///
+    /// # Errors
+    ///
+    /// As [`Engine::gather_into`]; [`Error::CountPlace`], [`Error::CountElsewhere`].
+    pub fn gather_counted<T: Element, I: Index<Wide = I>>(
+        &self,
+        op: Op,
+        rules: &Rules,
+        params: &DeviceTensor<T>,
+        indices: &DeviceTensor<I>,
+        output: &mut DeviceTensor<T>,
+        count: wgpu::BufferSlice<'_>,
+    ) -> Result<()> {
+        self.batch(|batch| batch.gather_counted(op, rules, params, indices, output, count))
+    }
+
     /// Gathers from several tables with the same indices, in one submission.
     ///
     /// For tables of several types, use [`Engine::batch`].
@@ -218,7 +239,7 @@ impl Batch<'_> {
         let bytes = plan.output_bytes() as u64;
         let storage = self.engine.allocate("output", bytes, row_bytes)?;
         let mut output = DeviceTensor::new(storage, layout);
-        self.record(plan, params, indices, &mut output)?;
+        self.record(plan, params, indices, &mut output, None)?;
         Ok(output)
     }
 
@@ -237,7 +258,7 @@ impl Batch<'_> {
     ) -> Result<()> {
         let plan = plan(op, rules, params, indices)?;
         check_output(&plan, output)?;
-        self.record(plan, params, indices, output)
+        self.record(plan, params, indices, output, None)
     }
 
     /// As [`Engine::gather_in_place`]; submitted with the batch.
@@ -257,7 +278,27 @@ impl Batch<'_> {
         check_output(&plan, output)?;
         let params = self.apart(&plan, Role::Params, params, output)?;
         let indices = self.apart(&plan, Role::Indices, indices, output)?;
-        self.record(plan, &params, &indices, output)
+        self.record(plan, &params, &indices, output, None)
+    }
+
+    /// As [`Engine::gather_counted`]; submitted with the batch.
+    ///
+    /// # Errors
+    ///
+    /// As [`Engine::gather_counted`].
+    pub fn gather_counted<T: Element, I: Index<Wide = I>>(
+        &mut self,
+        op: Op,
+        rules: &Rules,
+        params: &DeviceTensor<T>,
+        indices: &DeviceTensor<I>,
+        output: &mut DeviceTensor<T>,
+        count: wgpu::BufferSlice<'_>,
+    ) -> Result<()> {
+        let plan = plan(op, rules, params, indices)?;
+        check_output(&plan, output)?;
+        let count = (count.buffer(), count.offset());
+        self.record(plan, params, indices, output, Some(count))
     }
 
     /// `tensor`, or a copy of what it reaches if it shares its buffer with the output.
@@ -296,6 +337,7 @@ impl Batch<'_> {
         params: &DeviceTensor<T>,
         indices: &DeviceTensor<I>,
         output: &mut DeviceTensor<T>,
+        count: Option<Count<'_>>,
     ) -> Result<()> {
         let engine = self.engine;
         let recorder = engine.recorders().get(engine, plan)?;
@@ -309,7 +351,12 @@ impl Batch<'_> {
             indices: indices.reached().1,
             output: output.reached().1,
             status: status.as_ref(),
+            count,
         };
+        if let Some(count) = count {
+            counted::check(plan.op(), count)?;
+            plan.elements_per_entry()?;
+        }
         placed.check_apart(plan)?;
         recorder.record(engine, self.encoder, &placed)?;
 

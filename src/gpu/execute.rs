@@ -100,6 +100,7 @@ impl Engine {
             indices: indices.located(0).moved(host.indices_at as i64),
             output: output.located(0),
             status: status.as_ref(),
+            count: None,
         };
         self.submit(|encoder| recorder.record(self, encoder, &placed))?;
         if let Some(status) = &status {

@@ -5,8 +5,10 @@
 
 mod adapter;
 mod batch;
+mod counted;
 mod engine;
 mod execute;
+mod launch;
 pub mod needs;
 mod pipeline;
 mod pool;

@@ -13,6 +13,10 @@ pub(super) const INDICES: u32 = 1;
 pub(super) const PARAMS: u32 = 2;
 pub(super) const OUTPUT: u32 = 3;
 pub(super) const STATUS: u32 = 4;
+/// Those of `shaders/limit.wgsl`.
+pub(super) const COUNT: u32 = 1;
+pub(super) const BLOCK: u32 = 2;
+pub(super) const ARGUMENTS: u32 = 3;
 
 /// A compiled pipeline with the layout of its bind group.
 #[derive(Debug, Clone)]
@@ -30,6 +34,7 @@ pub(super) struct Pipelines {
     /// For several segments of params.
     wide: (wgpu::BindGroupLayout, wgpu::PipelineLayout),
     check: (wgpu::BindGroupLayout, wgpu::PipelineLayout),
+    limit: (wgpu::BindGroupLayout, wgpu::PipelineLayout),
     compiled: Mutex<HashMap<Specialisation, Pipeline>>,
     cache: Option<wgpu::PipelineCache>,
     /// What a test changes in every shader; nothing, otherwise.
@@ -79,6 +84,15 @@ impl Pipelines {
                     entry(STATUS, storage(false)),
                 ],
             ),
+            limit: layouts(
+                "wgpu-gather limit",
+                &[
+                    entry(GEOMETRY, uniform),
+                    entry(COUNT, storage(true)),
+                    entry(BLOCK, storage(false)),
+                    entry(ARGUMENTS, storage(false)),
+                ],
+            ),
             compiled: Mutex::default(),
             cache,
             fault,
@@ -116,6 +130,7 @@ impl Pipelines {
             Stage::Copy(..) if specialisation.segments > 0 => &self.wide,
             Stage::Copy(..) => &self.copy,
             Stage::Count | Stage::Locate => &self.check,
+            Stage::Limit => &self.limit,
         };
         let compute = device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
             label: Some(&label),

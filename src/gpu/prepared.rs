@@ -2,8 +2,10 @@
 
 use crate::element::Element;
 use crate::error::{Error, Result, Role};
+use crate::gpu::counted;
 use crate::gpu::engine::Engine;
-use crate::gpu::recorder::{Dispatch, Placed, Recorder};
+use crate::gpu::launch::Dispatch;
+use crate::gpu::recorder::{Placed, Recorder};
 use crate::gpu::status::Status;
 use crate::gpu::storage::Located;
 use crate::gpu::tensor::DeviceTensor;
@@ -44,6 +46,10 @@ pub struct Buffers<'a> {
     pub output: (&'a wgpu::Buffer, u64),
     /// Where bad indices are counted, if they are to be.
     pub status: Option<&'a Status>,
+    /// How many entries of the first dim of indices there are, if that is known on the device
+    /// only: a `u32` at this byte offset of a buffer; usage `STORAGE`. Output beyond them keeps
+    /// its value, and indices beyond them are not looked at. No more than the plan has are made.
+    pub count: Option<(&'a wgpu::Buffer, u64)>,
 }
 
 impl<'a> Buffers<'a> {
@@ -60,6 +66,7 @@ impl<'a> Buffers<'a> {
             indices: (indices.buffer(), indices.start_bytes()),
             output: (output.buffer(), output.start_bytes() + skipped),
             status: None,
+            count: None,
         }
     }
 }
@@ -104,6 +111,7 @@ impl Prepared {
     /// [`Error::BufferTooSmall`], [`Error::Misaligned`], [`Error::MissingUsage`] and
     /// [`Error::SameBuffer`] name the tensor whose buffer does not fit; [`Error::TensorTooLarge`],
     /// [`Error::TooComplex`] and [`Error::TooMany`] say what the device cannot hold;
+    /// [`Error::CountPlace`] and [`Error::CountElsewhere`] refuse a count;
     /// [`Error::Gpu`] has wgpu's own words, for example for a buffer of another device.
     pub fn bind(&self, buffers: &Buffers<'_>) -> Result<BoundGather> {
         let placed = self.place(buffers)?;
@@ -167,7 +175,12 @@ impl Prepared {
             indices,
             output,
             status: buffers.status,
+            count: buffers.count,
         };
+        if let Some(count) = buffers.count {
+            counted::check(op, count)?;
+            self.plan().elements_per_entry()?;
+        }
         placed.check_apart(self.plan())?;
         Ok(placed)
     }

@@ -3,14 +3,14 @@
 use std::sync::{Mutex, PoisonError};
 
 use crate::error::{Error, Result, Role};
+use crate::gpu::counted;
 use crate::gpu::engine::Engine;
-use crate::gpu::pipeline::{GEOMETRY, INDICES, OUTPUT, PARAMS, Pipeline, STATUS};
+use crate::gpu::launch::{Dispatch, Launch};
+use crate::gpu::pipeline::{INDICES, OUTPUT, PARAMS, STATUS};
 use crate::gpu::shader::{Specialisation, Stage, segment_binding};
 use crate::gpu::status::Status;
 use crate::gpu::storage::Located;
-use crate::plan::{
-    CheckPass, GeometryBlock, Kernel, Parts, Pass, Plan, Starts, check_passes, passes,
-};
+use crate::plan::{CheckPass, Kernel, Limited, Parts, Pass, Plan, Starts, check_passes, passes};
 use crate::shape::Layout;
 
 /// How many sets of launches a recorder keeps: slices of a tensor start at that many different
@@ -24,6 +24,8 @@ pub(super) struct Placed<'a> {
     pub(super) indices: Located<'a>,
     pub(super) output: Located<'a>,
     pub(super) status: Option<&'a Status>,
+    /// How many entries of indices there are: a word of a buffer.
+    pub(super) count: Option<(&'a wgpu::Buffer, u64)>,
 }
 
 impl Placed<'_> {
@@ -48,22 +50,6 @@ pub(super) struct Recorder {
     output: Layout,
     /// Launches of the whole plan in one pass.
     launches: Mutex<Vec<(Starts, Launch)>>,
-}
-
-/// A pipeline with its uniform block, which is never rewritten. It depends on where tensors start
-/// in their bindings, not on their buffers.
-#[derive(Debug, Clone)]
-struct Launch {
-    pipeline: Pipeline,
-    geometry: wgpu::Buffer,
-    workgroups: [u32; 3],
-}
-
-/// One dispatch, ready to be recorded.
-#[derive(Debug, Clone)]
-pub(super) struct Dispatch {
-    launch: Launch,
-    group: wgpu::BindGroup,
 }
 
 impl Recorder {
@@ -110,13 +96,13 @@ impl Recorder {
         };
         let mut dispatches = Vec::new();
         for pass in passes(plan, parts, engine.bounds())? {
-            dispatches.push(self.copy(engine, placed, &pass)?);
+            dispatches.extend(self.copy(engine, placed, &pass)?);
         }
         if let Some(status) = placed.status
             && plan.counts_bad_indices()
         {
             for pass in check_passes(plan, parts.indices, engine.bounds())? {
-                dispatches.extend(self.count(engine, &placed.indices, status, &pass)?);
+                dispatches.extend(self.count(engine, placed, status, &pass)?);
             }
         }
         Ok(dispatches)
@@ -135,14 +121,56 @@ impl Recorder {
         placed.output.check(op, Role::Output, &self.output, width)
     }
 
-    /// The dispatch of a pass.
+    /// The dispatch of a pass, after one that fits it to a count if there is one.
     pub(super) fn copy(
         &self,
         engine: &Engine,
         placed: &Placed<'_>,
         pass: &Pass,
+    ) -> Result<Vec<Dispatch>> {
+        let Some(count) = placed.count else {
+            let launch = self.launch(engine, pass)?;
+            return Ok(vec![self.bind(engine, placed, pass, &launch)?]);
+        };
+        let plan = self.plan.part(pass);
+        let kernel = Kernel::of_pass(&plan, pass, true, engine.bounds().workgroups)?;
+        let limited = self.limited(pass, &kernel)?;
+        let stage = Specialisation::of(&plan, &kernel, engine.bounds());
+        let (limit, launch) = counted::launch(engine, stage, &kernel.block, &limited, count)?;
+        Ok(vec![limit, self.bind(engine, placed, pass, &launch)?])
+    }
+
+    /// Where a pass lies among the entries of indices.
+    fn limited<'k>(&self, pass: &Pass, kernel: &'k Kernel) -> Result<Limited<'k>> {
+        let per_entry = self.plan.elements_per_entry()?;
+        let entry = pass.elements.start / per_entry;
+        let (first_row, rows_per_entry) = if (pass.elements.end - 1) / per_entry == entry {
+            // Within one entry, and maybe a part of a row: all of it is made, or nothing.
+            let rows = u64::from(kernel.work.rows);
+            (entry as u64 * rows, rows)
+        } else {
+            let slice = pass.geometry.slice();
+            (
+                (pass.elements.start / slice) as u64,
+                (per_entry / slice) as u64,
+            )
+        };
+        Ok(Limited {
+            work: &kernel.work,
+            workgroups: kernel.workgroups,
+            first_row,
+            rows_per_entry,
+        })
+    }
+
+    /// Binds what a pass reads and writes.
+    fn bind(
+        &self,
+        engine: &Engine,
+        placed: &Placed<'_>,
+        pass: &Pass,
+        launch: &Launch,
     ) -> Result<Dispatch> {
-        let launch = self.launch(engine, pass)?;
         let nothing = || engine.nothing().as_entire_binding();
         let indices = pass.indices.as_ref();
         let indices = indices.map_or_else(nothing, |s| placed.indices.binding(s));
@@ -161,13 +189,13 @@ impl Recorder {
     /// What a pass launches: kept, if the pass is the whole plan.
     fn launch(&self, engine: &Engine, pass: &Pass) -> Result<Launch> {
         let starts = pass.starts();
-        let whole = pass.geometry == *self.plan.geometry() && pass.params.len() <= 1;
+        let whole = pass.is_alone() && pass.geometry == *self.plan.geometry();
         let kept = || self.launches.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((_, found)) = kept().iter().find(|(at, _)| *at == starts && whole) {
             return Ok(found.clone());
         }
         let plan = self.plan.part(pass);
-        let kernel = Kernel::of_pass(&plan, pass, engine.bounds().workgroups)?;
+        let kernel = Kernel::of_pass(&plan, pass, false, engine.bounds().workgroups)?;
         let stage = Specialisation::of(&plan, &kernel, engine.bounds());
         let made = Launch::new(engine, stage, &kernel.block, kernel.workgroups)?;
         if whole {
@@ -184,22 +212,37 @@ impl Recorder {
     pub(super) fn count(
         &self,
         engine: &Engine,
-        indices: &Located<'_>,
+        placed: &Placed<'_>,
         status: &Status,
         pass: &CheckPass,
     ) -> Result<Vec<Dispatch>> {
-        let (workgroups, block) = Kernel::check(&self.plan, pass, engine.bounds().workgroups)?;
-        let indices = indices.binding(&pass.indices);
+        let (workgroups, work, block) =
+            Kernel::check(&self.plan, pass, engine.bounds().workgroups)?;
         let bindings = [
-            (INDICES, indices),
+            (INDICES, placed.indices.binding(&pass.indices)),
             (STATUS, status.buffer().as_entire_binding()),
         ];
-        let dispatch = |(stage, workgroups)| {
-            let stage = Specialisation::new(stage, &self.plan);
-            Launch::new(engine, stage, &block, workgroups)?.bind(engine, &bindings)
+        let mut dispatches = Vec::new();
+        let stage = Specialisation::new(Stage::Count, &self.plan);
+        let launch = match placed.count {
+            None => Launch::new(engine, stage, &block, workgroups)?,
+            Some(count) => {
+                let limited = Limited {
+                    work: &work,
+                    workgroups,
+                    first_row: pass.lookups.start as u64,
+                    rows_per_entry: self.plan.lookups_per_entry()? as u64,
+                };
+                let (limit, launch) = counted::launch(engine, stage, &block, &limited, count)?;
+                dispatches.push(limit);
+                launch
+            }
         };
-        let stages = [(Stage::Count, workgroups), (Stage::Locate, [1, 1, 1])];
-        stages.into_iter().map(dispatch).collect()
+        dispatches.push(launch.bind(engine, &bindings)?);
+        let stage = Specialisation::new(Stage::Locate, &self.plan);
+        let locate = Launch::new(engine, stage, &block, [1, 1, 1])?;
+        dispatches.push(locate.bind(engine, &bindings)?);
+        Ok(dispatches)
     }
 
     /// Records the gather into `encoder`, in a compute pass of its own.
@@ -217,62 +260,5 @@ impl Recorder {
             let mut pass = encoder.begin_compute_pass(&Default::default());
             dispatches.iter().for_each(|d| d.record(&mut pass));
         })
-    }
-}
-
-impl Launch {
-    fn new(
-        engine: &Engine,
-        specialisation: Specialisation,
-        block: &GeometryBlock,
-        workgroups: [u32; 3],
-    ) -> Result<Self> {
-        let bytes = bytemuck::bytes_of(block);
-        let usage = wgpu::BufferUsages::UNIFORM | wgpu::BufferUsages::COPY_DST;
-        let geometry = engine.create_buffer("geometry", bytes.len() as u64, usage)?;
-        engine.scoped("an upload", || {
-            engine.queue().write_buffer(&geometry, 0, bytes);
-        })?;
-        Ok(Launch {
-            pipeline: engine.pipelines().get(engine.device(), specialisation)?,
-            geometry,
-            workgroups,
-        })
-    }
-
-    fn bind(
-        &self,
-        engine: &Engine,
-        tensors: &[(u32, wgpu::BindingResource<'_>)],
-    ) -> Result<Dispatch> {
-        let entry = |binding, resource| wgpu::BindGroupEntry { binding, resource };
-        let mut entries = vec![entry(GEOMETRY, self.geometry.as_entire_binding())];
-        entries.extend(
-            tensors
-                .iter()
-                .map(|(n, resource)| entry(*n, resource.clone())),
-        );
-        let group = engine.scoped("a bind group", || {
-            engine
-                .device()
-                .create_bind_group(&wgpu::BindGroupDescriptor {
-                    label: Some("wgpu-gather"),
-                    layout: &self.pipeline.bindings,
-                    entries: &entries,
-                })
-        })?;
-        Ok(Dispatch {
-            launch: self.clone(),
-            group,
-        })
-    }
-}
-
-impl Dispatch {
-    pub(super) fn record(&self, pass: &mut wgpu::ComputePass<'_>) {
-        let [x, y, z] = self.launch.workgroups;
-        pass.set_pipeline(&self.launch.pipeline.compute);
-        pass.set_bind_group(0, &self.group, &[]);
-        pass.dispatch_workgroups(x, y, z);
     }
 }

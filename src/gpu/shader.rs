@@ -11,6 +11,8 @@ pub enum Stage {
     Count,
     /// Stores the index values of the first bad lookup.
     Locate,
+    /// Fits another dispatch to a count on the device.
+    Limit,
 }
 
 impl Stage {
@@ -86,7 +88,8 @@ impl Specialisation {
             .flat_map(|&stage| [with(stage, 1, 0), with(stage, 2, 0)]);
         let wide = stages.iter().filter(|s| s.can_be_wide());
         let wide = wide.flat_map(|&stage| [with(stage, 1, segments), with(stage, 2, segments)]);
-        narrow.chain(wide).collect()
+        let limit = with(Stage::Limit, 1, 0);
+        narrow.chain(wide).chain([limit]).collect()
     }
 
     /// The WGSL of the whole module.
@@ -120,6 +123,7 @@ impl Specialisation {
                 },
             ],
             Stage::Count | Stage::Locate => &[GEOMETRY, INDEX, CHECK],
+            Stage::Limit => &[include_str!("../../shaders/limit.wgsl")],
         };
         parts.join("\n")
     }
@@ -132,7 +136,7 @@ impl Specialisation {
     /// The entry point in that module.
     pub fn entry_point(&self) -> &'static str {
         match self.stage {
-            Stage::Copy(..) => "main",
+            Stage::Copy(..) | Stage::Limit => "main",
             Stage::Count => "count",
             Stage::Locate => "locate",
         }
@@ -140,6 +144,9 @@ impl Specialisation {
 
     /// The override constants.
     pub fn constants(&self) -> Vec<(&'static str, f64)> {
+        if self.stage == Stage::Limit {
+            return Vec::new();
+        }
         let mut constants = vec![
             ("INDEX_WORDS", f64::from(self.index_words)),
             ("WIDE", f64::from(u8::from(self.is_wide()))),

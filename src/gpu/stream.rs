@@ -5,7 +5,7 @@ use crate::gpu::engine::Engine;
 use crate::gpu::execute::Host;
 use crate::gpu::recorder::{Placed, Recorder};
 use crate::gpu::status::Status;
-use crate::gpu::storage::{Located, Storage};
+use crate::gpu::storage::Storage;
 use crate::gpu::wait::Drive;
 use crate::plan::{
     Bounds, CheckPass, Part, Parts, Pass, Plan, Segment, StreamSizes, check_passes, passes,
@@ -88,15 +88,17 @@ impl Engine {
             indices: windows.indices.located(0),
             output: windows.output.located(0),
             status: None,
+            count: None,
         };
         let mut pass = pass.clone();
         pass.params.iter_mut().for_each(from_the_start);
         pass.indices.iter_mut().for_each(from_the_start);
         from_the_start(&mut pass.output);
         self.submit(|encoder| {
-            let dispatch = recorder.copy(self, &placed, &pass)?;
+            let dispatches = recorder.copy(self, &placed, &pass)?;
             self.scoped("a dispatch", || {
-                dispatch.record(&mut encoder.begin_compute_pass(&Default::default()));
+                let mut pass = encoder.begin_compute_pass(&Default::default());
+                dispatches.iter().for_each(|d| d.record(&mut pass));
             })
         })
     }
@@ -119,8 +121,14 @@ impl Engine {
             let mut pass = pass.clone();
             from_the_start(&mut pass.indices);
             self.submit(|encoder| {
-                let indices: Located<'_> = window.located(0);
-                let dispatches = recorder.count(self, &indices, &status, &pass)?;
+                let placed = Placed {
+                    params: window.located(0),
+                    indices: window.located(0),
+                    output: window.located(0),
+                    status: Some(&status),
+                    count: None,
+                };
+                let dispatches = recorder.count(self, &placed, &status, &pass)?;
                 self.scoped("a dispatch", || {
                     let mut pass = encoder.begin_compute_pass(&Default::default());
                     dispatches.iter().for_each(|d| d.record(&mut pass));

@@ -28,20 +28,49 @@ pub struct Kernel {
     pub wide: bool,
     /// Workgroups in x, y and z.
     pub workgroups: [u32; 3],
+    /// What there is to do, and how much of it a workgroup does.
+    pub work: Work,
     /// The uniform block.
     pub block: GeometryBlock,
 }
 
+/// How many workgroups so many rows take: `(rows * scale + lead) / span`, rounded up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Work {
+    /// The rows of a dispatch.
+    pub rows: u32,
+    /// What a row counts: 1, or its bytes.
+    pub scale: u32,
+    /// What counts before the first row.
+    pub lead: u32,
+    /// What a workgroup does.
+    pub span: u32,
+}
+
+impl Work {
+    fn workgroups(&self) -> u64 {
+        (u64::from(self.rows) * u64::from(self.scale) + u64::from(self.lead))
+            .div_ceil(u64::from(self.span))
+    }
+}
+
 impl Kernel {
     /// The kernel for a pass over `plan`, which is the part of a plan that the pass makes, on a
-    /// device of at most `max_workgroups` workgroups per dimension.
+    /// device of at most `max_workgroups` workgroups per dimension; if `counted`, one that can
+    /// make fewer rows.
     ///
     /// # Errors
     ///
     /// [`Error::TooComplex`] for what the uniform block cannot hold.
-    pub fn of_pass(plan: &Plan, pass: &Pass, max_workgroups: u32) -> Result<Kernel> {
-        if pass.params.len() <= 1 && pass.first && pass.owned_to == i64::MAX {
-            match Kernel::copy(plan, pass.starts(), max_workgroups) {
+    pub fn of_pass(plan: &Plan, pass: &Pass, counted: bool, max_workgroups: u32) -> Result<Kernel> {
+        if pass.is_alone() {
+            let kernels = if counted {
+                Kernels::Counted
+            } else {
+                Kernels::All
+            };
+            let (choice, scale) = Kernel::choose(plan, pass.starts(), kernels);
+            match Kernel::new(&choice, &scale, max_workgroups) {
                 // An extent or a stride along which nothing is stepped, as it is broadcast.
                 Err(Error::TooMany { .. }) => {}
                 made => return made,
@@ -97,27 +126,28 @@ impl Kernel {
             KernelKind::Packed | KernelKind::Packed4 | KernelKind::Units => 1,
         };
         block.fill_length = fill(plan, fill_unit, &mut block.fill);
-        let output_bytes = plan.output_bytes() as u64;
-        let (groups, chunks) = match kind {
+        let row_bytes = row_length * lane_bytes as u64;
+        // Of rows, or of the bytes of rows: so many fill a workgroup.
+        let (per_row, lead, span, chunks) = match kind {
             KernelKind::Rows => {
                 let sharing = Sharing::new(row_length, lane_bytes as u64);
                 block.lanes_log2 = sharing.lanes.ilog2();
                 block.paired = u32::from(sharing.paired);
-                (
-                    row_count.div_ceil(sharing.rows()),
-                    sharing.chunks(row_length),
-                )
+                (1, 0, sharing.rows(), sharing.chunks(row_length))
             }
-            KernelKind::Elements | KernelKind::Runs => {
-                (row_count.div_ceil(WORKGROUP * PER_INVOCATION), 1)
-            }
-            KernelKind::Packed4 => (output_bytes.div_ceil(16 * WORKGROUP), 1),
+            KernelKind::Elements | KernelKind::Runs => (1, 0, WORKGROUP * PER_INVOCATION, 1),
+            KernelKind::Packed4 => (row_bytes, 0, 16 * WORKGROUP, 1),
             KernelKind::Packed | KernelKind::Units => {
-                let bytes = output_bytes + starts.output % 4;
-                (bytes.div_ceil(4).div_ceil(WORKGROUP), 1)
+                (row_bytes, starts.output % 4, 4 * WORKGROUP, 1)
             }
         };
-        let [x, y] = fold(plan, groups, max_workgroups)?;
+        let work = Work {
+            rows: block.row_count,
+            scale: per_row as u32,
+            lead: lead as u32,
+            span: span as u32,
+        };
+        let [x, y] = fold(plan, work.workgroups(), max_workgroups)?;
         let z = chunks.min(u64::from(max_workgroups.max(1))) as u32;
         (block.grid_x, block.chunks) = (x, z);
         Ok(Kernel {
@@ -126,11 +156,13 @@ impl Kernel {
             lane_bytes,
             wide: scale.wide,
             workgroups: [x, y, z],
+            work,
             block,
         })
     }
 
-    /// The dispatch that counts bad lookups (`shaders/check.wgsl`): its grid and uniform block.
+    /// The dispatch that counts bad lookups (`shaders/check.wgsl`): its grid, its work and its
+    /// uniform block.
     ///
     /// # Errors
     ///
@@ -139,7 +171,7 @@ impl Kernel {
         plan: &Plan,
         pass: &CheckPass,
         max_workgroups: u32,
-    ) -> Result<([u32; 3], GeometryBlock)> {
+    ) -> Result<([u32; 3], Work, GeometryBlock)> {
         let scale = Scale {
             plan,
             lane_bytes: plan.element_bytes(),
@@ -156,9 +188,15 @@ impl Kernel {
         let first = pass.lookups.start as u64;
         block.first_lookup = [first as u32, (first >> 32) as u32];
         block.row_count = narrow(plan, "the number of lookups", count)?;
-        let [x, y] = fold(plan, count.div_ceil(WORKGROUP), max_workgroups)?;
+        let work = Work {
+            rows: block.row_count,
+            scale: 1,
+            lead: 0,
+            span: WORKGROUP as u32,
+        };
+        let [x, y] = fold(plan, work.workgroups(), max_workgroups)?;
         block.grid_x = x;
-        Ok(([x, y, 1], block))
+        Ok(([x, y, 1], work, block))
     }
 }
 
@@ -225,7 +263,7 @@ mod tests {
     }
 
     /// All lookups of a plan in one dispatch, for indices whose binding starts at byte `start`.
-    fn check(plan: &Plan, start: i64) -> Result<([u32; 3], GeometryBlock)> {
+    fn check(plan: &Plan, start: i64) -> Result<([u32; 3], Work, GeometryBlock)> {
         let pass = CheckPass {
             geometry: plan.lookups().clone(),
             lookups: 0..plan.lookups().elements(),

@@ -8,6 +8,7 @@ mod choice;
 mod geometry;
 mod host;
 mod kernel;
+mod limit;
 mod passes;
 mod traffic;
 
@@ -15,7 +16,10 @@ pub use block::{GeometryBlock, MAX_COORDINATES, MAX_FILL_BYTES, MAX_LOOPS, MAX_S
 pub use choice::{Form, KernelKind};
 pub use geometry::{Coordinate, Geometry, Loop};
 pub use host::{HostCall, StreamSizes};
-pub use kernel::Kernel;
+pub use kernel::{Kernel, Work};
+pub use limit::LimitBlock;
+#[cfg(feature = "gpu")]
+pub(crate) use limit::Limited;
 pub use passes::{Bounds, CheckPass, Part, Parts, Pass, Segment, check_passes, passes};
 pub use traffic::{SECTOR_BYTES, Traffic};
 
@@ -53,6 +57,8 @@ pub struct Plan {
     lookups: Geometry,
     params_layout: Layout,
     indices_layout: Layout,
+    /// Whether the first dim of indices is the first of the output.
+    leads: bool,
 }
 
 impl Plan {
@@ -76,17 +82,15 @@ impl Plan {
         if element_bytes == 0 {
             return Err(Error::ZeroSizedElement { role: Role::Params });
         }
+        let checked = op.check(params.shape(), indices.shape(), rules)?;
+        let leads = checked.indices_lead(indices.rank());
         let output_shape = op.output_shape(params.shape(), indices.shape(), rules)?;
         let output_elements = elements(Role::Output, &output_shape, element_bytes)?;
         check_fill(kind, rules, element_bytes)?;
         let (geometry, lookups) = if output_elements == 0 {
             (Geometry::empty(), Geometry::empty())
         } else {
-            geometry::lower(
-                op.check(params.shape(), indices.shape(), rules)?,
-                params,
-                indices,
-            )
+            geometry::lower(checked, params, indices)
         };
         check_something_to_read(kind, rules, &geometry)?;
         Ok(Plan {
@@ -100,6 +104,7 @@ impl Plan {
             lookups,
             params_layout: params.clone(),
             indices_layout: indices.clone(),
+            leads,
         })
     }
 
@@ -189,6 +194,32 @@ impl Plan {
     /// Whether there are indices to count bad ones among, and the rules ask for that.
     pub fn counts_bad_indices(&self) -> bool {
         self.reports_bad_indices() && !self.lookups.coordinates.is_empty()
+    }
+
+    /// The elements of the output that each entry of the first dim of indices makes, where a count
+    /// of entries may cut the output short.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::CountElsewhere`] if that dim is not the first of the output.
+    pub fn elements_per_entry(&self) -> Result<usize> {
+        if !self.leads {
+            return Err(Error::CountElsewhere { op: self.op });
+        }
+        let entries = self.indices_layout.shape()[0].max(1);
+        Ok(self.output_bytes / self.element_bytes / entries)
+    }
+
+    /// The lookups of each entry of the first dim of indices.
+    ///
+    /// # Errors
+    ///
+    /// As [`Plan::elements_per_entry`].
+    #[cfg(feature = "gpu")]
+    pub(crate) fn lookups_per_entry(&self) -> Result<usize> {
+        self.elements_per_entry()?;
+        let entries = self.indices_layout.shape()[0].max(1);
+        Ok(self.lookups.elements() / entries)
     }
 
     /// The part of the plan that one pass executes.

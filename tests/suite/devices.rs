@@ -148,6 +148,7 @@ fn buffers_that_do_not_fit_are_named() {
             indices: (&indices, 0),
             output: (&output, 0),
             status: None,
+            count: None,
         };
         let encode = |buffers: &Buffers<'_>| {
             let mut encoder = engine.device().create_command_encoder(&Default::default());
@@ -254,6 +255,7 @@ fn refusal(engine: &Engine, plan: &Plan, params: &wgpu::Buffer) -> Error {
         indices: (&indices, 0),
         output: (&output, 0),
         status: None,
+        count: None,
     };
     let mut encoder = engine.device().create_command_encoder(&Default::default());
     prepared.encode(&mut encoder, &buffers).unwrap_err()

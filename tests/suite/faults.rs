@@ -31,20 +31,30 @@ const SHADER_FAULTS: &[Fault] = &[
         plant(
             s,
             "fn look_up",
-            "coordinate * c.y",
-            "coordinate * (c.y + 1u)",
+            "coordinate.low * c.y",
+            "coordinate.low * (c.y + 1u)",
         )
     }),
     ("coordinates swapped", |s| {
         let swapped = "geometry.coordinates[geometry.depth - 1u - k]";
         plant(s, "fn look_up", "geometry.coordinates[k]", swapped)
     }),
-    ("batch offset dropped", |s| {
-        let dropped = "at.params += select(rest * l.y, 0u, geometry.loop_count > 1u);";
-        plant(s, "fn place", "at.params += rest * l.y;", dropped)
+    ("outermost loop dropped", |s| {
+        let dropped = "step(geometry.loops[0], select(rest, 0u, geometry.loop_count > 1u), &at);";
+        plant(
+            s,
+            "fn place",
+            "step(geometry.loops[0], rest, &at);",
+            dropped,
+        )
     }),
     ("bound <= for <", |s| {
-        plant(s, "fn resolve", "low < extent", "low <= extent")
+        plant(
+            s,
+            "fn is_inside",
+            "value.x < extent.x",
+            "value.x <= extent.x",
+        )
     }),
     ("truncation of i64", |s| {
         plant(s, "fn load_index", "indices[2u * at + 1u]", "0u")
@@ -63,14 +73,9 @@ const SHADER_FAULTS: &[Fault] = &[
     }),
     ("flat-offset bound check", |s| {
         let part = "fn look_up";
-        let s = plant(
-            s,
-            part,
-            "select(BAD, low, high == 0u && low < extent)",
-            "low",
-        );
-        let s = plant(s, part, "return BAD;", "return value.x;");
-        let s = plant(s, part, "(*source).valid && coordinate != BAD", "true");
+        let outside = "return Coordinate(0u, 0u, false);";
+        let s = plant(s, part, outside, "return Coordinate(value.x, 0u, false);");
+        let s = plant(s, part, "(*source).valid && coordinate.valid", "true");
         plant(
             s,
             part,
@@ -97,8 +102,8 @@ const SHADER_FAULTS: &[Fault] = &[
         plant(
             s,
             "fn resolve",
-            "select(0u, extent, is_negative",
-            "select(0u, 2u * extent, is_negative",
+            "select(0u, extent.x, from_end)",
+            "select(0u, 2u * extent.x, from_end)",
         )
     }),
     ("fill value of the wrong column", |s| {
@@ -110,7 +115,12 @@ const SHADER_FAULTS: &[Fault] = &[
         )
     }),
     ("modulo of the low word only", |s| {
-        plant(s, "fn modulo", "high % extent", "0u")
+        plant(
+            s,
+            "fn modulo",
+            "var bits = value;",
+            "var bits = vec2(value.x, 0u);",
+        )
     }),
     ("carry of a division lost", |s| {
         plant(s, "fn divide", "+ (other >> 16u)", "")

@@ -38,6 +38,7 @@ fn run(engine: &Engine, call: &Call, offsets: Offsets) -> Result<(), String> {
             indices: (&indices, indices_start as u64),
             output: (&output, start as u64),
             status: None,
+            count: None,
         };
         prepared
             .encode(&mut encoder, &buffers)
@@ -117,6 +118,7 @@ fn a_write_beside_the_output_is_noticed() {
         indices: (&indices, 0),
         output: (&output, 0),
         status: None,
+        count: None,
     };
     prepared.encode(&mut encoder, &buffers).expect("encoded");
     engine.queue().submit([encoder.finish()]);

@@ -5,6 +5,7 @@
 
 mod bad_calls;
 mod common;
+mod counts;
 mod devices;
 mod documented;
 mod elements;

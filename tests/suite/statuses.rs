@@ -64,6 +64,7 @@ fn a_status_is_read_later_and_the_gather_is_not_stopped() {
             indices: (&indices, 0),
             output: (&output, 0),
             status: Some(&status),
+            count: None,
         };
         // Twice in one encoder: each recording starts counting anew.
         let mut encoder = engine.device().create_command_encoder(&Default::default());

@@ -126,6 +126,7 @@ impl<'a> Tensors<'a> {
             indices: (&self.indices, 0),
             output: (&self.output, 0),
             status: self.status.as_ref(),
+            count: None,
         }
     }
 

@@ -79,6 +79,11 @@ pub struct Pass {
 }
 
 impl Pass {
+    /// Whether no other pass makes its box, from params in one segment.
+    pub fn is_alone(&self) -> bool {
+        self.params.len() <= 1 && self.first && self.owned_to == i64::MAX
+    }
+
     /// Where the tensors start in their bindings; params in that of the first segment of the box.
     pub fn starts(&self) -> Starts {
         Starts {
