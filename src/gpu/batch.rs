@@ -57,8 +57,9 @@ impl Engine {
     /// tensor's buffer comes from dropped tensors, if there are any of its size.
     ///
     /// Under [`OutOfBounds::Error`](crate::OutOfBounds::Error) a bad index is reported when the
-    /// tensor, or one that is gathered from or by it, is downloaded or
-    /// [checked](Engine::check).
+    /// tensor, or one that is gathered from or by it, is downloaded or [checked](Engine::check).
+    /// A long chain of such gathers should be checked from time to time: each keeps a count of a
+    /// few bytes on the device until then.
     ///
     /// # Errors
     ///
@@ -366,7 +367,8 @@ impl Batch<'_> {
         self.kept
             .extend(tensors.iter().flat_map(|s| s.owned()).cloned());
         let earlier = params.statuses().iter().chain(indices.statuses());
-        output.set_statuses(earlier.cloned().chain(status).collect());
+        let earlier = earlier.filter(|s| !s.is_clean()).cloned();
+        output.set_statuses(earlier.chain(status).collect());
         Ok(())
     }
 }

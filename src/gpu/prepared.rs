@@ -54,7 +54,7 @@ pub struct Buffers<'a> {
 
 impl<'a> Buffers<'a> {
     /// The buffers of tensors that have the layouts of the plan. The output is written from its
-    /// first element on.
+    /// first element on. (For tensors beyond `max_buffer_size`: [`Prepared::bind_tensors`].)
     pub fn of<T: Element, I: Index>(
         params: &'a DeviceTensor<T>,
         indices: &'a DeviceTensor<I>,
@@ -118,6 +118,36 @@ impl Prepared {
         Ok(BoundGather {
             dispatches: self.recorder.dispatches(&self.engine, &placed)?,
             status: buffers.status.cloned(),
+        })
+    }
+
+    /// [`Prepared::bind`] for tensors, which may lie in several buffers. Their layouts are those of
+    /// the plan; the output is written from its first element on.
+    ///
+    /// # Errors
+    ///
+    /// As [`Prepared::bind`].
+    pub fn bind_tensors<T: Element, I: Index>(
+        &self,
+        params: &DeviceTensor<T>,
+        indices: &DeviceTensor<I>,
+        output: &DeviceTensor<T>,
+        status: Option<&Status>,
+    ) -> Result<BoundGather> {
+        let placed = Placed {
+            params: params.shared(),
+            indices: indices.shared(),
+            output: {
+                let skipped = output.layout().offset() * size_of::<T>();
+                output.shared().moved(-(skipped as i64))
+            },
+            status,
+            count: None,
+        };
+        placed.check_apart(self.plan())?;
+        Ok(BoundGather {
+            dispatches: self.recorder.dispatches(&self.engine, &placed)?,
+            status: status.cloned(),
         })
     }
 

@@ -3,6 +3,7 @@
 //! It is counted on the device beside the gather and costs no synchronisation until it is read.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::error::{Error, Result};
 use crate::gpu::engine::Engine;
@@ -17,6 +18,8 @@ pub struct Status {
     engine: Engine,
     plan: Plan,
     owned: Arc<Owned>,
+    /// Whether it was read after its gather and had nothing to report.
+    clean: Arc<AtomicBool>,
 }
 
 impl Status {
@@ -25,6 +28,7 @@ impl Status {
             engine: engine.clone(),
             plan: plan.clone(),
             owned: engine.acquire("status", bytes(plan) as u64)?,
+            clean: Arc::default(),
         })
     }
 
@@ -38,6 +42,11 @@ impl Status {
         let queue = self.engine.queue();
         self.engine
             .scoped("a status", || queue.write_buffer(self.buffer(), 0, &zeros))
+    }
+
+    /// Whether it need not be read again. For the status of a tensor, which one gather writes.
+    pub(super) fn is_clean(&self) -> bool {
+        self.clean.load(Ordering::Relaxed)
     }
 
     pub(super) fn buffer(&self) -> &wgpu::Buffer {
@@ -75,7 +84,13 @@ impl Status {
         self.engine
             .read(located, output, drive, &mut |_, _| ())
             .await?;
-        error(&self.plan, &words).map_or(Ok(()), Err)
+        match error(&self.plan, &words) {
+            Some(error) => Err(error),
+            None => {
+                self.clean.store(true, Ordering::Relaxed);
+                Ok(())
+            }
+        }
     }
 }
 

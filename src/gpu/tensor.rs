@@ -173,6 +173,14 @@ impl<T: Element> DeviceTensor<T> {
         }
     }
 
+    /// Where the data lies, for the caller to use after the tensor is gone.
+    pub(super) fn shared(&self) -> Located<'_> {
+        self.storage.owned().for_each(|owned| {
+            owned.share();
+        });
+        self.storage.located(0)
+    }
+
     pub(super) fn storage(&self) -> &Storage {
         &self.storage
     }

@@ -235,7 +235,7 @@ impl Engine {
     }
 
     async fn check_driven<T: Element>(&self, tensor: &DeviceTensor<T>, drive: Drive) -> Result<()> {
-        for status in tensor.statuses() {
+        for status in tensor.statuses().iter().filter(|s| !s.is_clean()) {
             status.read_driven(drive).await?;
         }
         Ok(())

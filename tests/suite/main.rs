@@ -13,6 +13,7 @@ mod examples;
 mod faults;
 mod fences;
 mod fixtures;
+mod huge;
 mod memory;
 #[cfg(feature = "ndarray")]
 mod ndarrays;
