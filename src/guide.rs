@@ -195,6 +195,41 @@
 //! What the bind groups refer to is fixed, not what lies there: write new indices into the buffer,
 //! from a shader or with `queue.write_buffer`, and record again.
 //!
+//! # A count on the device
+//!
+//! Where a shader decides how many indices there are (after compaction, sorting or sampling), the
+//! plan is made for the most there can be, and the count stays where it is: a `u32` in a buffer.
+//! A small dispatch before the gather reads it and fits the gather to it (`dispatch_indirect`).
+//! Output past the count keeps its value; indices past it are not looked at. It counts entries of
+//! the first dim of indices, which must be the first of the output.
+//!
+//! ```no_run
+//! use wgpu_gather::gpu::{Buffers, DeviceTensor, Engine, Prepared};
+//! use wgpu_gather::{Op, Result, Rules, wgpu};
+//!
+//! /// Rows of the ids that a shader of yours left in `ids`, as many as it wrote into `count`.
+//! fn survivors(
+//!     engine: &Engine,
+//!     table: &DeviceTensor<f32>,
+//!     ids: &DeviceTensor<u32>,
+//!     rows: &mut DeviceTensor<f32>,
+//!     count: &wgpu::Buffer,
+//! ) -> Result<()> {
+//!     let (op, rules) = (Op::gather(0), Rules::default());
+//!     engine.gather_counted(op, &rules, table, ids, rows, count.slice(..))
+//! }
+//!
+//! /// The same in your own encoder; the count is the word at byte 16.
+//! fn record(
+//!     gather: &Prepared,
+//!     encoder: &mut wgpu::CommandEncoder,
+//!     buffers: &Buffers<'_>,
+//!     count: &wgpu::Buffer,
+//! ) -> Result<()> {
+//!     gather.encode(encoder, &Buffers { count: Some((count, 16)), ..*buffers })
+//! }
+//! ```
+//!
 //! # Transfers
 //!
 //! [`Engine::upload`] of up to 256 KiB waits for nothing: the bytes are copied at once, and reach
@@ -210,6 +245,9 @@
 //!   dropped, also while the device still works on it: the order of submissions keeps them apart.
 //!   A buffer that you saw ([`DeviceTensor::buffer`], [`Buffers::of`]) stays yours.
 //!   [`Engine::free_unused`] frees what waits, and [`Options::max_unused_bytes`] limits it.
+//! - A tensor larger than `max_buffer_size` lies in several buffers ([`DeviceTensor::parts`]); at
+//!   this level, [`Prepared::bind_tensors`] takes it. What is larger than a binding is bound as
+//!   several segments, in as few dispatches as the device's limits allow.
 //! - wgpu fills a fresh buffer with zeros before a shader may see it, also one that the gather
 //!   overwrites: one more pass over that memory. An output that is used again has that behind it.
 //! - The numbers of a plan (shapes, strides, rules) are in a small uniform block for each dispatch,

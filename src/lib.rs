@@ -127,18 +127,20 @@
 //!
 //! # Limits
 //!
-//! The CPU path gathers whatever can be addressed. The GPU path has these limits; each is a typed
-//! error that names the limit and, except for the last, the CPU path:
+//! The size of a tensor is not one. Params, indices and output may each be larger than a binding
+//! of the device and than its `max_buffer_size`: they are bound as segments ([`plan::passes`]), and
+//! a call between host tensors may be bounded in the memory it takes on the device
+//! (`gpu::Options::max_memory_bytes`). What there is, is a typed error:
 //!
-//! - Params, indices and output fit one binding each: at most `max_storage_buffer_binding_size`
-//!   and `max_buffer_size` of the device, and below 2 GiB ([`Error::TensorTooLarge`]). A device
-//!   has only the limits that it was requested with; `wgpu`'s default is 128 MiB.
 //! - At most [32 loops](plan::MAX_LOOPS) and [32 coordinates](plan::MAX_COORDINATES), and a fill
 //!   value of at most [256 bytes](plan::MAX_FILL_BYTES) ([`Error::TooComplex`]). Loops are counted
 //!   after neighbouring ones are merged; contiguous tensors of any rank need four or fewer, unless
 //!   in `gather_elements` indices are smaller than params off the axis.
-//! - Counts, extents and strides are below 2<sup>31</sup> ([`Error::TooMany`]).
-//! - The output lies in another buffer than params and indices ([`Error::SameBuffer`]).
+//! - One element of params, and the index tuple of one lookup (from its first index to its last,
+//!   which strides may put far apart), fit a quarter of a binding and a binding
+//!   ([`Error::TensorTooLarge`]).
+//! - The output lies in another buffer than params and indices ([`Error::SameBuffer`]);
+//!   `gpu::Engine::gather_in_place` copies first.
 //!
 //! No optional device feature is needed, and no limit beyond `wgpu::Limits::downlevel_defaults()`.
 //! wgpu's backends for Vulkan, Metal, DX12 and GL are compiled in. Its backend for browsers is
