@@ -133,7 +133,6 @@ fn pieces_of_streamed_outputs_are_right() {
 }
 
 #[test]
-#[ignore = "gathers from several segments of params are being rewritten"]
 fn pieces_of_streamed_params_are_right() {
     check_streamed(1024);
 }

@@ -151,7 +151,6 @@ fn little_of_the_gpu_s_memory_is_enough() {
 }
 
 #[test]
-#[ignore = "gathers from several segments of params are being rewritten"]
 fn params_go_through_little_of_the_gpu_s_memory() {
     gather_in_a_mebibyte(3000, 4000);
 }
