@@ -13,7 +13,7 @@ use wgpu_gather::{
 use crate::answer::Answer;
 use crate::args::CallArgs;
 use crate::backend::Chosen;
-use crate::files::{Array, Output, Resident, Source, Stored};
+use crate::files::{Array, MOST_BYTES, Output, Resident, Source, Stored};
 use crate::progress::Progress;
 use crate::stream::Call;
 use crate::{interrupt, rules, text};
@@ -52,6 +52,9 @@ pub(crate) fn run(op: Op, args: &CallArgs) -> Result<Answer> {
         params: &params_view,
         indices: &indices_view,
     };
+    if params.mapped_bytes() > MOST_BYTES && call.is_scattered()? {
+        params.expect_scattered();
+    }
     let mut progress = Progress::new(bytes as u64, args.quiet);
     let resident = Resident::of(&[&params, &indices]);
     let time = call.run(&chosen.executor, resident, |piece| {

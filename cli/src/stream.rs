@@ -19,6 +19,12 @@ const PIECE_BYTES: usize = 8 << 20;
 /// And at least, on a GPU path, where every piece is a download of its own.
 const GPU_PIECE_BYTES: usize = 256 << 10;
 
+/// What the system reads around a page, by default.
+const READ_AHEAD_BYTES: u64 = 128 << 10;
+
+/// How many pairs of neighbours tell how indices lie.
+const SAMPLE: usize = 256;
+
 /// Between two looks at what is resident while no piece comes: indices are checked, or params
 /// uploaded.
 const BETWEEN_LOOKS: Duration = Duration::from_millis(5);
@@ -64,16 +70,48 @@ impl Call<'_> {
         Ok(started.elapsed().saturating_sub(aside))
     }
 
+    /// Whether neighbouring rows of the output lie far apart in params, as far as a sample tells.
+    ///
+    /// Rows of 512 bytes, half a million of them from all over a table of 20 GiB that is not in
+    /// the system's cache, are then gathered without reading 128 KiB around each: in 1.7 to 4 s
+    /// instead of 8.6 to 11 s. What lies in order is better read ahead.
+    pub(crate) fn is_scattered(&self) -> Result<bool> {
+        if !matches!(self.op, Op::Gather { .. }) {
+            return Ok(false);
+        }
+        let (bytes, width) = (self.indices.bytes(), self.indices.index_type().bytes());
+        let row_bytes = self.row_bytes()? as u64;
+        let index = |at: usize| {
+            let index = bytes.get(at * width..)?.get(..width)?;
+            Some(index.iter().rev().fold(0, |n, &b| n << 8 | u64::from(b)))
+        };
+        let far = |at: usize| {
+            let apart = index(at)?.abs_diff(index(at + 1)?);
+            Some(apart.saturating_mul(row_bytes) > READ_AHEAD_BYTES)
+        };
+        let step = (bytes.len() / width / SAMPLE).max(1);
+        let sample: Vec<bool> = (0..SAMPLE).map_while(|n| far(n * step)).collect();
+        let far = sample.iter().filter(|&&far| far).count();
+        Ok(row_bytes < READ_AHEAD_BYTES && far * 2 > sample.len())
+    }
+
+    /// Bytes of a run of the output that is a run of params.
+    fn row_bytes(&self) -> Result<usize> {
+        let plan = Plan::of(self.op, self.rules, self.params, self.indices)?;
+        Ok(plan.geometry().slice() * plan.element_bytes())
+    }
+
     /// Bytes of a piece whose rows make no more than [`MOST_BYTES`] of params resident.
     fn few_rows(&self, executor: &Executor) -> Result<usize> {
-        let plan = Plan::of(self.op, self.rules, self.params, self.indices)?;
-        let row_bytes = plan.geometry().slice() * plan.element_bytes();
         let rows = (MOST_BYTES / AROUND_BYTES) as usize;
         let least = match executor {
             Executor::Gpu(_) => GPU_PIECE_BYTES,
             _ => 1,
         };
-        Ok(row_bytes.saturating_mul(rows).clamp(least, PIECE_BYTES))
+        Ok(self
+            .row_bytes()?
+            .saturating_mul(rows)
+            .clamp(least, PIECE_BYTES))
     }
 }
 
@@ -93,4 +131,38 @@ fn while_watched<T>(look: impl Fn() -> bool + Sync, work: impl FnOnce() -> T) ->
         });
         work()
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use wgpu_gather::{IndexType, Layout};
+
+    use super::*;
+
+    /// Whether rows of so many bytes at these ids are scattered.
+    fn scattered(ids: &[u32], row_bytes: usize) -> bool {
+        let bytes: Vec<u8> = ids.iter().flat_map(|id| id.to_le_bytes()).collect();
+        let table = vec![0; 8 * row_bytes];
+        let call = Call {
+            op: Op::gather(0),
+            rules: &Rules::default(),
+            params: &Params::new(&table, 1, Layout::contiguous(&[8, row_bytes])).unwrap(),
+            indices: &Indices::new(&*bytes, IndexType::U32, Layout::contiguous(&[ids.len()]))
+                .unwrap(),
+        };
+        call.is_scattered().unwrap()
+    }
+
+    #[test]
+    fn indices_far_apart_are_scattered_unless_rows_are_long() {
+        let all_over: Vec<u32> = (0..1000)
+            .map(|n: u32| n.wrapping_mul(2_654_435_761))
+            .collect();
+        let in_order: Vec<u32> = (0..1000).collect();
+        assert!(scattered(&all_over, 512));
+        assert!(!scattered(&in_order, 512));
+        assert!(!scattered(&all_over, 128 << 10));
+        assert!(!scattered(&[], 512));
+        assert!(!scattered(&[7], 512));
+    }
 }

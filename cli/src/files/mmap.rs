@@ -36,3 +36,14 @@ pub(super) fn give_back(map: &Mmap) {
 
 #[cfg(not(target_os = "linux"))]
 pub(super) fn give_back(_map: &Mmap) {}
+
+/// Tells the system that a mapping is read here and there: what lies around a page is not read
+/// ahead with it.
+#[cfg(unix)]
+pub(super) fn expect_scattered(map: &Mmap) {
+    // Advice not taken changes nothing but speed.
+    let _ = map.advise(memmap2::Advice::Random);
+}
+
+#[cfg(not(unix))]
+pub(super) fn expect_scattered(_map: &Mmap) {}

@@ -79,6 +79,13 @@ impl Array {
         }
     }
 
+    /// Prepares mapped elements for reads here and there.
+    pub(crate) fn expect_scattered(&self) {
+        if let Storage::Mapped(map) = &self.storage {
+            mmap::expect_scattered(map);
+        }
+    }
+
     /// What the file says of the elements.
     pub(crate) fn stored(&self) -> Stored {
         self.stored
