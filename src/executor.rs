@@ -6,7 +6,7 @@ use crate::element::{Element, elements_from_bits, zeroed_bits};
 use crate::error::Error;
 use crate::error::{Result, Role};
 #[cfg(feature = "gpu")]
-use crate::gpu::{Engine, WhenFull};
+use crate::gpu::{Engine, Options, WhenFull};
 use crate::index::Index;
 use crate::op::Op;
 use crate::plan::Plan;
@@ -51,30 +51,34 @@ impl Executor {
     /// adapter, which runs shaders on the same cores with more effort.
     pub async fn auto() -> Auto {
         #[cfg(feature = "gpu")]
-        {
-            let adapters = crate::gpu::adapters().await;
-            let cpu = |reason| Auto {
-                executor: Executor::Cpu,
-                reason,
-            };
-            match adapters.first() {
-                None => cpu("no GPU adapter".to_owned()),
-                Some(first) if first.is_software() => {
-                    cpu(format!("only a software adapter: {}", first.label()))
-                }
-                Some(first) => match Engine::headless(None).await {
-                    Ok(engine) => Auto {
-                        executor: Executor::Gpu(engine),
-                        reason: format!("a {} GPU", first.kind),
-                    },
-                    Err(error) => cpu(error.to_string()),
-                },
-            }
-        }
+        return Executor::auto_with(Options::default()).await;
         #[cfg(not(feature = "gpu"))]
         Auto {
             executor: Executor::Cpu,
             reason: "built without the gpu feature".to_owned(),
+        }
+    }
+
+    /// [`Executor::auto`], with options for the engine if there is a GPU.
+    #[cfg(feature = "gpu")]
+    pub async fn auto_with(options: Options) -> Auto {
+        let adapters = crate::gpu::adapters().await;
+        let cpu = |reason| Auto {
+            executor: Executor::Cpu,
+            reason,
+        };
+        match adapters.first() {
+            None => cpu("no GPU adapter".to_owned()),
+            Some(first) if first.is_software() => {
+                cpu(format!("only a software adapter: {}", first.label()))
+            }
+            Some(first) => match Engine::headless_with(None, options).await {
+                Ok(engine) => Auto {
+                    executor: Executor::Gpu(engine),
+                    reason: format!("a {} GPU", first.kind),
+                },
+                Err(error) => cpu(error.to_string()),
+            },
         }
     }
 

@@ -210,6 +210,7 @@ pub mod guide;
 mod index;
 pub mod interop;
 mod op;
+mod pieces;
 pub mod plan;
 mod rules;
 mod shape;

@@ -8,6 +8,7 @@ use wgpu_gather::{DType, Op};
 
 use crate::bench::args::BenchArgs;
 use crate::rules::{NegativeArg, OutOfBoundsArg, preset_names};
+use crate::size::Size;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -25,7 +26,12 @@ Examples:
 
   # does this GPU give the right bits? 2,400 built-in calls, then a million random ones
   wgpu-gather verify --backend gpu
-  wgpu-gather verify --backend gpu --random 1000000";
+  wgpu-gather verify --backend gpu --random 1000000
+
+Memory:
+  .npy and .safetensors files are mapped and the output is written as it is made, so that both may
+  be larger than memory: on Linux, --backend cpu has at most 400 MiB resident. Besides come whole
+  .npz arrays, 8- and 16-bit indices as 32-bit ones, a GPU's driver, the reference's output";
 
 /// Gathers (tf.gather, gather_nd / GatherND, torch.gather / GatherElements) on the GPU or the CPU
 #[derive(Parser)]
@@ -157,6 +163,10 @@ pub(crate) struct CallArgs {
     /// Print one JSON object instead of one line
     #[arg(long)]
     pub(crate) json: bool,
+    /// Print neither progress (on stderr: a bar on a terminal, else a line every 5 seconds) nor
+    /// the line at the end
+    #[arg(long)]
+    pub(crate) quiet: bool,
 }
 
 /// How indices are treated.
@@ -190,6 +200,11 @@ pub(crate) struct BackendArgs {
     /// --backend gpu
     #[arg(long, value_name = "TEXT")]
     pub(crate) adapter: Option<String>,
+    /// The most memory of the GPU that the tensors of a call take: bytes, or a number with KiB,
+    /// MiB, GiB or TiB. Larger tensors go through it part by part, or are gathered by the CPU
+    /// where less than half as much is gathered as params holds [default: no limit]
+    #[arg(long, value_name = "SIZE")]
+    pub(crate) max_gpu_memory: Option<Size>,
 }
 
 /// The values of `--backend`.

@@ -2,7 +2,7 @@
 
 use anyhow::{Result, bail};
 use wgpu_gather::Executor;
-use wgpu_gather::gpu::{AdapterSummary, Engine};
+use wgpu_gather::gpu::{AdapterSummary, Engine, Options};
 
 use crate::args::{Backend, BackendArgs};
 
@@ -18,10 +18,17 @@ impl Chosen {
     /// The executor for `args`.
     pub(crate) fn new(args: &BackendArgs) -> Result<Self> {
         let wanted = args.adapter.as_deref();
+        let mut options = Options::default();
+        if let Some(most) = args.max_gpu_memory {
+            options.max_memory_bytes = most.0;
+        }
         let executor = match (args.backend, wanted) {
-            (Backend::Auto, None) => return Ok(Self::auto()),
+            (Backend::Auto, None) => return Ok(Self::auto(options)),
             (Backend::Auto | Backend::Gpu, _) => {
-                Executor::Gpu(pollster::block_on(Engine::headless(wanted))?)
+                Executor::Gpu(pollster::block_on(Engine::headless_with(wanted, options))?)
+            }
+            (Backend::Cpu | Backend::Reference, _) if args.max_gpu_memory.is_some() => {
+                bail!("--max-gpu-memory needs --backend gpu or auto; the CPU path uses no GPU")
             }
             (Backend::Cpu, None) => Executor::Cpu,
             (Backend::Reference, None) => Executor::Reference,
@@ -35,8 +42,8 @@ impl Chosen {
         })
     }
 
-    fn auto() -> Self {
-        let auto = Executor::auto_blocking();
+    fn auto(options: Options) -> Self {
+        let auto = pollster::block_on(Executor::auto_with(options));
         Chosen {
             executor: auto.executor,
             reason: Some(auto.reason),

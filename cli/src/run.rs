@@ -2,9 +2,9 @@
 
 use std::borrow::Cow;
 use std::path::Path;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use anyhow::{Context, Result, anyhow, bail};
+use anyhow::{Context, Result, bail};
 use serde_json::{Value, json};
 use wgpu_gather::{
     DType, Error, Index, IndexType, Indices, Op, Params, Role, Rules, checked_elements,
@@ -13,8 +13,10 @@ use wgpu_gather::{
 use crate::answer::Answer;
 use crate::args::CallArgs;
 use crate::backend::Chosen;
-use crate::files::{Array, Output, Source, Stored};
-use crate::{rules, text};
+use crate::files::{Array, MOST_BYTES, Output, Resident, Source, Stored};
+use crate::progress::Progress;
+use crate::stream::Call;
+use crate::{interrupt, rules, text};
 
 /// Gathers as `args` say.
 pub(crate) fn run(op: Op, args: &CallArgs) -> Result<Answer> {
@@ -39,13 +41,29 @@ pub(crate) fn run(op: Op, args: &CallArgs) -> Result<Answer> {
     let header = out.header(dtype, &shape, bytes).with_context(out_named)?;
 
     let chosen = Chosen::new(&args.backend)?;
-    let mut output = zeroed(bytes)?;
-    let started = Instant::now();
-    chosen
-        .executor
-        .run_bytes_blocking(op, &rules, &params_view, &indices_view, &mut output)?;
-    let time = started.elapsed();
-    out.write(&header, &output).with_context(out_named)?;
+    interrupt::watch()?;
+    let mut file = out
+        .begin((header.len() as u64).saturating_add(bytes as u64))
+        .with_context(out_named)?;
+    file.write(&header).with_context(out_named)?;
+    let call = Call {
+        op,
+        rules: &rules,
+        params: &params_view,
+        indices: &indices_view,
+    };
+    if params.mapped_bytes() > MOST_BYTES && call.is_scattered()? {
+        params.expect_scattered();
+    }
+    let mut progress = Progress::new(bytes as u64, args.quiet);
+    let resident = Resident::of(&[&params, &indices]);
+    let time = call.run(&chosen.executor, resident, |piece| {
+        file.write(piece).with_context(out_named)?;
+        progress.add(piece.len() as u64);
+        Ok(())
+    })?;
+    drop(progress);
+    file.finish().with_context(out_named)?;
 
     let done = Done {
         op,
@@ -61,9 +79,10 @@ pub(crate) fn run(op: Op, args: &CallArgs) -> Result<Answer> {
         time,
         out: out.path(),
     };
-    Ok(match args.json {
-        true => Answer::json(&done.json(), true),
-        false => Answer::good(done.line()),
+    Ok(match (args.json, args.quiet) {
+        (true, _) => Answer::json(&done.json(), true),
+        (false, true) => Answer::good(String::new()),
+        (false, false) => Answer::good(done.line()),
     })
 }
 
@@ -140,12 +159,6 @@ fn output_bytes(shape: &[usize], dtype: DType) -> Result<usize> {
         element_bytes: dtype.bytes(),
     })?;
     Ok(elements * dtype.bytes())
-}
-
-fn zeroed(bytes: usize) -> Result<Vec<u8>> {
-    let role = Role::Output;
-    bytemuck::allocation::try_zeroed_vec(bytes)
-        .map_err(|()| anyhow!(Error::HostOutOfMemory { role, bytes }))
 }
 
 /// A gather that succeeded.

@@ -6,6 +6,7 @@
 mod copy;
 mod output;
 pub mod parallel;
+mod pieces;
 pub mod reference;
 mod report;
 mod sources;
@@ -14,3 +15,4 @@ mod tests;
 mod walk;
 
 pub(crate) use output::gather;
+pub(crate) use pieces::pieces;

@@ -1,8 +1,10 @@
 //! One gather from host to host: upload, dispatch, download.
 
-use crate::error::{Error, Result};
+use crate::element::zeroed_bits;
+use crate::error::{Error, Result, Role};
 use crate::gpu::engine::Engine;
 use crate::gpu::recorder::Placed;
+use crate::gpu::sink::{Pieces, Sink, Whole};
 use crate::gpu::status::Status;
 use crate::gpu::transfer::reached;
 use crate::gpu::wait::Drive;
@@ -27,6 +29,8 @@ impl Engine {
         indices: &Indices<'_>,
         output: &mut [u8],
     ) -> Result<()> {
+        plan.check_tensors(params, indices, output.len())?;
+        let output = &mut Whole(output);
         self.execute_driven(plan, params, indices, output, Drive::Aside)
             .await
     }
@@ -44,18 +48,38 @@ impl Engine {
         indices: &Indices<'_>,
         output: &mut [u8],
     ) -> Result<()> {
+        plan.check_tensors(params, indices, output.len())?;
+        let output = &mut Whole(output);
         pollster::block_on(self.execute_driven(plan, params, indices, output, Drive::Here))
     }
 
-    async fn execute_driven(
+    /// Executes a plan made for these tensors, calling `piece` with at most `most_bytes` (which is
+    /// not 0) of the output at a time, in order.
+    pub(crate) async fn execute_pieces<E: From<Error>>(
         &self,
         plan: &Plan,
         params: &Params<'_>,
         indices: &Indices<'_>,
-        output: &mut [u8],
+        most_bytes: usize,
+        piece: impl FnMut(&[u8]) -> Result<(), E>,
         drive: Drive,
-    ) -> Result<()> {
-        plan.check_tensors(params, indices, output)?;
+    ) -> Result<(), E> {
+        let len = most_bytes.min(plan.output_bytes());
+        let buffer = zeroed_bits::<u8>(Role::Output, len)?;
+        let output = &mut Pieces { buffer, piece };
+        self.execute_driven(plan, params, indices, output, drive)
+            .await
+    }
+
+    /// Executes a plan made for these tensors.
+    async fn execute_driven<S: Sink>(
+        &self,
+        plan: &Plan,
+        params: &Params<'_>,
+        indices: &Indices<'_>,
+        output: &mut S,
+        drive: Drive,
+    ) -> Result<(), S::Error> {
         if plan.is_empty() {
             return Ok(());
         }
@@ -63,30 +87,35 @@ impl Engine {
             reached_bytes(params.bytes(), params.layout(), plan.element_bytes());
         let index_bytes = plan.index_type().bytes();
         let (indices_at, indices) = reached_bytes(indices.bytes(), indices.layout(), index_bytes);
-        let mut host = Host {
+        let host = Host {
             params,
             params_at,
             indices,
             indices_at,
-            output,
         };
         match plan.host_call(self.max_memory()) {
-            HostCall::Whole => self.execute_whole(plan, &mut host, drive).await,
-            HostCall::Streamed(sizes) => self.stream(plan, &mut host, sizes, drive).await,
-            HostCall::Collected => Err(Error::GpuOutOfMemory {
+            HostCall::Whole => self.execute_whole(plan, &host, output, drive).await,
+            HostCall::Streamed(sizes) => self.stream(plan, &host, output, sizes, drive).await,
+            HostCall::Collected => Err(S::Error::from(Error::GpuOutOfMemory {
                 what: format!("more than {} bytes of tensors", self.max_memory()),
-            }),
+            })),
         }
     }
 
-    async fn execute_whole(&self, plan: &Plan, host: &mut Host<'_>, drive: Drive) -> Result<()> {
+    async fn execute_whole<S: Sink>(
+        &self,
+        plan: &Plan,
+        host: &Host<'_>,
+        sink: &mut S,
+        drive: Drive,
+    ) -> Result<(), S::Error> {
         let recorder = self.recorders().get(self, plan.clone())?;
         let row_bytes = plan.geometry().slice() * plan.element_bytes();
         // Index tuples lie within one buffer.
         let index_bytes = plan.index_type().bytes() * plan.geometry().coordinates.len();
         let params = self.allocate("params", host.params.len() as u64, row_bytes)?;
         let indices = self.allocate("indices", host.indices.len() as u64, index_bytes)?;
-        let output = self.allocate("output", host.output.len() as u64, row_bytes)?;
+        let output = self.allocate("output", plan.output_bytes() as u64, row_bytes)?;
         let silent = &mut |_, _| ();
         self.write(&params, host.params, drive, silent).await?;
         self.write(&indices, host.indices, drive, silent).await?;
@@ -106,18 +135,18 @@ impl Engine {
         if let Some(status) = &status {
             status.read_driven(drive).await?;
         }
-        self.read(placed.output, host.output, drive, silent).await
+        let all = 0..plan.output_bytes();
+        sink.take(self, placed.output, all, drive).await
     }
 }
 
-/// The host tensors of a call: of params and indices what their views reach, and at which byte of
+/// What a call reads: of params and indices what their views reach, and at which byte of
 /// the data that starts.
 pub(super) struct Host<'a> {
     pub(super) params: &'a [u8],
     pub(super) params_at: usize,
     pub(super) indices: &'a [u8],
     pub(super) indices_at: usize,
-    pub(super) output: &'a mut [u8],
 }
 
 /// The bytes from the first element that a view reaches to the last, and where they start.

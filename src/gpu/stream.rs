@@ -4,6 +4,7 @@ use crate::error::Result;
 use crate::gpu::engine::Engine;
 use crate::gpu::execute::Host;
 use crate::gpu::recorder::{Placed, Recorder};
+use crate::gpu::sink::Sink;
 use crate::gpu::status::Status;
 use crate::gpu::storage::Storage;
 use crate::gpu::wait::Drive;
@@ -20,13 +21,14 @@ struct Windows {
 
 impl Engine {
     /// Executes a plan for host tensors of any size, with buffers of `sizes`.
-    pub(super) async fn stream(
+    pub(super) async fn stream<S: Sink>(
         &self,
         plan: &Plan,
-        host: &mut Host<'_>,
+        host: &Host<'_>,
+        sink: &mut S,
         sizes: StreamSizes,
         drive: Drive,
-    ) -> Result<()> {
+    ) -> Result<(), S::Error> {
         let bounds = Bounds {
             params_bytes: sizes.params_bytes & !15,
             indices_bytes: sizes.indices_bytes & !15,
@@ -39,7 +41,7 @@ impl Engine {
         let parts = Parts {
             params: &[line(host.params_at, host.params.len())],
             indices: &[line(host.indices_at, host.indices.len())],
-            output: &[line(0, host.output.len())],
+            output: &[line(0, plan.output_bytes())],
         };
         if plan.counts_bad_indices() {
             let checks = check_passes(plan, parts.indices, &bounds)?;
@@ -59,8 +61,7 @@ impl Engine {
                 let width = plan.element_bytes();
                 let bytes = pass.elements.start * width..pass.elements.end * width;
                 let made = windows.output.located(pass.output_at);
-                let output = &mut host.output[bytes];
-                self.read(made, output, drive, &mut |_, _| ()).await?;
+                sink.take(self, made, bytes, drive).await?;
             }
         }
         Ok(())

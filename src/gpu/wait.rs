@@ -7,7 +7,7 @@ use crate::gpu::engine::Engine;
 
 /// Who polls the device until a callback comes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Drive {
+pub(crate) enum Drive {
     /// The calling thread, which blocks.
     #[cfg(not(target_arch = "wasm32"))]
     Here,

@@ -10,6 +10,7 @@ mod host;
 mod kernel;
 mod limit;
 mod passes;
+mod pieces;
 mod traffic;
 
 pub use block::{GeometryBlock, MAX_COORDINATES, MAX_FILL_BYTES, MAX_LOOPS, MAX_SEGMENTS, Starts};
@@ -225,9 +226,14 @@ impl Plan {
     /// The part of the plan that one pass executes.
     #[cfg(feature = "gpu")]
     pub(crate) fn part(&self, pass: &Pass) -> Plan {
+        self.over(pass.geometry.clone())
+    }
+
+    /// The plan with another loop nest, for the same tensors and rules.
+    pub(crate) fn over(&self, geometry: Geometry) -> Plan {
         Plan {
-            output_bytes: pass.elements.len() * self.element_bytes,
-            geometry: pass.geometry.clone(),
+            output_bytes: geometry.elements() * self.element_bytes,
+            geometry,
             ..self.clone()
         }
     }
@@ -237,17 +243,17 @@ impl Plan {
         &self,
         params: &Params<'_>,
         indices: &Indices<'_>,
-        output: &[u8],
+        output_bytes: usize,
     ) -> Result<()> {
         if (params.layout(), params.element_bytes()) != (&self.params_layout, self.element_bytes) {
             return Err(self.made_for_other(Role::Params, &self.params_layout, params.layout()));
         }
         self.check_indices(indices)?;
-        if output.len() != self.output_bytes {
+        if output_bytes != self.output_bytes {
             return Err(Error::OutputLength {
                 op: self.op,
                 expected: self.output_bytes,
-                got: output.len(),
+                got: output_bytes,
             });
         }
         Ok(())

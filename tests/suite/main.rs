@@ -17,6 +17,7 @@ mod huge;
 mod memory;
 #[cfg(feature = "ndarray")]
 mod ndarrays;
+mod pieces;
 mod random;
 mod segments;
 mod shaders;

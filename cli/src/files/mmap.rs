@@ -20,3 +20,30 @@ pub(super) fn map(path: &Path) -> Result<Mmap> {
     let map = unsafe { Mmap::map(&file) }?;
     Ok(map)
 }
+
+/// Takes a mapping's pages out of this process's memory; they are mapped again when they are read.
+#[cfg(target_os = "linux")]
+pub(super) fn give_back(map: &Mmap) {
+    #[expect(
+        unsafe_code,
+        reason = "the advice may lose the content of other mappings"
+    )]
+    // SAFETY: the mapping is shared, read-only and of a file: what is read after this is again
+    // what the file holds, so no byte of the slice that the mapping derefs to changes. A failure
+    // changes nothing but how much is resident.
+    let _ = unsafe { map.unchecked_advise(memmap2::UncheckedAdvice::DontNeed) };
+}
+
+#[cfg(not(target_os = "linux"))]
+pub(super) fn give_back(_map: &Mmap) {}
+
+/// Tells the system that a mapping is read here and there: what lies around a page is not read
+/// ahead with it.
+#[cfg(unix)]
+pub(super) fn expect_scattered(map: &Mmap) {
+    // Advice not taken changes nothing but speed.
+    let _ = map.advise(memmap2::Advice::Random);
+}
+
+#[cfg(not(unix))]
+pub(super) fn expect_scattered(_map: &Mmap) {}

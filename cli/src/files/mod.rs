@@ -6,6 +6,7 @@
 mod mmap;
 mod npy;
 mod npz;
+mod resident;
 mod safetensors;
 mod source;
 mod write;
@@ -16,6 +17,7 @@ use anyhow::Result;
 use memmap2::Mmap;
 use wgpu_gather::{DType, Layout};
 
+pub(crate) use resident::{AROUND_BYTES, MOST_BYTES, Resident};
 use source::Format;
 pub(crate) use source::Source;
 pub(crate) use write::Output;
@@ -60,6 +62,28 @@ impl Array {
             Storage::Owned(bytes) => bytes,
         };
         &all[self.data.clone()]
+    }
+
+    /// Bytes of the elements that are mapped, and not in memory of our own.
+    pub(crate) fn mapped_bytes(&self) -> u64 {
+        match self.storage {
+            Storage::Mapped(_) => self.data.len() as u64,
+            Storage::Owned(_) => 0,
+        }
+    }
+
+    /// Takes mapped elements out of this process's memory, until they are read again.
+    fn give_back(&self) {
+        if let Storage::Mapped(map) = &self.storage {
+            mmap::give_back(map);
+        }
+    }
+
+    /// Prepares mapped elements for reads here and there.
+    pub(crate) fn expect_scattered(&self) {
+        if let Storage::Mapped(map) = &self.storage {
+            mmap::expect_scattered(map);
+        }
     }
 
     /// What the file says of the elements.

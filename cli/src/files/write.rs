@@ -1,13 +1,18 @@
 //! Output files, which appear whole or not at all.
 
-use std::fs::{self, Permissions};
-use std::io::{ErrorKind, Write};
+use std::fs::{self, File, Permissions};
+use std::io::{self, BufWriter, ErrorKind, IntoInnerError, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail, ensure};
+use tempfile::NamedTempFile;
 use wgpu_gather::DType;
 
 use super::{npy, safetensors};
+use crate::{interrupt, text};
+
+/// Small pieces are written together.
+const BUFFER_BYTES: usize = 256 << 10;
 
 /// The name of the tensor in a `.safetensors` output.
 const TENSOR: &str = "output";
@@ -62,8 +67,9 @@ impl Output {
         }
     }
 
-    /// Writes the file: aside first, then under its name.
-    pub(crate) fn write(&self, header: &[u8], data: &[u8]) -> Result<()> {
+    /// Begins to write the file, of `bytes` bytes: aside, under a temporary name. Refused at once
+    /// if there is no space for it.
+    pub(crate) fn begin(&self, bytes: u64) -> Result<Writing<'_>> {
         let mut builder = tempfile::Builder::new();
         builder.prefix(".wgpu-gather-").suffix(".tmp");
         #[cfg(unix)]
@@ -72,20 +78,80 @@ impl Output {
             use std::os::unix::fs::PermissionsExt;
             builder.permissions(Permissions::from_mode(0o666));
         }
-        let mut file = builder.tempfile_in(directory(&self.path))?;
-        file.write_all(header)?;
-        file.write_all(data)?;
-        if let Some(permissions) = &self.permissions {
-            file.as_file().set_permissions(permissions.clone())?;
+        let mut unfinished = interrupt::unfinished();
+        let file = builder.tempfile_in(directory(&self.path))?;
+        if let Some(free) = free_bytes(file.as_file()) {
+            let (needed, there) = (text::bytes(bytes), text::bytes(free));
+            ensure!(
+                bytes <= free,
+                "no space: {needed} are needed, {there} are free"
+            );
         }
-        file.persist(&self.path).map_err(|failed| failed.error)?;
-        Ok(())
+        *unfinished = Some(file.path().to_owned());
+        Ok(Writing {
+            output: self,
+            file: Some(BufWriter::with_capacity(BUFFER_BYTES, file)),
+        })
     }
 
     /// The file.
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }
+}
+
+/// A file that is being written. If it is dropped unfinished, nothing is left of it.
+pub(crate) struct Writing<'o> {
+    output: &'o Output,
+    /// Until it is finished.
+    file: Option<BufWriter<NamedTempFile>>,
+}
+
+impl Writing<'_> {
+    /// Writes what comes next.
+    pub(crate) fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
+        match &mut self.file {
+            Some(file) => file.write_all(bytes),
+            None => Ok(()),
+        }
+    }
+
+    /// Gives the file its name, now that everything is written.
+    pub(crate) fn finish(mut self) -> Result<()> {
+        let Some(file) = self.file.take() else {
+            return Ok(());
+        };
+        let file = file.into_inner().map_err(IntoInnerError::into_error)?;
+        if let Some(permissions) = &self.output.permissions {
+            file.as_file().set_permissions(permissions.clone())?;
+        }
+        let mut unfinished = interrupt::unfinished();
+        *unfinished = None;
+        file.persist(&self.output.path)
+            .map_err(|failed| failed.error)?;
+        Ok(())
+    }
+}
+
+impl Drop for Writing<'_> {
+    fn drop(&mut self) {
+        let mut unfinished = interrupt::unfinished();
+        drop(self.file.take());
+        *unfinished = None;
+    }
+}
+
+/// Bytes that are free where `file` lies, if the system tells.
+#[cfg(unix)]
+fn free_bytes(file: &File) -> Option<u64> {
+    let system = rustix::fs::fstatvfs(file).ok()?;
+    let tells = system.f_blocks > 0;
+    tells.then(|| system.f_bavail.saturating_mul(system.f_frsize))
+}
+
+#[cfg(not(unix))]
+fn free_bytes(_file: &File) -> Option<u64> {
+    None
 }
 
 /// The directory that `path` lies in.

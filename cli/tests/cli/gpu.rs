@@ -120,6 +120,41 @@ fn a_bad_index_is_the_same_error_on_every_adapter() {
     }
 }
 
+/// Gathers `ids` of rows of 1 KiB, of which there are `rows`, with 1 MiB of the GPU's memory.
+fn gather_in_a_mebibyte(rows: usize, ids: usize) {
+    let dir = Dir::new();
+    let params: Vec<i32> = (0..rows * 256).map(|n| n as i32).collect();
+    let indices: Vec<i32> = (0..ids).map(|n| (n * 7919 % (rows + 1)) as i32).collect();
+    dir.put(
+        "p.npy",
+        &npy("<i4", &format!("({rows}, 256)"), &i32s(&params)),
+    )
+    .put("i.npy", &npy("<i4", &format!("({ids},)"), &i32s(&indices)));
+    let line = "gather --params p.npy --indices i.npy --out";
+    dir.ok(&format!("{line} cpu.npy --backend cpu"));
+    for (adapter, _) in adapters(&dir) {
+        on(
+            &dir,
+            &adapter,
+            &format!("{line} gpu.npy --max-gpu-memory 1MiB"),
+        );
+        let same = dir.get("gpu.npy") == dir.get("cpu.npy");
+        assert!(same, "{ids} of {rows} rows on {adapter}");
+    }
+}
+
+#[test]
+fn little_of_the_gpu_s_memory_is_enough() {
+    // The output goes through it box by box; next, the CPU collects the few rows.
+    gather_in_a_mebibyte(200, 3000);
+    gather_in_a_mebibyte(3000, 40);
+}
+
+#[test]
+fn params_go_through_little_of_the_gpu_s_memory() {
+    gather_in_a_mebibyte(3000, 4000);
+}
+
 #[test]
 fn verify_and_demo_name_the_adapter() {
     let dir = Dir::new();

@@ -7,4 +7,5 @@ mod elements;
 mod formats;
 mod gpu;
 mod kit;
+mod large;
 mod semantics;

@@ -1,0 +1,97 @@
+//! Outputs that are never whole: made box by box in one buffer.
+
+use super::parallel;
+use super::report::check;
+use crate::element::zeroed_bits;
+use crate::error::{Error, Result, Role};
+use crate::plan::Plan;
+use crate::tensor::{Indices, Params};
+
+/// Executes a plan made for these tensors, and calls `piece` with the bytes of the output from
+/// byte `from` on: in order, at most `most_bytes` (which is not 0) at a time.
+///
+/// A bad index that is to be reported is found before the first call.
+pub(crate) fn pieces<E: From<Error>>(
+    plan: &Plan,
+    params: &Params<'_>,
+    indices: &Indices<'_>,
+    from: usize,
+    most_bytes: usize,
+    piece: &mut impl FnMut(&[u8]) -> Result<(), E>,
+) -> Result<(), E> {
+    if plan.is_empty() {
+        return Ok(());
+    }
+    if plan.counts_bad_indices() {
+        check(plan, indices)?;
+    }
+    let width = plan.element_bytes();
+    let most_elements = (most_bytes.min(plan.output_bytes()) / width).max(1);
+    let mut buffer = zeroed_bits::<u8>(Role::Output, most_elements * width)?;
+    plan.pieces(most_elements, &mut |part, elements| {
+        let (start, end) = (elements.start * width, elements.end * width);
+        if end <= from {
+            return Ok(());
+        }
+        let made = &mut buffer[..end - start];
+        parallel::execute(&part, params, indices, made)?;
+        let wanted = &made[from.saturating_sub(start)..];
+        wanted.chunks(most_bytes).try_for_each(&mut *piece)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::index::IndexType;
+    use crate::op::Op;
+    use crate::rules::Rules;
+    use crate::shape::Layout;
+
+    fn call(indices: &[u8], rules: &Rules, from: usize, most: usize) -> Result<Vec<Vec<u8>>> {
+        let bytes: Vec<u8> = (0..60).collect();
+        let params = Params::new(&bytes, 4, Layout::contiguous(&[5, 3]))?;
+        let indices = Indices::new(indices, IndexType::U32, Layout::contiguous(&[3]))?;
+        let plan = Plan::of(Op::gather(0), rules, &params, &indices)?;
+        let mut got = Vec::new();
+        let made = pieces(&plan, &params, &indices, from, most, &mut |piece| {
+            got.push(piece.to_vec());
+            Ok(())
+        });
+        match made {
+            Ok(()) => Ok(got),
+            Err(error) if got.is_empty() => Err(error),
+            Err(error) => panic!("{error} after {got:?}"),
+        }
+    }
+
+    #[test]
+    fn any_rest_of_the_output_comes_in_pieces_of_any_size() {
+        let indices = [4, 0, 0, 0, 1, 0, 0, 0, 2, 0, 0, 0];
+        let expected: Vec<u8> = (48..60).chain(12..36).collect();
+        for from in 0..=36 {
+            for most in 1..40 {
+                let got = call(&indices, &Rules::default(), from, most).unwrap();
+                assert!(got.iter().all(|p| (1..=most).contains(&p.len())));
+                assert_eq!(
+                    got.concat(),
+                    expected[from..],
+                    "from {from}, {most} at most"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn a_bad_index_is_reported_before_the_first_piece() {
+        let indices = [4, 0, 0, 0, 1, 0, 0, 0, 5, 0, 0, 1];
+        let error = call(&indices, &Rules::ONNX, 0, 1).unwrap_err();
+        let Error::IndexOutOfBounds(bad) = error else {
+            panic!("{error}");
+        };
+        assert_eq!(
+            (bad.position, bad.value, bad.count),
+            (vec![2], 0x0100_0005, 1)
+        );
+    }
+}

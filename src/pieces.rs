@@ -1,0 +1,161 @@
+//! Gathers whose output is never whole in memory.
+
+use crate::cpu;
+use crate::element::zeroed_bits;
+use crate::error::{Error, Role};
+use crate::executor::Executor;
+#[cfg(feature = "gpu")]
+use crate::gpu::{Drive, Engine, WhenFull};
+use crate::op::Op;
+use crate::plan::Plan;
+use crate::rules::Rules;
+use crate::tensor::{Indices, Params};
+
+impl Executor {
+    /// Gathers bytes, and calls `piece` with the elements, row-major: in order, as many bytes at a
+    /// time as suits the executor, from 1 to `most_bytes` (0 is taken for 1). The first error that
+    /// `piece` returns ends the call.
+    ///
+    /// For outputs that are larger than memory, or that go somewhere else at once:
+    ///
+    /// ```
+    /// # use wgpu_gather::{Error, Executor, Indices, Op, Params, Rules, Tensor};
+    /// #[derive(Debug)]
+    /// enum Failed {
+    ///     Gather(Error),
+    ///     Write(std::io::Error),
+    /// }
+    /// # impl From<Error> for Failed {
+    /// #     fn from(error: Error) -> Self { Failed::Gather(error) }
+    /// # }
+    /// # use std::io::Write;
+    /// let table = Tensor::new(&[3, 2], vec![1u8, 2, 3, 4, 5, 6])?;
+    /// let ids = Tensor::new(&[2], vec![2i64, 0])?;
+    /// let (params, indices) = (Params::try_from(&table.view())?, Indices::try_from(&ids.view())?);
+    ///
+    /// let mut file = Vec::new();
+    /// Executor::Cpu.run_pieces_blocking(
+    ///     Op::gather(0), &Rules::default(), &params, &indices, 1 << 20,
+    ///     |piece| file.write_all(piece).map_err(Failed::Write),
+    /// ).unwrap();
+    /// assert_eq!(file, [5, 6, 1, 2]);
+    /// # Ok::<(), wgpu_gather::Error>(())
+    /// ```
+    ///
+    /// The CPU path makes piece after piece in one buffer. The GPU path makes the output in the
+    /// device's memory, whole or box by box (see [`Plan::host_call`]), and downloads it piece by
+    /// piece. The reference has it whole in memory. A bad index under
+    /// [`OutOfBounds::Error`](crate::OutOfBounds::Error) is reported before the first piece.
+    ///
+    /// # Errors
+    ///
+    /// What `piece` returns; as [`Executor::run_bytes`], and
+    /// [`Error::HostOutOfMemory`] for a piece.
+    pub async fn run_pieces<E: From<Error>>(
+        &self,
+        op: Op,
+        rules: &Rules,
+        params: &Params<'_>,
+        indices: &Indices<'_>,
+        most_bytes: usize,
+        mut piece: impl FnMut(&[u8]) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let plan = Plan::of(op, rules, params, indices)?;
+        let most_bytes = most_bytes.max(1);
+        match self {
+            Executor::Reference => {
+                let mut output = zeroed_bits::<u8>(Role::Output, plan.output_bytes())?;
+                cpu::reference::gather(op, rules, params, indices, &mut output)?;
+                output.chunks(most_bytes).try_for_each(piece)
+            }
+            Executor::Cpu => cpu::pieces(&plan, params, indices, 0, most_bytes, &mut piece),
+            #[cfg(feature = "gpu")]
+            Executor::Gpu(engine) => {
+                let drive = Drive::Aside;
+                on_the_gpu(
+                    engine, &plan, params, indices, most_bytes, &mut piece, drive,
+                )
+                .await
+            }
+        }
+    }
+
+    /// [`Executor::run_pieces`], blocking this thread.
+    ///
+    /// # Errors
+    ///
+    /// As [`Executor::run_pieces`].
+    #[cfg(not(target_arch = "wasm32"))]
+    pub fn run_pieces_blocking<E: From<Error>>(
+        &self,
+        op: Op,
+        rules: &Rules,
+        params: &Params<'_>,
+        indices: &Indices<'_>,
+        most_bytes: usize,
+        #[cfg_attr(
+            not(feature = "gpu"),
+            allow(unused_mut, reason = "the GPU path lends it")
+        )]
+        mut piece: impl FnMut(&[u8]) -> Result<(), E>,
+    ) -> Result<(), E> {
+        // This thread drives the device, instead of waiting for one that does.
+        #[cfg(feature = "gpu")]
+        if let Executor::Gpu(engine) = self {
+            let plan = Plan::of(op, rules, params, indices)?;
+            let (most_bytes, drive) = (most_bytes.max(1), Drive::Here);
+            return pollster::block_on(on_the_gpu(
+                engine, &plan, params, indices, most_bytes, &mut piece, drive,
+            ));
+        }
+        pollster::block_on(self.run_pieces(op, rules, params, indices, most_bytes, piece))
+    }
+}
+
+/// Why a call on the device ended.
+#[cfg(feature = "gpu")]
+enum Stopped<E> {
+    /// The gather failed.
+    Gather(Error),
+    /// The caller's function returned an error.
+    Piece(E),
+}
+
+#[cfg(feature = "gpu")]
+impl<E> From<Error> for Stopped<E> {
+    fn from(error: Error) -> Self {
+        Stopped::Gather(error)
+    }
+}
+
+/// What the device makes; where it runs out of memory, the CPU path makes the rest, if the options
+/// of the engine say so.
+#[cfg(feature = "gpu")]
+async fn on_the_gpu<E: From<Error>>(
+    engine: &Engine,
+    plan: &Plan,
+    params: &Params<'_>,
+    indices: &Indices<'_>,
+    most_bytes: usize,
+    piece: &mut impl FnMut(&[u8]) -> Result<(), E>,
+    drive: Drive,
+) -> Result<(), E> {
+    let mut taken = 0;
+    let counted = |bytes: &[u8]| {
+        taken += bytes.len();
+        piece(bytes).map_err(Stopped::Piece)
+    };
+    let made = engine
+        .execute_pieces(plan, params, indices, most_bytes, counted, drive)
+        .await;
+    match made {
+        Ok(()) => Ok(()),
+        Err(Stopped::Piece(error)) => Err(error),
+        Err(Stopped::Gather(Error::GpuOutOfMemory { .. }))
+            if engine.when_full() == WhenFull::UseCpu =>
+        {
+            cpu::pieces(plan, params, indices, taken, most_bytes, piece)
+        }
+        Err(Stopped::Gather(error)) => Err(error.into()),
+    }
+}

@@ -1,0 +1,197 @@
+//! Outputs in pieces: the same bytes as the reference's, whatever the size of a piece.
+
+use wgpu_gather::gpu::{Engine, Options, WhenFull};
+use wgpu_gather::verify::{Call, Report, builtin, call_from, compare};
+use wgpu_gather::{Error, Executor, IndexType, Layout, Op, Rules};
+
+use crate::common::{assert_all_passed, block_on, engines, executors};
+
+/// All pieces of the output of `call`, of which there are none if it fails.
+fn gathered(
+    call: &Call,
+    executor: &Executor,
+    most: usize,
+    blocking: bool,
+) -> Result<Vec<u8>, Error> {
+    let (params, indices) = (call.params()?, call.indices()?);
+    let mut got = Vec::new();
+    let piece = |piece: &[u8]| {
+        assert!(
+            (1..=most.max(1)).contains(&piece.len()),
+            "{} bytes",
+            piece.len()
+        );
+        got.extend_from_slice(piece);
+        Ok(())
+    };
+    let (op, rules) = (call.op, &call.rules);
+    let made: Result<(), Error> = match blocking {
+        true => executor.run_pieces_blocking(op, rules, &params, &indices, most, piece),
+        false => block_on(executor.run_pieces(op, rules, &params, &indices, most, piece)),
+    };
+    assert!(made.is_ok() || got.is_empty(), "a piece of a bad call");
+    made.map(|()| got)
+}
+
+/// Built-in and random calls: all operators and rules.
+fn calls(every: usize) -> Vec<Call> {
+    let mut state = 7u64;
+    let mut choice = || {
+        state = state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        (state >> 32) as u32
+    };
+    let random = (0..400).map(|_| call_from(&(0..60).map(|_| choice()).collect::<Vec<_>>()));
+    builtin().into_iter().chain(random).step_by(every).collect()
+}
+
+fn check(calls: &[Call], executor: &Executor, most: usize) {
+    let mut report = Report::default();
+    for (n, call) in calls.iter().enumerate() {
+        let got = gathered(call, executor, most, n % 2 == 0);
+        report.add(|| format!("{call:?}"), compare(call, got));
+    }
+    let what = format!("pieces of {most} bytes on {}", executor.describe());
+    assert_all_passed(&what, &report);
+}
+
+fn output_bytes(call: &Call) -> usize {
+    call.plan().map_or(0, |plan| plan.output_bytes())
+}
+
+#[test]
+fn pieces_of_any_size_make_the_output() {
+    let all = calls(1);
+    for executor in [Executor::Reference, Executor::Cpu] {
+        for most in [0, 1, 3, 7, 64, 1000, usize::MAX] {
+            check(&all, &executor, most);
+        }
+    }
+}
+
+#[test]
+fn pieces_come_from_the_device() {
+    let all = calls(11);
+    let small: Vec<Call> = all
+        .iter()
+        .filter(|c| output_bytes(c) < 40)
+        .cloned()
+        .collect();
+    for engine in engines() {
+        let executor = Executor::Gpu(engine.clone());
+        check(&small, &executor, 1);
+        check(&small, &executor, 7);
+        check(&all, &executor, 1001);
+        check(&all, &executor, usize::MAX);
+    }
+}
+
+/// An engine on the same adapter, with so much memory.
+fn bounded(engine: &Engine, max_memory_bytes: u64, when_full: WhenFull) -> Engine {
+    let mut options = Options::default();
+    options.max_memory_bytes = max_memory_bytes;
+    options.when_full = when_full;
+    let label = engine.adapter().label();
+    block_on(Engine::headless_with(Some(&label), options)).expect("an engine")
+}
+
+/// Numbered params of so many rows of 256 bytes, of which 1,500 are gathered, all over.
+fn large(op: Op, rows: usize) -> Call {
+    let indices = match op {
+        Op::Gather { .. } => Layout::contiguous(&[1500]),
+        Op::GatherNd { .. } => Layout::contiguous(&[1500, 1]),
+        Op::GatherElements { .. } => Layout::contiguous(&[1500, 64]),
+    };
+    let count: usize = indices.shape().iter().product();
+    let value = |n: usize| (n * 7919 % rows) as i32;
+    Call {
+        op,
+        rules: Rules::ONNX,
+        element_bytes: 4,
+        params: (0..rows * 256).map(|n| (n * 31 + n / 255) as u8).collect(),
+        params_layout: Layout::contiguous(&[rows, 64]),
+        index_type: IndexType::I32,
+        indices: (0..count).flat_map(|n| value(n).to_ne_bytes()).collect(),
+        indices_layout: indices,
+    }
+}
+
+fn check_streamed(rows: usize) {
+    let ops = [Op::gather(0), Op::gather_nd(), Op::gather_elements(0)];
+    for engine in engines() {
+        let executor = Executor::Gpu(bounded(engine, 128 << 10, WhenFull::Fail));
+        for most in [1000, 40_000, usize::MAX] {
+            check(&ops.map(|op| large(op, rows)), &executor, most);
+        }
+    }
+}
+
+#[test]
+fn pieces_of_streamed_outputs_are_right() {
+    check_streamed(64);
+}
+
+#[test]
+fn pieces_of_streamed_params_are_right() {
+    check_streamed(1024);
+}
+
+#[test]
+fn what_the_device_has_no_memory_for_the_cpu_delivers() {
+    for engine in engines() {
+        let call = large(Op::gather(0), 1024);
+        let full = Executor::Gpu(bounded(engine, 1000, WhenFull::UseCpu));
+        check(std::slice::from_ref(&call), &full, 999);
+        let full = Executor::Gpu(bounded(engine, 1000, WhenFull::Fail));
+        let failed = gathered(&call, &full, 999, true);
+        assert!(
+            matches!(failed, Err(Error::GpuOutOfMemory { .. })),
+            "{failed:?}"
+        );
+    }
+}
+
+#[derive(Debug)]
+enum Failed {
+    Gather(Error),
+    Full(usize),
+}
+
+impl From<Error> for Failed {
+    fn from(error: Error) -> Self {
+        Failed::Gather(error)
+    }
+}
+
+#[test]
+fn an_error_of_the_taker_ends_the_call_and_harms_nothing() {
+    let call = large(Op::gather(0), 1024);
+    let (params, indices) = (call.params().unwrap(), call.indices().unwrap());
+    let mut all = executors();
+    all.push(Executor::Reference);
+    for executor in all {
+        let mut taken = 0;
+        let full = |piece: &[u8]| {
+            taken += piece.len();
+            match taken > 2500 {
+                true => Err(Failed::Full(taken)),
+                false => Ok(()),
+            }
+        };
+        let ended =
+            executor.run_pieces_blocking(call.op, &call.rules, &params, &indices, 1024, full);
+        assert!(matches!(ended, Err(Failed::Full(3072))), "{ended:?}");
+        check(std::slice::from_ref(&call), &executor, 100_000);
+
+        let other = Op::gather(7);
+        let refused =
+            executor.run_pieces_blocking(other, &call.rules, &params, &indices, 1, |_| {
+                Err(Failed::Full(0))
+            });
+        assert!(
+            matches!(refused, Err(Failed::Gather(Error::AxisOutOfRange { .. }))),
+            "{refused:?}"
+        );
+    }
+}
