@@ -166,7 +166,9 @@ impl Engine {
     }
 
     /// Records any number of gathers, which may read what earlier ones wrote, and submits them
-    /// together when `record` returns `Ok`. Else nothing is submitted.
+    /// together when `record` returns `Ok`. Else nothing is submitted. (Except that of a gather of
+    /// more than [`Options::max_pass_bytes`](crate::gpu::Options::max_pass_bytes), what is
+    /// recorded so far goes ahead.)
     ///
     /// ```no_run
     /// use wgpu_gather::gpu::{DeviceTensor, Engine};

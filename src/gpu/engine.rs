@@ -15,9 +15,6 @@ use crate::gpu::staging::Staging;
 use crate::gpu::storage::binding_limit;
 use crate::plan::{Bounds, MAX_SEGMENTS};
 
-/// Bytes of output that one dispatch makes: some tens of milliseconds on a slow GPU.
-const PASS_BYTES: u64 = 1 << 30;
-
 /// What an engine may be given besides its device.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
@@ -32,6 +29,10 @@ pub struct Options {
     /// time. Larger tensors go through it segment by segment: see
     /// [`Plan::host_call`](crate::Plan::host_call). By default there is no limit.
     pub max_memory_bytes: u64,
+    /// The most bytes of output that one dispatch makes, and one submission of the engine's own:
+    /// so other users of the device get their turn, and no driver takes the work for a hang. By
+    /// default 1 GiB, which takes some tens of milliseconds on a slow GPU.
+    pub max_pass_bytes: u64,
     /// What [`Executor`](crate::Executor) does where the device has no memory for a host call, or
     /// would have to be sent far more of params than is gathered.
     pub when_full: WhenFull,
@@ -43,6 +44,7 @@ impl Default for Options {
             pipeline_cache: None,
             max_unused_bytes: u64::MAX,
             max_memory_bytes: u64::MAX,
+            max_pass_bytes: 1 << 30,
             when_full: WhenFull::default(),
         }
     }
@@ -129,7 +131,7 @@ impl Engine {
         needs::check(&device.limits())?;
         let what = "the bind group layouts";
         let cache = options.pipeline_cache;
-        let segments = bounds(&device.limits()).segments as u32;
+        let segments = bounds(&device.limits(), 16).segments as u32;
         let pipelines = scoped(&device, what, || {
             Pipelines::new(&device, segments, cache, fault)
         })
@@ -146,7 +148,7 @@ impl Engine {
         let limits = device.limits();
         Ok(Engine(Arc::new(Inner {
             adapter: AdapterSummary::new(&device.adapter_info(), &limits),
-            bounds: bounds(&limits),
+            bounds: bounds(&limits, options.max_pass_bytes),
             device,
             queue,
             limits,
@@ -340,14 +342,14 @@ impl Engine {
     }
 }
 
-fn bounds(limits: &wgpu::Limits) -> Bounds {
+fn bounds(limits: &wgpu::Limits, pass_bytes: u64) -> Bounds {
     Bounds {
         params_bytes: binding_limit(limits),
         indices_bytes: binding_limit(limits),
         output_bytes: binding_limit(limits),
         segments: (limits.max_storage_buffers_per_shader_stage as usize - 2).min(MAX_SEGMENTS),
         alignment: u64::from(limits.min_storage_buffer_offset_alignment).max(16),
-        pass_bytes: PASS_BYTES,
+        pass_bytes: pass_bytes.max(16),
         workgroups: limits.max_compute_workgroups_per_dimension,
     }
 }

@@ -28,6 +28,7 @@ pub(super) enum Grid {
 pub(super) struct Dispatch {
     launch: Launch,
     group: wgpu::BindGroup,
+    output_bytes: u64,
 }
 
 impl Launch {
@@ -65,11 +66,25 @@ impl Launch {
         Ok(Dispatch {
             launch: self.clone(),
             group,
+            output_bytes: 0,
         })
     }
 }
 
 impl Dispatch {
+    /// Says how many bytes of output it makes.
+    pub(super) fn making(self, output_bytes: u64) -> Self {
+        Dispatch {
+            output_bytes,
+            ..self
+        }
+    }
+
+    /// How many bytes of output it makes.
+    pub(super) fn output_bytes(&self) -> u64 {
+        self.output_bytes
+    }
+
     pub(super) fn record(&self, pass: &mut wgpu::ComputePass<'_>) {
         pass.set_pipeline(&self.launch.pipeline.compute);
         pass.set_bind_group(0, &self.group, &[]);

@@ -183,7 +183,8 @@ impl Recorder {
             let binding = if n == 0 { PARAMS } else { segment_binding(n) };
             (binding, params)
         }));
-        launch.bind(engine, &bindings)
+        let bound = launch.bind(engine, &bindings)?;
+        Ok(bound.making((pass.elements.len() * self.plan.element_bytes()) as u64))
     }
 
     /// What a pass launches: kept, if the pass is the whole plan.
@@ -245,7 +246,8 @@ impl Recorder {
         Ok(dispatches)
     }
 
-    /// Records the gather into `encoder`, in a compute pass of its own.
+    /// Records the gather into `encoder`, in compute passes of its own. Of long work, all but the
+    /// last part is submitted on the way.
     pub(super) fn record(
         &self,
         engine: &Engine,
@@ -253,12 +255,27 @@ impl Recorder {
         placed: &Placed<'_>,
     ) -> Result<()> {
         let dispatches = self.dispatches(engine, placed)?;
-        engine.scoped("a dispatch", || {
-            if let Some(status) = placed.status {
-                encoder.clear_buffer(status.buffer(), 0, None);
-            }
-            let mut pass = encoder.begin_compute_pass(&Default::default());
-            dispatches.iter().for_each(|d| d.record(&mut pass));
-        })
+        if let Some(status) = placed.status {
+            encoder.clear_buffer(status.buffer(), 0, None);
+        }
+        let mut bytes = 0;
+        let parts = dispatches.chunk_by(|before, _| {
+            bytes += before.output_bytes();
+            let goes_on = bytes < engine.bounds().pass_bytes;
+            bytes *= u64::from(goes_on);
+            goes_on
+        });
+        for (n, part) in parts.enumerate() {
+            engine.scoped("a dispatch", || {
+                if n > 0 {
+                    let next = engine.device().create_command_encoder(&Default::default());
+                    let full = std::mem::replace(encoder, next);
+                    engine.queue().submit([full.finish()]);
+                }
+                let mut pass = encoder.begin_compute_pass(&Default::default());
+                part.iter().for_each(|d| d.record(&mut pass));
+            })?;
+        }
+        Ok(())
     }
 }

@@ -277,6 +277,18 @@ fn host_calls_beyond_the_memory_bound_are_streamed() {
     }
 }
 
+/// Long work goes in several submissions.
+#[test]
+fn short_passes_change_no_bit() {
+    for engine in engines() {
+        let mut options = Options::default();
+        options.max_pass_bytes = 1000;
+        let small = small_with(engine, 1 << 27, 1 << 28, 4, options);
+        let report = check_all(&calls(), &Executor::Gpu(small));
+        assert_all_passed("passes of 1,000 bytes", &report);
+    }
+}
+
 /// A tensor of several buffers behaves like any other.
 #[test]
 fn a_tensor_in_several_buffers() {
