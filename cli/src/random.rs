@@ -275,7 +275,7 @@ mod tests {
 
     #[test]
     fn a_planted_fault_is_found_and_found_again_by_its_seed() {
-        let reads_one_off = |source: String| source.replace("step * l.z", "step * (l.z | 1u)");
+        let reads_one_off = |source: String| source.replace("count * l.z", "count * (l.z | 1u)");
         for adapter in pollster::block_on(adapters()) {
             let label = adapter.label();
             let good = pollster::block_on(Engine::headless(Some(&label))).unwrap();

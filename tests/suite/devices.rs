@@ -45,36 +45,46 @@ fn few_workgroups_per_dimension_fold() {
 }
 
 #[test]
-fn a_tensor_beyond_a_binding_names_the_limit() {
+fn what_cannot_be_cut_into_segments_names_the_limit() {
     for engine in engines() {
         let limits = wgpu::Limits {
             max_storage_buffer_binding_size: 4096,
             ..wgpu::Limits::downlevel_defaults()
         };
         let (device, queue) = fresh_device(engine, limits);
-        let small = Executor::Gpu(block_on(Engine::new(device, queue)).expect("an engine"));
-        let run = |rows: usize, ids: usize| {
-            let params = Tensor::new(&[rows, 4], vec![1.5f32; rows * 4]).unwrap();
-            let ids = Tensor::new(&[ids], vec![0u32; ids]).unwrap();
-            small.run_blocking(
-                Op::gather(0),
-                &Rules::default(),
-                &params.view(),
-                &ids.view(),
-            )
+        let small = block_on(Engine::new(device, queue)).expect("an engine");
+        // Elements of 2,000 bytes: neighbouring segments of params share 1,024.
+        let table = Tensor::new(&[3], vec![[7u8; 2000]; 3]).unwrap();
+        let table = small.upload_blocking(&table.view()).unwrap();
+        let pairs = Tensor::new(&[2, 2000], vec![0i32; 4000]).unwrap();
+        let pairs = small.upload_blocking(&pairs.view()).unwrap();
+        let gather = |op, indices: &_| {
+            let made = small.gather(op, &Rules::default(), &table, indices);
+            made.map(|_| ()).unwrap_err()
         };
-        assert!(run(256, 256).is_ok(), "4096 bytes fit");
-        let too_large = |role| {
-            Err(Error::TensorTooLarge {
+        let ids = pairs.slice(0, 0..1).unwrap().reshape(&[2000]).unwrap();
+        assert_eq!(
+            gather(Op::gather(0), &ids),
+            Error::TensorTooLarge {
                 op: OpKind::Gather,
-                role,
-                bytes: 4112,
+                role: Role::Params,
+                bytes: 2000,
+                limit: 1024,
+            }
+        );
+        // Index tuples of one coordinate fit anywhere; of two, 8,000 bytes apart, they do not.
+        let square = small.upload_blocking(&Tensor::new(&[9, 9], vec![1u8; 81]).unwrap().view());
+        let apart = pairs.permute(&[1, 0]).unwrap();
+        let made = small.gather(Op::gather_nd(), &Rules::default(), &square.unwrap(), &apart);
+        assert_eq!(
+            made.map(|_| ()).unwrap_err(),
+            Error::TensorTooLarge {
+                op: OpKind::GatherNd,
+                role: Role::Indices,
+                bytes: 8004,
                 limit: 4096,
-            })
-        };
-        assert_eq!(run(257, 1), too_large(Role::Params));
-        assert_eq!(run(1, 257), too_large(Role::Output));
-        assert!(run(256, 256).is_ok(), "the device works afterwards");
+            }
+        );
     }
 }
 

@@ -29,7 +29,7 @@ fn random_calls_agree_with_the_reference() {
 
 #[test]
 fn a_planted_fault_is_found_and_shrunk() {
-    let dropped = |source: String| source.replace("step * l.z", "step * (l.z | 1u)");
+    let dropped = |source: String| source.replace("count * l.z", "count * (l.z | 1u)");
     for engine in engines() {
         let (device, queue) = fresh_device(engine, engine.device().limits());
         let faulty = block_on(Engine::with_fault(device, queue, dropped)).expect("an engine");
