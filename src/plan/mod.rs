@@ -5,18 +5,24 @@
 
 mod block;
 mod choice;
+mod explain;
 mod geometry;
 mod host;
 mod kernel;
+mod origin;
 mod passes;
+mod reason;
 mod traffic;
 
 pub use block::{GeometryBlock, MAX_COORDINATES, MAX_FILL_BYTES, MAX_LOOPS, MAX_SEGMENTS, Starts};
 pub use choice::{Form, KernelKind};
+pub use explain::{Dispatches, Explanation};
 pub use geometry::{Coordinate, Geometry, Loop};
-pub use host::{HostCall, StreamSizes};
+pub use host::{HostCall, HostReason, StreamSizes};
 pub use kernel::Kernel;
+pub use origin::{LoopDims, Origins};
 pub use passes::{Bounds, CheckPass, Part, Parts, Pass, Segment, check_passes, passes};
+pub use reason::{FormReason, KindReason, LaneLimit, NotFour, Reason};
 pub use traffic::{SECTOR_BYTES, Traffic};
 
 use crate::error::{BadIndex, Error, OpKind, Result, Role};
@@ -43,7 +49,7 @@ use crate::tensor::{Indices, Params};
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Plan {
-    op: OpKind,
+    op: Op,
     rules: Rules,
     element_bytes: usize,
     index_type: IndexType,
@@ -90,7 +96,7 @@ impl Plan {
         };
         check_something_to_read(kind, rules, &geometry)?;
         Ok(Plan {
-            op: kind,
+            op,
             rules: rules.clone(),
             element_bytes,
             index_type,
@@ -121,7 +127,7 @@ impl Plan {
 
     /// The operator, for error messages only.
     pub fn op(&self) -> OpKind {
-        self.op
+        self.op.kind()
     }
 
     /// The rules for indices.
@@ -192,7 +198,6 @@ impl Plan {
     }
 
     /// The part of the plan that one pass executes.
-    #[cfg(feature = "gpu")]
     pub(crate) fn part(&self, pass: &Pass) -> Plan {
         Plan {
             output_bytes: pass.elements.len() * self.element_bytes,
@@ -214,7 +219,7 @@ impl Plan {
         self.check_indices(indices)?;
         if output.len() != self.output_bytes {
             return Err(Error::OutputLength {
-                op: self.op,
+                op: self.op(),
                 expected: self.output_bytes,
                 got: output.len(),
             });
@@ -233,7 +238,7 @@ impl Plan {
 
     fn made_for_other(&self, role: Role, expected: &Layout, got: &Layout) -> Error {
         Error::OtherPlan {
-            op: self.op,
+            op: self.op(),
             role,
             expected: expected.shape().to_vec(),
             got: got.shape().to_vec(),
@@ -251,7 +256,7 @@ impl Plan {
             .unwrap_or(0);
         let element = lookup as usize * coordinates.len() + bad;
         Error::IndexOutOfBounds(Box::new(BadIndex {
-            op: self.op,
+            op: self.op(),
             position: unravel(element, self.indices_layout.shape()),
             value: values[bad],
             axis: coordinates[bad].axis,
