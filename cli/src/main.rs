@@ -10,11 +10,14 @@ mod args;
 mod backend;
 mod bench;
 mod demo;
+mod explain;
 mod files;
 mod fill;
 mod random;
 mod rules;
 mod run;
+mod shape;
+mod size;
 mod tally;
 mod text;
 mod verify;
@@ -69,6 +72,7 @@ fn answer(command: Command) -> Result<Answer> {
         Command::Adapters(args) => adapters::run(&args),
         Command::Verify(args) => verify::run(&args),
         Command::Bench(args) => bench::run(&args),
+        Command::Explain(args) => explain::run(&args),
         Command::Demo(args) => demo::run(&args),
     }
 }
