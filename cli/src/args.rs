@@ -7,6 +7,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum, value_parser};
 use wgpu_gather::{DType, Op};
 
 use crate::bench::args::BenchArgs;
+use crate::explain::args::ExplainArgs;
 use crate::rules::{NegativeArg, OutOfBoundsArg, preset_names};
 use crate::size::Size;
 
@@ -56,6 +57,8 @@ pub(crate) enum Command {
     Verify(VerifyArgs),
     /// Time gathers of real sizes against a copy of as many bytes, and draw the results
     Bench(BenchArgs),
+    /// Say how a gather of given shapes is executed, and why
+    Explain(ExplainArgs),
     /// Show the operators on small tensors, then time and check an embedding lookup
     Demo(DemoArgs),
 }

@@ -10,6 +10,7 @@ mod args;
 mod backend;
 mod bench;
 mod demo;
+mod explain;
 mod files;
 mod fill;
 mod interrupt;
@@ -17,6 +18,7 @@ mod progress;
 mod random;
 mod rules;
 mod run;
+mod shape;
 mod size;
 mod stream;
 mod tally;
@@ -73,6 +75,7 @@ fn answer(command: Command) -> Result<Answer> {
         Command::Adapters(args) => adapters::run(&args),
         Command::Verify(args) => verify::run(&args),
         Command::Bench(args) => bench::run(&args),
+        Command::Explain(args) => explain::run(&args),
         Command::Demo(args) => demo::run(&args),
     }
 }

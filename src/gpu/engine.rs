@@ -263,7 +263,7 @@ impl Engine {
     }
 
     /// What one dispatch can bind and run.
-    pub(super) fn bounds(&self) -> &Bounds {
+    pub fn bounds(&self) -> &Bounds {
         &self.0.bounds
     }
 
@@ -342,12 +342,15 @@ impl Engine {
     }
 }
 
-fn bounds(limits: &wgpu::Limits, pass_bytes: u64) -> Bounds {
+/// What one dispatch can bind and run on a device with these limits, if it makes at most so many
+/// bytes of output.
+pub fn bounds(limits: &wgpu::Limits, pass_bytes: u64) -> Bounds {
+    let buffers = limits.max_storage_buffers_per_shader_stage as usize;
     Bounds {
         params_bytes: binding_limit(limits),
         indices_bytes: binding_limit(limits),
         output_bytes: binding_limit(limits),
-        segments: (limits.max_storage_buffers_per_shader_stage as usize - 2).min(MAX_SEGMENTS),
+        segments: buffers.saturating_sub(2).clamp(1, MAX_SEGMENTS),
         alignment: u64::from(limits.min_storage_buffer_offset_alignment).max(16),
         pass_bytes: pass_bytes.max(16),
         workgroups: limits.max_compute_workgroups_per_dimension,

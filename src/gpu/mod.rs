@@ -27,7 +27,7 @@ mod wait;
 
 pub use adapter::{AdapterSummary, adapters, find_adapter};
 pub use batch::Batch;
-pub use engine::{Engine, Options, WhenFull};
+pub use engine::{Engine, Options, WhenFull, bounds};
 pub use prepared::{BoundGather, Buffers, Prepared};
 pub use shader::{Specialisation, Stage};
 pub use status::Status;

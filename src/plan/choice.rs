@@ -2,6 +2,7 @@
 
 use crate::plan::Plan;
 use crate::plan::block::Starts;
+use crate::plan::reason::{FormReason, KindReason, LaneLimit, NotFour, Reason};
 use crate::rules::OutOfBounds;
 
 /// The copy part of a kernel.
@@ -66,76 +67,133 @@ pub(super) struct Choice {
     pub(super) kind: KernelKind,
     pub(super) form: Form,
     pub(super) lane_bytes: usize,
+    pub(super) reason: Reason,
 }
 
 impl Choice {
     /// The kernel for a non-empty `plan` and tensors that start at `starts`.
     pub(super) fn new(plan: &Plan, starts: Starts, kernels: Kernels) -> Choice {
-        let geometry = plan.geometry();
-        let form = match form(plan) {
-            form if kernels == Kernels::Wide && !form.can_be_wide() => Form::General,
-            form => form,
+        let (form, form_reason) = match form(plan) {
+            (form, _) if kernels == Kernels::Wide && !form.can_be_wide() => {
+                (Form::General, FormReason::Segments)
+            }
+            chosen => chosen,
         };
         let widest = widest_lane(plan, starts);
-        let row_bytes = geometry.slice() * plan.element_bytes();
-        // Four words at once: no byte of a vector of the output belongs to something else.
-        let vectors = kernels == Kernels::All
-            && matches!(form, Form::Single | Form::Nested)
-            && starts.output.is_multiple_of(16)
-            && plan.output_bytes().is_multiple_of(16);
-        let runs = match geometry.row_loops().last() {
-            Some(inner) => inner.extent.is_multiple_of(4),
-            None => false,
-        };
-        let (kind, lane_bytes) = match widest {
-            1 | 2 if row_bytes < 4 => (KernelKind::Units, widest),
-            1 | 2 if row_bytes >= 16 && vectors => (KernelKind::Packed4, 1),
-            1 | 2 => (KernelKind::Packed, 1),
-            4 | 8 if row_bytes == widest && runs && vectors => (KernelKind::Runs, widest),
-            _ if row_bytes == widest => (KernelKind::Elements, widest),
-            _ => (KernelKind::Rows, widest),
+        let row_bytes = plan.geometry().slice() * plan.element_bytes();
+        let (kind, lane_bytes, kind_reason) = match widest {
+            1 | 2 if row_bytes < 4 => (KernelKind::Units, widest, KindReason::PartsOfWords),
+            1 | 2 => match (row_bytes, four_at_once(plan, starts, kernels, form)) {
+                (..16, _) => (KernelKind::Packed, 1, KindReason::Bytes(NotFour::ShortRow)),
+                (_, Some(why)) => (KernelKind::Packed, 1, KindReason::Bytes(why)),
+                (_, None) => (KernelKind::Packed4, 1, KindReason::FourWordsOfBytes),
+            },
+            4 | 8 if row_bytes == widest => match four_at_once(plan, starts, kernels, form) {
+                _ if !has_runs(plan) => {
+                    let reason = KindReason::OneLane(NotFour::RunLength);
+                    (KernelKind::Elements, widest, reason)
+                }
+                Some(why) => (KernelKind::Elements, widest, KindReason::OneLane(why)),
+                None => (KernelKind::Runs, widest, KindReason::FourNeighbours),
+            },
+            _ if row_bytes == widest => (KernelKind::Elements, widest, KindReason::OneVector),
+            _ => (KernelKind::Rows, widest, KindReason::SeveralLanes),
         };
         Choice {
             kind,
             form,
             lane_bytes,
+            reason: Reason {
+                kind: kind_reason,
+                form: form_reason,
+            },
         }
     }
 }
 
-fn form(plan: &Plan) -> Form {
+/// What keeps an invocation from making four words of the output at once: no byte of them may
+/// belong to something else.
+fn four_at_once(plan: &Plan, starts: Starts, kernels: Kernels, form: Form) -> Option<NotFour> {
+    if kernels != Kernels::All {
+        Some(NotFour::Segments)
+    } else if !matches!(form, Form::Single | Form::Nested) {
+        Some(NotFour::Form)
+    } else if !starts.output.is_multiple_of(16) {
+        Some(NotFour::OutputStart)
+    } else if !plan.output_bytes().is_multiple_of(16) {
+        Some(NotFour::OutputLength)
+    } else {
+        None
+    }
+}
+
+/// Whether the innermost lookups come in whole fours.
+fn has_runs(plan: &Plan) -> bool {
+    match plan.geometry().row_loops().last() {
+        Some(inner) => inner.extent.is_multiple_of(4),
+        None => false,
+    }
+}
+
+fn form(plan: &Plan) -> (Form, FormReason) {
     let geometry = plan.geometry();
     let zeros = match plan.rules().out_of_bounds {
         OutOfBounds::Zero | OutOfBounds::Error => true,
         OutOfBounds::Fill(_) | OutOfBounds::Clip | OutOfBounds::Wrap => false,
     };
     match (geometry.row_loops().len(), geometry.coordinates.len()) {
-        (0..=1, 1) if zeros => Form::Single,
-        (0..=4, 1) if zeros => Form::Nested,
-        (0..=4, 2..=3) if zeros => Form::Tuples,
-        _ => Form::General,
+        _ if !zeros => (Form::General, FormReason::Rules),
+        (0..=1, 1) => (Form::Single, FormReason::Enough),
+        (0..=4, 1) => (Form::Nested, FormReason::Enough),
+        (0..=4, 2..=3) => (Form::Tuples, FormReason::Enough),
+        (0..=4, _) => (Form::General, FormReason::Coordinates),
+        _ => (Form::General, FormReason::Loops),
     }
 }
 
 /// The widest lane that divides the row, every stride and every start.
 fn widest_lane(plan: &Plan, starts: Starts) -> usize {
+    // A power of two divides several numbers if it divides the bits of all of them.
+    let bits = lane_limits(plan, starts).fold(0, |bits, (_, bytes)| bits | bytes);
+    lane_of(bits)
+}
+
+fn lane_of(bits: u64) -> usize {
+    1 << bits.trailing_zeros().min(4)
+}
+
+/// What keeps the lane from being wider; nothing, if it is as wide as there are.
+pub(super) fn narrowest(plan: &Plan, starts: Starts) -> Vec<LaneLimit> {
+    let widest = widest_lane(plan, starts);
+    let limits = lane_limits(plan, starts);
+    let narrow = limits.filter(|&(_, bytes)| widest < 16 && lane_of(bytes) == widest);
+    narrow.map(|(limit, _)| limit).collect()
+}
+
+/// The bytes that a lane has to divide.
+fn lane_limits(plan: &Plan, starts: Starts) -> impl Iterator<Item = (LaneLimit, u64)> {
     let geometry = plan.geometry();
     let element = plan.element_bytes() as u64;
-    let offset = (geometry.params_offset as u64).wrapping_mul(element);
-    let params_start = (starts.params as u64).wrapping_add(offset);
-    let strides = geometry.row_loops().iter().map(|l| l.params_stride);
-    let strides = strides.chain(geometry.coordinates.iter().map(|c| c.stride));
-    // A power of two divides several numbers if it divides the bits of all of them.
-    let mut bits = geometry.slice() as u64 * element;
-    bits |= params_start;
-    bits |= starts.output;
-    bits |= strides.fold(0, |bits, s| bits | (s as u64).wrapping_mul(element));
-    if let OutOfBounds::Fill(_) = plan.rules().out_of_bounds
-        && (!element.is_power_of_two() || element > 16)
-    {
-        bits |= element; // a fill value of other widths repeats per element only
-    }
-    1 << bits.trailing_zeros().min(4)
+    let bytes = move |elements: u64| elements.wrapping_mul(element);
+    let of_stride = move |stride: isize| bytes(stride as u64);
+    let params_start = (starts.params as u64).wrapping_add(bytes(geometry.params_offset as u64));
+    let whole = [
+        (LaneLimit::Row, bytes(geometry.slice() as u64)),
+        (LaneLimit::ParamsStart, params_start),
+        (LaneLimit::OutputStart, starts.output),
+    ];
+    let loops = geometry.row_loops().iter();
+    let loops = loops.map(move |l| (LaneLimit::LoopStride, of_stride(l.params_stride)));
+    let coordinates = geometry.coordinates.iter();
+    let strides = coordinates.map(move |c| (LaneLimit::Coordinate(c.axis), of_stride(c.stride)));
+    // A fill value of other widths repeats per element only.
+    let fill = match plan.rules().out_of_bounds {
+        OutOfBounds::Fill(_) if !element.is_power_of_two() || element > 16 => {
+            Some((LaneLimit::Fill, element))
+        }
+        _ => None,
+    };
+    whole.into_iter().chain(loops).chain(strides).chain(fill)
 }
 
 #[cfg(test)]

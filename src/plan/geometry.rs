@@ -10,6 +10,7 @@
 use std::ops::Range;
 
 use crate::op::Checked;
+use crate::plan::origin::LoopDims;
 use crate::shape::Layout;
 
 /// One loop over the output, outermost first; the output itself is contiguous.
@@ -106,37 +107,17 @@ impl Geometry {
 pub(super) fn lower(op: Checked, params: &Layout, indices: &Layout) -> (Geometry, Geometry) {
     let (params, indices) = (&params.at_least_1d(), &indices.at_least_1d());
     let mut nest = Nest::new(params, indices);
-    match op {
-        Checked::Gather { axis, batch_dims } => {
-            nest.shared(0..batch_dims);
-            nest.params_only(batch_dims..axis);
-            nest.indices_only(batch_dims..nest.positions);
-            nest.params_only(axis + 1..params.rank());
-            nest.coordinate(axis);
-        }
-        Checked::GatherNd { batch_dims, depth } => {
-            nest.positions = indices.rank() - 1;
-            nest.index_step = indices.strides()[nest.positions];
-            nest.shared(0..batch_dims);
-            nest.indices_only(batch_dims..nest.positions);
-            nest.params_only(batch_dims + depth..params.rank());
-            (batch_dims..batch_dims + depth).for_each(|d| nest.coordinate(d));
-        }
-        Checked::GatherElements { axis } => {
-            nest.shared(0..axis);
-            nest.indices_only(axis..axis + 1);
-            nest.shared(axis + 1..indices.rank());
-            nest.coordinate(axis);
-        }
-    }
+    nest.add(op);
     nest.finish()
 }
 
 /// A loop nest under construction.
-struct Nest<'a> {
+pub(super) struct Nest<'a> {
     params: &'a Layout,
     indices: &'a Layout,
-    loops: Vec<Loop>,
+    pub(super) loops: Vec<Loop>,
+    /// The dims of each loop, for those who ask.
+    pub(super) dims: Option<Vec<LoopDims>>,
     coordinates: Vec<Coordinate>,
     index_step: isize,
     /// How many leading dims of indices are positions: all but the tuple of `gather_nd`.
@@ -144,45 +125,76 @@ struct Nest<'a> {
 }
 
 impl<'a> Nest<'a> {
-    fn new(params: &'a Layout, indices: &'a Layout) -> Self {
+    pub(super) fn new(params: &'a Layout, indices: &'a Layout) -> Self {
         Nest {
             params,
             indices,
             loops: Vec::with_capacity(params.rank() + indices.rank()),
+            dims: None,
             coordinates: Vec::with_capacity(1),
             index_step: 0,
             positions: indices.rank(),
         }
     }
 
+    /// Adds the loops and coordinates of an operator.
+    pub(super) fn add(&mut self, op: Checked) {
+        let (params_rank, indices_rank) = (self.params.rank(), self.indices.rank());
+        match op {
+            Checked::Gather { axis, batch_dims } => {
+                self.shared(0..batch_dims);
+                self.params_only(batch_dims..axis);
+                self.indices_only(batch_dims..self.positions);
+                self.params_only(axis + 1..params_rank);
+                self.coordinate(axis);
+            }
+            Checked::GatherNd { batch_dims, depth } => {
+                self.positions = indices_rank - 1;
+                self.index_step = self.indices.strides()[self.positions];
+                self.shared(0..batch_dims);
+                self.indices_only(batch_dims..self.positions);
+                self.params_only(batch_dims + depth..params_rank);
+                (batch_dims..batch_dims + depth).for_each(|d| self.coordinate(d));
+            }
+            Checked::GatherElements { axis } => {
+                self.shared(0..axis);
+                self.indices_only(axis..axis + 1);
+                self.shared(axis + 1..indices_rank);
+                self.coordinate(axis);
+            }
+        }
+    }
+
     /// Loops that step through both tensors; indices say how far (they may be the smaller).
     fn shared(&mut self, dims: Range<usize>) {
         for d in dims {
-            let (p, i) = (self.params.strides()[d], self.indices.strides()[d]);
-            self.push(self.indices.shape()[d], p, i);
+            self.push(self.indices.shape()[d], Some(d), Some(d));
         }
     }
 
     /// Loops over dims of params that indices do not have.
     fn params_only(&mut self, dims: Range<usize>) {
         for d in dims {
-            self.push(self.params.shape()[d], self.params.strides()[d], 0);
+            self.push(self.params.shape()[d], Some(d), None);
         }
     }
 
     /// Loops over dims of indices that params do not have.
     fn indices_only(&mut self, dims: Range<usize>) {
         for d in dims {
-            self.push(self.indices.shape()[d], 0, self.indices.strides()[d]);
+            self.push(self.indices.shape()[d], None, Some(d));
         }
     }
 
-    fn push(&mut self, extent: usize, params_stride: isize, indices_stride: isize) {
+    fn push(&mut self, extent: usize, params: Option<usize>, indices: Option<usize>) {
         self.loops.push(Loop {
             extent,
-            params_stride,
-            indices_stride,
+            params_stride: params.map_or(0, |d| self.params.strides()[d]),
+            indices_stride: indices.map_or(0, |d| self.indices.strides()[d]),
         });
+        if let Some(dims) = &mut self.dims {
+            dims.push(LoopDims { params, indices });
+        }
     }
 
     fn coordinate(&mut self, axis: usize) {
@@ -223,27 +235,33 @@ impl<'a> Nest<'a> {
     }
 }
 
-/// Drops loops that run once, and merges a loop into the one inside it where one step of the
-/// outer equals a full run of the inner in both tensors.
+/// Drops loops that run once, and merges those that are [`joined`].
 fn merge(loops: &mut Vec<Loop>) {
     loops.retain(|l| l.extent != 1);
-    loops.dedup_by(|inner, outer| {
-        let runs_on = |outer: isize, inner_stride: isize| {
-            isize::try_from(inner.extent)
-                .ok()
-                .and_then(|extent| inner_stride.checked_mul(extent))
-                == Some(outer)
-        };
-        let one = runs_on(outer.params_stride, inner.params_stride)
-            && runs_on(outer.indices_stride, inner.indices_stride);
-        if one {
-            *outer = Loop {
-                extent: outer.extent * inner.extent,
-                ..*inner
-            };
+    loops.dedup_by(|inner, outer| match joined(outer, inner) {
+        Some(one) => {
+            *outer = one;
+            true
         }
-        one
+        None => false,
     });
+}
+
+/// The two loops as one, where one step of the outer equals a full run of the inner in both
+/// tensors.
+pub(super) fn joined(outer: &Loop, inner: &Loop) -> Option<Loop> {
+    let runs_on = |outer: isize, inner_stride: isize| {
+        isize::try_from(inner.extent)
+            .ok()
+            .and_then(|extent| inner_stride.checked_mul(extent))
+            == Some(outer)
+    };
+    let one = runs_on(outer.params_stride, inner.params_stride)
+        && runs_on(outer.indices_stride, inner.indices_stride);
+    one.then(|| Loop {
+        extent: outer.extent * inner.extent,
+        ..*inner
+    })
 }
 
 #[cfg(test)]

@@ -26,6 +26,19 @@ pub struct StreamSizes {
     pub output_bytes: u64,
 }
 
+/// Why a gather is made that way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum HostReason {
+    /// The tensors fit.
+    Fits,
+    /// They do not, and too little memory may be taken to stream anything through.
+    TooLittleMemory,
+    /// They do not, and less than half as many bytes are gathered as params has.
+    LittleGathered,
+    /// They do not, and at least half as many bytes are gathered as params has.
+    MuchGathered,
+}
+
 /// The least memory that anything is streamed through.
 const LEAST_BYTES: u64 = 64 << 10;
 
@@ -35,28 +48,49 @@ impl Plan {
     /// Tensors that do not fit are streamed if at least half as many bytes are gathered as params
     /// has; else the CPU path collects them.
     pub fn host_call(&self, max_bytes: u64) -> HostCall {
-        let reached = |layout: &crate::Layout, width: usize| {
-            let span = layout.reached().map_or(0, |(first, last)| last - first + 1);
-            span as u64 * width as u64
-        };
-        let params = reached(self.params_layout(), self.element_bytes());
-        let indices = reached(self.indices_layout(), self.index_type().bytes());
-        let output = self.output_bytes() as u64;
-        // Buffers come in sizes that are up to an eighth larger.
-        let buffers =
-            [params, indices, output].map(|b| b.saturating_add(b / 8).saturating_add(512));
-        let all = buffers.into_iter().fold(0, u64::saturating_add);
-        if all <= max_bytes {
-            return HostCall::Whole;
+        self.host_call_and_reason(max_bytes).0
+    }
+
+    /// [`Plan::host_call`], and why it is that.
+    pub fn host_call_and_reason(&self, max_bytes: u64) -> (HostCall, HostReason) {
+        if self.host_bytes() <= max_bytes {
+            return (HostCall::Whole, HostReason::Fits);
         }
-        if max_bytes < LEAST_BYTES || output < params / 2 {
-            return HostCall::Collected;
+        if max_bytes < LEAST_BYTES {
+            return (HostCall::Collected, HostReason::TooLittleMemory);
         }
-        HostCall::Streamed(StreamSizes {
+        let [params, _, output] = self.tensor_bytes();
+        if output < params / 2 {
+            return (HostCall::Collected, HostReason::LittleGathered);
+        }
+        let sizes = StreamSizes {
             params_bytes: max_bytes / 5,
             indices_bytes: max_bytes / 5,
             output_bytes: max_bytes / 5 * 2,
-        })
+        };
+        (HostCall::Streamed(sizes), HostReason::MuchGathered)
+    }
+
+    /// The bytes of the device's memory that a host call takes for whole tensors.
+    pub fn host_bytes(&self) -> u64 {
+        // Buffers come in sizes that are up to an eighth larger.
+        let buffers = self
+            .tensor_bytes()
+            .map(|b| b.saturating_add(b / 8).saturating_add(512));
+        buffers.into_iter().fold(0, u64::saturating_add)
+    }
+
+    /// The bytes of params, indices and output, from the first element reached to the last.
+    pub(super) fn tensor_bytes(&self) -> [u64; 3] {
+        let reached = |layout: &crate::Layout, width: usize| {
+            let span = layout.reached().map_or(0, |(first, last)| last - first + 1);
+            (span as u64).saturating_mul(width as u64)
+        };
+        [
+            reached(self.params_layout(), self.element_bytes()),
+            reached(self.indices_layout(), self.index_type().bytes()),
+            self.output_bytes() as u64,
+        ]
     }
 }
 

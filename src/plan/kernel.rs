@@ -6,10 +6,10 @@
 use crate::error::{Error, Result};
 use crate::plan::block::{GeometryBlock, Scale, Starts, divisor, fill, narrow};
 use crate::plan::choice::{Choice, Form, KernelKind, Kernels};
-use crate::plan::{CheckPass, Pass, Plan};
+use crate::plan::{CheckPass, Pass, Plan, Reason};
 
 /// Invocations of a workgroup, as `WORKGROUP` in `shaders/geometry.wgsl`.
-const WORKGROUP: u64 = 256;
+pub(super) const WORKGROUP: u64 = 256;
 /// Lanes that an invocation of the rows kernel has in flight, as in `shaders/rows.wgsl`.
 const IN_FLIGHT: u64 = 4;
 /// Outputs of an invocation, as in `shaders/elements.wgsl` and `shaders/runs.wgsl`.
@@ -24,6 +24,8 @@ pub struct Kernel {
     pub form: Form,
     /// Bytes of a lane: 1, 2, 4, 8 or 16.
     pub lane_bytes: usize,
+    /// Why it is this one.
+    pub reason: Reason,
     /// Whether positions in params take 64 bits, and params several segments.
     pub wide: bool,
     /// Workgroups in x, y and z.
@@ -107,11 +109,7 @@ impl Kernel {
 
     fn new(choice: &Choice, scale: &Scale<'_>, max_workgroups: u32) -> Result<Kernel> {
         let (plan, starts) = (scale.plan, scale.starts);
-        let &Choice {
-            kind,
-            form,
-            lane_bytes,
-        } = choice;
+        let (kind, form, lane_bytes) = (choice.kind, choice.form, choice.lane_bytes);
         let geometry = plan.geometry();
         let row_length = (geometry.slice() * plan.element_bytes() / lane_bytes) as u64;
         let row_count = (plan.output_bytes() / lane_bytes) as u64 / row_length;
@@ -154,6 +152,7 @@ impl Kernel {
             kind,
             form,
             lane_bytes,
+            reason: choice.reason,
             wide: scale.wide,
             workgroups: [x, y, z],
             work,

@@ -5,23 +5,29 @@
 
 mod block;
 mod choice;
+mod explain;
 mod geometry;
 mod host;
 mod kernel;
 mod limit;
+mod origin;
 mod passes;
 mod pieces;
+mod reason;
 mod traffic;
 
 pub use block::{GeometryBlock, MAX_COORDINATES, MAX_FILL_BYTES, MAX_LOOPS, MAX_SEGMENTS, Starts};
 pub use choice::{Form, KernelKind};
+pub use explain::{Dispatches, Explanation};
 pub use geometry::{Coordinate, Geometry, Loop};
-pub use host::{HostCall, StreamSizes};
+pub use host::{HostCall, HostReason, StreamSizes};
 pub use kernel::{Kernel, Work};
 pub use limit::LimitBlock;
 #[cfg(feature = "gpu")]
 pub(crate) use limit::Limited;
+pub use origin::{LoopDims, Origins};
 pub use passes::{Bounds, CheckPass, Part, Parts, Pass, Segment, check_passes, passes};
+pub use reason::{FormReason, KindReason, LaneLimit, NotFour, Reason};
 pub use traffic::{SECTOR_BYTES, Traffic};
 
 use crate::error::{BadIndex, Error, OpKind, Result, Role};
@@ -48,7 +54,7 @@ use crate::tensor::{Indices, Params};
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Plan {
-    op: OpKind,
+    op: Op,
     rules: Rules,
     element_bytes: usize,
     index_type: IndexType,
@@ -95,7 +101,7 @@ impl Plan {
         };
         check_something_to_read(kind, rules, &geometry)?;
         Ok(Plan {
-            op: kind,
+            op,
             rules: rules.clone(),
             element_bytes,
             index_type,
@@ -127,7 +133,7 @@ impl Plan {
 
     /// The operator, for error messages only.
     pub fn op(&self) -> OpKind {
-        self.op
+        self.op.kind()
     }
 
     /// The rules for indices.
@@ -205,7 +211,7 @@ impl Plan {
     /// [`Error::CountElsewhere`] if that dim is not the first of the output.
     pub fn elements_per_entry(&self) -> Result<usize> {
         if !self.leads {
-            return Err(Error::CountElsewhere { op: self.op });
+            return Err(Error::CountElsewhere { op: self.op() });
         }
         let entries = self.indices_layout.shape()[0].max(1);
         Ok(self.output_bytes / self.element_bytes / entries)
@@ -224,7 +230,6 @@ impl Plan {
     }
 
     /// The part of the plan that one pass executes.
-    #[cfg(feature = "gpu")]
     pub(crate) fn part(&self, pass: &Pass) -> Plan {
         self.over(pass.geometry.clone())
     }
@@ -251,7 +256,7 @@ impl Plan {
         self.check_indices(indices)?;
         if output_bytes != self.output_bytes {
             return Err(Error::OutputLength {
-                op: self.op,
+                op: self.op(),
                 expected: self.output_bytes,
                 got: output_bytes,
             });
@@ -270,7 +275,7 @@ impl Plan {
 
     fn made_for_other(&self, role: Role, expected: &Layout, got: &Layout) -> Error {
         Error::OtherPlan {
-            op: self.op,
+            op: self.op(),
             role,
             expected: expected.shape().to_vec(),
             got: got.shape().to_vec(),
@@ -288,7 +293,7 @@ impl Plan {
             .unwrap_or(0);
         let element = lookup as usize * coordinates.len() + bad;
         Error::IndexOutOfBounds(Box::new(BadIndex {
-            op: self.op,
+            op: self.op(),
             position: unravel(element, self.indices_layout.shape()),
             value: values[bad],
             axis: coordinates[bad].axis,

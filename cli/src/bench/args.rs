@@ -2,12 +2,12 @@
 
 use std::path::PathBuf;
 
-use anyhow::{Result, bail};
+use anyhow::Result;
 use clap::{Args, ValueEnum, value_parser};
-use wgpu_gather::{DType, IndexType, Op};
 
 use crate::args::RulesArgs;
 use crate::bench::case::Case;
+use crate::shape::ShapeArgs;
 
 const HELP: &str = "\
 What is compared: `bytes` is the least that a gather has to move between memory and processor: its
@@ -88,34 +88,8 @@ pub(crate) struct BenchArgs {
 #[derive(Args)]
 #[command(next_help_heading = "A shape of your own")]
 struct OwnArgs {
-    /// The operator
-    #[arg(long, value_enum, value_name = "OP", requires_all = ["params_shape", "indices_shape"])]
-    op: Option<OpArg>,
-    /// The dims of params
-    #[arg(long, value_name = "A,B", value_delimiter = ',', requires = "op")]
-    params_shape: Vec<usize>,
-    /// The dims of indices
-    #[arg(long, value_name = "A,B", value_delimiter = ',', requires = "op")]
-    indices_shape: Vec<usize>,
-    /// The element type of params
-    #[arg(long, value_name = "TYPE", default_value = "f32", requires = "op")]
-    dtype: DType,
-    /// The type of indices
-    #[arg(
-        long,
-        value_enum,
-        value_name = "TYPE",
-        default_value = "i32",
-        requires = "op"
-    )]
-    index_type: IndexTypeArg,
-    /// The dim of params selected from, in gather and gather-elements [default: as in those
-    /// commands]
-    #[arg(long, value_name = "N", allow_negative_numbers = true, requires = "op")]
-    axis: Option<isize>,
-    /// How many leading dims params and indices share, in gather and gather-nd
-    #[arg(long, value_name = "N", allow_negative_numbers = true, requires = "op")]
-    batch_dims: Option<isize>,
+    #[command(flatten)]
+    shape: ShapeArgs,
     /// The part of the lookups that is out of bounds
     #[arg(long, value_name = "FRACTION", default_value_t = 0.0, value_parser = fraction, requires = "op")]
     bad: f64,
@@ -128,23 +102,6 @@ struct OwnArgs {
         requires = "op"
     )]
     order: Order,
-}
-
-/// The values of `--op`.
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum OpArg {
-    Gather,
-    GatherNd,
-    GatherElements,
-}
-
-/// The values of `--index-type`.
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum IndexTypeArg {
-    I32,
-    U32,
-    I64,
-    U64,
 }
 
 /// The values of `--order`.
@@ -176,46 +133,16 @@ impl BenchArgs {
     /// The shape of one's own, if one is given.
     pub(crate) fn own(&self) -> Result<Option<Case>> {
         let own = &self.own;
-        let Some(op) = own.op else {
-            return Ok(None);
-        };
-        let batch_dims = own.batch_dims.unwrap_or(0);
-        let op = match op {
-            OpArg::Gather => Op::Gather {
-                axis: own.axis,
-                batch_dims,
-            },
-            OpArg::GatherNd if own.axis.is_some() => bail!("--axis is not for gather-nd"),
-            OpArg::GatherNd => Op::GatherNd { batch_dims },
-            OpArg::GatherElements if own.batch_dims.is_some() => {
-                bail!("--batch-dims is not for gather-elements")
-            }
-            OpArg::GatherElements => Op::GatherElements {
-                axis: own.axis.unwrap_or(0),
-            },
-        };
-        Ok(Some(Case {
-            name: "own".to_owned(),
-            group: "own",
-            what: "",
-            op,
-            dtype: own.dtype,
-            index_type: match own.index_type {
-                IndexTypeArg::I32 => IndexType::I32,
-                IndexTypeArg::U32 => IndexType::U32,
-                IndexTypeArg::I64 => IndexType::I64,
-                IndexTypeArg::U64 => IndexType::U64,
-            },
-            params: own.params_shape.clone(),
-            indices: own.indices_shape.clone(),
-            divided: [None, None],
+        let case = self.own.shape.case()?;
+        Ok(case.map(|case| Case {
             order: own.order,
             bad: own.bad,
+            ..case
         }))
     }
 }
 
-fn seconds(text: &str) -> Result<f64, String> {
+pub(crate) fn seconds(text: &str) -> Result<f64, String> {
     within(text, 0.001..=3600.0)
 }
 
@@ -223,7 +150,7 @@ fn fraction(text: &str) -> Result<f64, String> {
     within(text, 0.0..=1.0)
 }
 
-fn within(text: &str, allowed: std::ops::RangeInclusive<f64>) -> Result<f64, String> {
+pub(crate) fn within(text: &str, allowed: std::ops::RangeInclusive<f64>) -> Result<f64, String> {
     match text.parse() {
         Ok(number) if allowed.contains(&number) => Ok(number),
         _ => Err(format!("allowed: {} to {}", allowed.start(), allowed.end())),

@@ -1,16 +1,16 @@
 //! `wgpu-gather bench`: how fast, and how close to a copy of the same bytes.
 
 pub(crate) mod args;
-mod case;
+pub(crate) mod case;
 mod cases;
 mod device;
 mod inputs;
 mod plot;
 mod progress;
 mod report;
-mod result;
+pub(crate) mod result;
 mod run_cpu;
-mod run_gpu;
+pub(crate) mod run_gpu;
 mod sample;
 mod timing;
 
@@ -213,7 +213,7 @@ fn run_case(runner: &Runner, place: &Place, case: &Case, args: &BenchArgs) -> Re
 }
 
 /// Why a case cannot be timed.
-fn unusable(scaled: &Scaled) -> Option<String> {
+pub(crate) fn unusable(scaled: &Scaled) -> Option<String> {
     if scaled.plan.is_empty() {
         return Some(format!(
             "nothing to time: the output {:?} is empty",

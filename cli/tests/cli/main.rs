@@ -4,6 +4,7 @@ mod bad_calls;
 mod bench;
 mod commands;
 mod elements;
+mod explain;
 mod formats;
 mod gpu;
 mod kit;

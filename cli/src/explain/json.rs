@@ -1,0 +1,151 @@
+//! An explanation as one JSON object.
+
+use anyhow::Result;
+use serde_json::{Value, json};
+use wgpu_gather::plan::{Bounds, Dispatches, Explanation, HostCall, HostReason, LoopDims, Traffic};
+
+use crate::bench::case::Scaled;
+use crate::explain::Measured;
+use crate::explain::place::Place;
+use crate::rules;
+
+/// All there is to say.
+pub(crate) fn of(
+    scaled: &Scaled,
+    place: &Place,
+    explanation: &Explanation,
+    measured: Option<&Measured>,
+) -> Result<Value> {
+    let (case, plan) = (&scaled.case, &explanation.plan);
+    let (axis, batch_dims) = case.attributes();
+    let measured = match measured {
+        Some(measured) => {
+            let mut value = serde_json::to_value(&measured.figures)?;
+            value["adapter"] = json!(measured.adapter);
+            value["of_limit"] = json!(measured.of_limit(explanation));
+            value
+        }
+        None => Value::Null,
+    };
+    Ok(json!({
+        "for": place.label,
+        "adapter": place.adapter,
+        "bounds": bounds(&explanation.bounds),
+        "op": plan.op().to_string(),
+        "axis": axis,
+        "batch_dims": batch_dims,
+        "dtype": case.dtype.name(),
+        "index_type": plan.index_type().name(),
+        "params_shape": case.params,
+        "indices_shape": case.indices,
+        "output_shape": plan.output_shape(),
+        "negative": rules::negative_text(plan.rules()),
+        "out_of_bounds": rules::out_of_bounds_text(plan.rules()),
+        "loops": loops(explanation),
+        "dropped": dims(&explanation.origins.dropped),
+        "coordinates": coordinates(explanation),
+        "slice_bytes": plan.geometry().slice() * plan.element_bytes(),
+        "passes": explanation.dispatches.iter().map(|d| d.count).sum::<usize>(),
+        "boxes": explanation.boxes,
+        "segments": explanation.segments,
+        "check_passes": explanation.check_passes,
+        "dispatches": explanation.dispatches.iter().map(dispatches).collect::<Vec<_>>(),
+        "bytes": traffic(&explanation.traffic),
+        "bandwidth_gb_per_s": explanation.bandwidth.map(|b| b / 1e9),
+        "expected_ms": explanation.expected_seconds().map(|s| s * 1e3),
+        "host_call": host_call(explanation),
+        "measured": measured,
+    }))
+}
+
+fn bounds(bounds: &Bounds) -> Value {
+    json!({
+        "params_bytes": bounds.params_bytes,
+        "indices_bytes": bounds.indices_bytes,
+        "output_bytes": bounds.output_bytes,
+        "segments": bounds.segments,
+        "alignment": bounds.alignment,
+        "pass_bytes": bounds.pass_bytes,
+        "workgroups": bounds.workgroups,
+    })
+}
+
+fn loops(explanation: &Explanation) -> Vec<Value> {
+    let rows = explanation.plan.geometry().row_loops().len();
+    let loops = explanation.origins.loops.iter().enumerate();
+    let object = loops.map(|(n, (l, from))| {
+        json!({
+            "extent": l.extent,
+            "params_stride": l.params_stride,
+            "indices_stride": l.indices_stride,
+            "dims": dims(from),
+            "slice": n >= rows,
+        })
+    });
+    object.collect()
+}
+
+fn dims(dims: &[LoopDims]) -> Vec<Value> {
+    let object = |d: &LoopDims| json!({ "params": d.params, "indices": d.indices });
+    dims.iter().map(object).collect()
+}
+
+fn coordinates(explanation: &Explanation) -> Vec<Value> {
+    let coordinates = explanation.plan.geometry().coordinates.iter();
+    let object =
+        coordinates.map(|c| json!({ "axis": c.axis, "extent": c.extent, "stride": c.stride }));
+    object.collect()
+}
+
+fn dispatches(dispatches: &Dispatches) -> Value {
+    let kernel = &dispatches.kernel;
+    let limits = dispatches.lane_limits.iter().map(ToString::to_string);
+    json!({
+        "count": dispatches.count,
+        "workgroups": kernel.workgroups,
+        "segments": dispatches.segments,
+        "first": dispatches.first,
+        "box_bytes": dispatches.box_bytes,
+        "kernel": kernel.kind.name(),
+        "kernel_reason": kernel.reason.kind.to_string(),
+        "form": kernel.form.name(),
+        "form_reason": kernel.reason.form.text(kernel.form),
+        "lane_bytes": kernel.lane_bytes,
+        "lane_limits": limits.collect::<Vec<_>>(),
+        "wide": kernel.wide,
+    })
+}
+
+fn traffic(traffic: &Traffic) -> Value {
+    json!({
+        "output": traffic.output,
+        "indices": traffic.indices,
+        "params": traffic.params,
+        "params_sectors": traffic.params_sectors,
+        "total": traffic.total(),
+    })
+}
+
+fn host_call(explanation: &Explanation) -> Value {
+    let (how, sizes) = match explanation.host_call {
+        HostCall::Whole => ("whole", None),
+        HostCall::Collected => ("collected", None),
+        HostCall::Streamed(sizes) => ("streamed", Some(sizes)),
+    };
+    let reason = match explanation.host_reason {
+        HostReason::Fits => "fits",
+        HostReason::TooLittleMemory => "too little memory",
+        HostReason::LittleGathered => "little gathered",
+        HostReason::MuchGathered => "much gathered",
+    };
+    let most = Some(explanation.max_memory_bytes).filter(|&most| most != u64::MAX);
+    json!({
+        "how": how,
+        "reason": reason,
+        "bytes": explanation.plan.host_bytes(),
+        "max_bytes": most,
+        "params_bytes": sizes.map(|s| s.params_bytes),
+        "indices_bytes": sizes.map(|s| s.indices_bytes),
+        "output_bytes": sizes.map(|s| s.output_bytes),
+    })
+}

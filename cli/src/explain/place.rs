@@ -1,0 +1,74 @@
+//! What a gather is explained for: an adapter, or limits.
+
+use anyhow::Result;
+use wgpu_gather::gpu::{Options, adapters, bounds, find_adapter, needs};
+use wgpu_gather::plan::Bounds;
+use wgpu_gather::wgpu;
+
+use crate::explain::args::{ExplainArgs, LimitsArg};
+
+/// What a gather is explained for.
+pub(crate) struct Place {
+    /// In words.
+    pub(crate) label: String,
+    /// The adapter, if it is one.
+    pub(crate) adapter: Option<String>,
+    /// What one dispatch may bind and run there.
+    pub(crate) bounds: Bounds,
+}
+
+const DEFAULT: &str = "the default limits of WebGPU";
+
+impl Place {
+    /// The place that `args` ask for.
+    pub(crate) fn new(args: &ExplainArgs) -> Result<Self> {
+        match args.limits {
+            Some(LimitsArg::Default) => {
+                return Ok(Place::of_limits(
+                    DEFAULT.to_owned(),
+                    &wgpu::Limits::default(),
+                ));
+            }
+            Some(LimitsArg::Downlevel) => {
+                let limits = wgpu::Limits::downlevel_defaults();
+                return Ok(Place::of_limits(
+                    "wgpu's downlevel limits".to_owned(),
+                    &limits,
+                ));
+            }
+            None => {}
+        }
+        if args.adapter.is_some() || args.measure {
+            return Place::of_adapter(args.adapter.as_deref());
+        }
+        let why = match pollster::block_on(adapters()).first() {
+            Some(first) if !first.is_software() => return Place::of_adapter(None),
+            Some(_) => "here is a software adapter only",
+            None => "there is no GPU adapter here",
+        };
+        let label = format!("{DEFAULT}, as {why}");
+        Ok(Place::of_limits(label, &wgpu::Limits::default()))
+    }
+
+    fn of_limits(label: String, limits: &wgpu::Limits) -> Self {
+        Place {
+            label,
+            adapter: None,
+            bounds: bounds(limits, Options::default().max_pass_bytes),
+        }
+    }
+
+    fn of_adapter(wanted: Option<&str>) -> Result<Self> {
+        let adapter = pollster::block_on(find_adapter(wanted))?;
+        let info = adapter.get_info();
+        let software = match info.device_type {
+            wgpu::DeviceType::Cpu => ", software adapter",
+            _ => "",
+        };
+        let label = format!("{} ({}){software}", info.name, info.backend);
+        Ok(Place {
+            adapter: Some(label.clone()),
+            ..Place::of_limits(label, &needs::usable_limits(&adapter))
+        })
+    }
+}

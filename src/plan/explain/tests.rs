@@ -1,0 +1,148 @@
+//! That an explanation says what the planner does.
+
+use super::*;
+use crate::plan::{FormReason, KernelKind, KindReason, NotFour};
+use crate::{IndexType, Layout, Op, OutOfBounds, Rules};
+
+/// What 128 bytes of binding make of small tensors.
+const SMALL: Bounds = Bounds {
+    params_bytes: 128,
+    indices_bytes: 128,
+    output_bytes: 128,
+    segments: 2,
+    alignment: 16,
+    pass_bytes: 1 << 20,
+    workgroups: 65_535,
+};
+
+const LARGE: Bounds = Bounds {
+    params_bytes: 1 << 31,
+    indices_bytes: 1 << 31,
+    output_bytes: 1 << 31,
+    segments: 6,
+    ..SMALL
+};
+
+fn plan(op: Op, rules: &Rules, width: usize, params: &[usize], indices: &[usize]) -> Plan {
+    let (params, indices) = (Layout::contiguous(params), Layout::contiguous(indices));
+    Plan::new(op, rules, width, &params, IndexType::I32, &indices).unwrap()
+}
+
+fn rows(row: usize, width: usize, count: usize) -> Explanation {
+    let plan = plan(
+        Op::gather(0),
+        &Rules::default(),
+        width,
+        &[100, row],
+        &[count],
+    );
+    Explanation::new(&plan, &LARGE).unwrap()
+}
+
+/// The kernel of the first dispatch, and why it has its copy part.
+fn kind(explanation: &Explanation) -> (KernelKind, KindReason) {
+    let kernel = &explanation.dispatches[0].kernel;
+    (kernel.kind, kernel.reason.kind)
+}
+
+#[test]
+fn the_kernel_tells_its_reason() {
+    use KernelKind::{Elements, Packed, Packed4, Rows, Runs, Units};
+    use KindReason as Why;
+    let length = NotFour::OutputLength;
+    assert_eq!(kind(&rows(384, 4, 10)), (Rows, Why::SeveralLanes));
+    assert_eq!(kind(&rows(4, 4, 10)), (Elements, Why::OneVector));
+    let runs = NotFour::RunLength;
+    assert_eq!(kind(&rows(1, 4, 10)), (Elements, Why::OneLane(runs)));
+    assert_eq!(kind(&rows(1, 4, 12)), (Runs, Why::FourNeighbours));
+    assert_eq!(kind(&rows(385, 1, 10)), (Packed, Why::Bytes(length)));
+    assert_eq!(kind(&rows(385, 1, 16)), (Packed4, Why::FourWordsOfBytes));
+    let short = NotFour::ShortRow;
+    assert_eq!(kind(&rows(15, 1, 16)), (Packed, Why::Bytes(short)));
+    assert_eq!(kind(&rows(3, 1, 16)), (Units, Why::PartsOfWords));
+}
+
+#[test]
+fn the_form_tells_its_reason() {
+    let form = |rules: &Rules, params: &[usize], indices: &[usize]| {
+        let plan = plan(Op::gather_nd(), rules, 4, params, indices);
+        let explanation = Explanation::new(&plan, &LARGE).unwrap();
+        explanation.dispatches[0].kernel.reason.form
+    };
+    let zero = Rules::default();
+    assert_eq!(form(&zero, &[9, 5], &[7, 2]), FormReason::Enough);
+    assert_eq!(form(&zero, &[9, 5], &[7, 0]), FormReason::Coordinates);
+    assert_eq!(form(&zero, &[9, 5, 2, 3], &[7, 4]), FormReason::Coordinates);
+    assert_eq!(
+        form(&Rules::NUMPY_WRAP, &[9, 5], &[7, 2]),
+        FormReason::Rules
+    );
+}
+
+#[test]
+fn the_lane_is_as_narrow_as_what_it_divides() {
+    let limits = |row, width| rows(row, width, 10).dispatches[0].lane_limits.clone();
+    assert_eq!(limits(384, 4), []);
+    let row = [LaneLimit::Row, LaneLimit::Coordinate(0)];
+    assert_eq!(limits(6, 4), row);
+    let rules = Rules {
+        out_of_bounds: OutOfBounds::Fill(crate::Fill::from_bytes(&[1; 12])),
+        ..Rules::default()
+    };
+    let plan = plan(Op::gather(0), &rules, 12, &[100, 4], &[10]);
+    let filled = Explanation::new(&plan, &LARGE).unwrap();
+    assert_eq!(filled.dispatches[0].lane_limits, [LaneLimit::Fill]);
+}
+
+#[test]
+fn every_dispatch_is_counted() {
+    // 1,600 bytes of params in segments of 128, and 40 rows of 16 bytes in boxes of 128
+    let plan = plan(Op::gather(0), &Rules::ONNX, 4, &[100, 4], &[40]);
+    let explanation = Explanation::new(&plan, &SMALL).unwrap();
+    let part = plan.tensor_ends().map(one_part);
+    let [params, indices, output] = &part;
+    let parts = Parts {
+        params,
+        indices,
+        output,
+    };
+    let all = passes(&plan, parts, &SMALL).unwrap();
+    let counts = explanation.dispatches.iter().map(|d| d.count);
+    assert_eq!(counts.sum::<usize>(), all.len());
+    let first = explanation.dispatches.iter().filter(|d| d.first);
+    assert_eq!(first.map(|d| d.count).sum::<usize>(), explanation.boxes);
+    assert_eq!(explanation.boxes, 5);
+    assert!(explanation.segments > 12, "{}", explanation.segments);
+    assert_eq!(explanation.check_passes, 2);
+    let reason = explanation.dispatches[0].kernel.reason;
+    assert_eq!(reason.kind, KindReason::OneVector);
+}
+
+#[test]
+fn passes_beyond_number_are_refused_at_once() {
+    let plan = plan(Op::gather(0), &Rules::default(), 4, &[1 << 40], &[1 << 40]);
+    let error = Explanation::new(&plan, &SMALL).unwrap_err();
+    assert!(matches!(
+        error,
+        Error::TooMany {
+            limit: MAX_PASSES,
+            ..
+        }
+    ));
+}
+
+#[test]
+fn time_and_memory_follow_from_what_is_given() {
+    let explanation = rows(1024, 4, 1000);
+    assert_eq!(explanation.expected_seconds(), None);
+    let total = explanation.traffic.total() as f64;
+    let explanation = explanation.at_bandwidth(2e9).with_memory(1 << 20);
+    assert_eq!(explanation.expected_seconds(), Some(total / 2e9));
+    assert_eq!(explanation.host_reason, HostReason::MuchGathered);
+    assert!(matches!(explanation.host_call, HostCall::Streamed(_)));
+    let tiny = explanation.with_memory(1);
+    assert_eq!(
+        (tiny.host_call, tiny.host_reason),
+        (HostCall::Collected, HostReason::TooLittleMemory)
+    );
+}

@@ -1,0 +1,175 @@
+//! Why a kernel is what it is: said by the code that chooses.
+
+use std::fmt;
+
+use crate::plan::{Form, KernelKind};
+
+/// Why a kernel was chosen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Reason {
+    /// Why this copy part.
+    pub kind: KindReason,
+    /// Why this much of the general case.
+    pub form: FormReason,
+}
+
+/// Why a kernel has its copy part.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum KindReason {
+    /// Rows are shorter than a word.
+    PartsOfWords,
+    /// Rows are not whole words.
+    Bytes(NotFour),
+    /// Rows are not whole words, and four words of the output can be made at once.
+    FourWordsOfBytes,
+    /// A row is one lane, and four neighbours can be made at once.
+    FourNeighbours,
+    /// A row is one lane of 4 or 8 bytes.
+    OneLane(NotFour),
+    /// A row is one lane of 16 bytes.
+    OneVector,
+    /// A row is several lanes.
+    SeveralLanes,
+}
+
+/// What keeps an invocation from making four words of the output, or four neighbours, at once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NotFour {
+    /// Four words may hold more than two rows.
+    ShortRow,
+    /// The innermost loop over lookups does not run in whole fours.
+    RunLength,
+    /// The kernel reads several segments, or makes a part of its output.
+    Segments,
+    /// It is not compiled for so general a case.
+    Form,
+    /// The output does not start at a multiple of 16 bytes.
+    OutputStart,
+    /// The output is not a multiple of 16 bytes long.
+    OutputLength,
+}
+
+/// Why a kernel is compiled for so much of the general case.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FormReason {
+    /// It is the least that does.
+    Enough,
+    /// A bad index does not leave zeros.
+    Rules,
+    /// There are more loops over rows than the other forms have.
+    Loops,
+    /// There are no coordinates, or more than the other forms have.
+    Coordinates,
+    /// Params has several segments, for which not every form is compiled.
+    Segments,
+}
+
+/// What a lane has to divide.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LaneLimit {
+    /// The bytes of a row.
+    Row,
+    /// Where params starts in its binding.
+    ParamsStart,
+    /// Where the output starts in its binding.
+    OutputStart,
+    /// The stride in params of a loop over rows.
+    LoopStride,
+    /// The stride in params of the coordinate that selects from this axis.
+    Coordinate(usize),
+    /// The element, which a fill value repeats by.
+    Fill,
+}
+
+impl KernelKind {
+    /// The name of its shader.
+    pub fn name(self) -> &'static str {
+        match self {
+            KernelKind::Rows => "rows",
+            KernelKind::Elements => "elements",
+            KernelKind::Runs => "runs",
+            KernelKind::Packed => "packed",
+            KernelKind::Packed4 => "packed4",
+            KernelKind::Units => "units",
+        }
+    }
+}
+
+impl Form {
+    /// Its name, in lower case.
+    pub fn name(self) -> &'static str {
+        match self {
+            Form::Single => "single",
+            Form::Nested => "nested",
+            Form::Tuples => "tuples",
+            Form::General => "general",
+        }
+    }
+}
+
+impl fmt::Display for KindReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            KindReason::PartsOfWords => f.write_str("a row is shorter than a word of 4 bytes"),
+            KindReason::Bytes(why) => {
+                write!(f, "rows are not whole words; one word at once, as {why}")
+            }
+            KindReason::FourWordsOfBytes => {
+                f.write_str("rows are not whole words; four words at once")
+            }
+            KindReason::FourNeighbours => f.write_str("a row is one lane; four neighbours at once"),
+            KindReason::OneLane(why) => {
+                write!(
+                    f,
+                    "a row is one lane; not four neighbours at once, as {why}"
+                )
+            }
+            KindReason::OneVector => f.write_str("a row is one lane of 16 bytes"),
+            KindReason::SeveralLanes => f.write_str("a row is several lanes"),
+        }
+    }
+}
+
+impl fmt::Display for NotFour {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            NotFour::ShortRow => "rows are shorter than 16 bytes",
+            NotFour::RunLength => "the innermost loop over lookups is not a multiple of 4",
+            NotFour::Segments => "only a part of the tensors is bound",
+            NotFour::Form => "the form is too general",
+            NotFour::OutputStart => "the output does not start at a multiple of 16 bytes",
+            NotFour::OutputLength => "the output is not a multiple of 16 bytes long",
+        })
+    }
+}
+
+impl FormReason {
+    /// The reason for `form`, as a clause.
+    pub fn text(self, form: Form) -> &'static str {
+        match (self, form) {
+            (FormReason::Enough, Form::Single) => "one coordinate, at most one loop over rows",
+            (FormReason::Enough, Form::Nested) => "one coordinate, at most four loops over rows",
+            (FormReason::Enough, Form::Tuples) => {
+                "two or three coordinates, at most four loops over rows"
+            }
+            (FormReason::Enough, Form::General) => "any loops, coordinates and rules",
+            (FormReason::Rules, _) => "a bad index does not leave zeros",
+            (FormReason::Loops, _) => "more than four loops over rows",
+            (FormReason::Coordinates, _) => "no coordinates, or more than three",
+            (FormReason::Segments, _) => "params in segments: not every form is compiled for them",
+        }
+    }
+}
+
+impl fmt::Display for LaneLimit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            LaneLimit::Row => f.write_str("the row"),
+            LaneLimit::ParamsStart => f.write_str("the start of params"),
+            LaneLimit::OutputStart => f.write_str("the start of the output"),
+            LaneLimit::LoopStride => f.write_str("the stride of a loop"),
+            LaneLimit::Coordinate(axis) => write!(f, "the stride of axis {axis}"),
+            LaneLimit::Fill => f.write_str("the fill value"),
+        }
+    }
+}
