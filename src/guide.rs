@@ -246,7 +246,7 @@
 //!   A buffer that you saw ([`DeviceTensor::buffer`], [`Buffers::of`]) stays yours.
 //!   [`Engine::free_unused`] frees what waits, and [`Options::max_unused_bytes`] limits it.
 //! - A tensor larger than `max_buffer_size` lies in several buffers ([`DeviceTensor::parts`]); at
-//!   this level, [`Prepared::bind_tensors`] takes it. What is larger than a binding is bound as
+//!   this level, [`Prepared::bind_tensors`](crate::gpu::Prepared::bind_tensors) takes it. What is larger than a binding is bound as
 //!   several segments, in as few dispatches as the device's limits allow.
 //! - wgpu fills a fresh buffer with zeros before a shader may see it, also one that the gather
 //!   overwrites: one more pass over that memory. An output that is used again has that behind it.

@@ -1,14 +1,13 @@
 //! Gathers from device tensor to device tensor: into new tensors, or into those of the caller.
 
-use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use crate::element::Element;
 use crate::error::{Error, Result, Role};
 use crate::gpu::counted::{self, Count};
 use crate::gpu::engine::Engine;
 use crate::gpu::pool::Owned;
-use crate::gpu::recorder::{Placed, Recorder};
+use crate::gpu::recorder::Placed;
 use crate::gpu::status::Status;
 use crate::gpu::tensor::DeviceTensor;
 use crate::index::Index;
@@ -16,30 +15,6 @@ use crate::op::Op;
 use crate::plan::Plan;
 use crate::rules::Rules;
 use crate::shape::Layout;
-
-/// How many recorders an engine keeps for the plans that it met last.
-const KEPT: usize = 16;
-
-/// The recorders of the plans that an engine met last.
-#[derive(Debug, Default)]
-pub(super) struct Recorders(Mutex<VecDeque<Arc<Recorder>>>);
-
-impl Recorders {
-    pub(super) fn get(&self, engine: &Engine, plan: Plan) -> Result<Arc<Recorder>> {
-        let kept = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(found) = kept().iter().find(|r| *r.plan() == plan) {
-            return Ok(Arc::clone(found));
-        }
-        // Made outside the lock: two threads may do so at once.
-        let made = Arc::new(Recorder::new(engine, plan)?);
-        let mut kept = kept();
-        if kept.len() == KEPT {
-            kept.pop_front();
-        }
-        kept.push_back(Arc::clone(&made));
-        Ok(made)
-    }
-}
 
 /// Gathers that are submitted together: see [`Engine::batch`].
 #[derive(Debug)]

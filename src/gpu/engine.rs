@@ -5,10 +5,10 @@ use std::sync::{Mutex, PoisonError};
 
 use crate::error::{Error, Result};
 use crate::gpu::adapter::{self, AdapterSummary};
-use crate::gpu::batch::Recorders;
 use crate::gpu::needs;
 use crate::gpu::pipeline::Pipelines;
 use crate::gpu::pool::Pool;
+use crate::gpu::recorder::Recorders;
 use crate::gpu::scope::{one_line, scoped, scoped_now};
 use crate::gpu::shader::Specialisation;
 use crate::gpu::staging::Staging;

@@ -5,6 +5,7 @@
 
 mod adapter;
 mod batch;
+mod chunks;
 mod counted;
 mod engine;
 mod execute;

@@ -1,6 +1,7 @@
 //! A plan's dispatches: kernels, uniform blocks and bind groups.
 
-use std::sync::{Mutex, PoisonError};
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::error::{Error, Result, Role};
 use crate::gpu::counted;
@@ -277,5 +278,29 @@ impl Recorder {
             })?;
         }
         Ok(())
+    }
+}
+
+/// How many recorders an engine keeps for the plans that it met last.
+const RECORDERS: usize = 16;
+
+/// The recorders of the plans that an engine met last.
+#[derive(Debug, Default)]
+pub(super) struct Recorders(Mutex<VecDeque<Arc<Recorder>>>);
+
+impl Recorders {
+    pub(super) fn get(&self, engine: &Engine, plan: Plan) -> Result<Arc<Recorder>> {
+        let kept = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(found) = kept().iter().find(|r| *r.plan() == plan) {
+            return Ok(Arc::clone(found));
+        }
+        // Made outside the lock: two threads may do so at once.
+        let made = Arc::new(Recorder::new(engine, plan)?);
+        let mut kept = kept();
+        if kept.len() == RECORDERS {
+            kept.pop_front();
+        }
+        kept.push_back(Arc::clone(&made));
+        Ok(made)
     }
 }

@@ -4,9 +4,8 @@ use std::ops::Range;
 
 use crate::element::{Element, elements_from_bits, zeroed_bits};
 use crate::error::{Error, Result, Role};
+use crate::gpu::chunks::Progress;
 use crate::gpu::engine::Engine;
-use crate::gpu::staging::{Ring, Way, not_mapped};
-use crate::gpu::storage::{Located, Storage};
 use crate::gpu::tensor::DeviceTensor;
 use crate::gpu::wait::Drive;
 use crate::index::Index;
@@ -14,12 +13,6 @@ use crate::op::Op;
 use crate::rules::Rules;
 use crate::shape::Layout;
 use crate::tensor::{Tensor, TensorView};
-
-/// Up to this many bytes, wgpu's own staging serves: it needs no wait.
-const SMALL: usize = 256 << 10;
-
-/// Called with the bytes transferred so far, and all.
-type Progress<'p> = &'p mut (dyn FnMut(u64, u64) + Send);
 
 impl Engine {
     /// Uploads the part of a host tensor that its view reaches, and keeps its strides.
@@ -255,129 +248,6 @@ impl Engine {
             DeviceTensor::<i32>::wrap(self.nothing().slice(..), Layout::contiguous(&[0]))?;
         self.gather(Op::gather_nd(), &Rules::default(), tensor, &nothing)
     }
-
-    /// Writes `bytes` as the data of `storage`. The rest of the last word becomes zero.
-    pub(super) async fn write(
-        &self,
-        storage: &Storage,
-        bytes: &[u8],
-        drive: Drive,
-        progress: Progress<'_>,
-    ) -> Result<()> {
-        let total = bytes.len() as u64;
-        let mut done = 0;
-        for (owned, part) in storage.parts() {
-            let end = (part.end() as usize).min(bytes.len());
-            let bytes = &bytes[part.start as usize..end];
-            let so_far = done;
-            let progress = &mut |done, _| progress(so_far + done, total);
-            self.write_one(owned.buffer(), bytes, drive, progress)
-                .await?;
-            done += bytes.len() as u64;
-        }
-        Ok(())
-    }
-
-    async fn write_one(
-        &self,
-        buffer: &wgpu::Buffer,
-        bytes: &[u8],
-        drive: Drive,
-        progress: Progress<'_>,
-    ) -> Result<()> {
-        let total = bytes.len() as u64;
-        if bytes.len() <= SMALL {
-            self.scoped("an upload", || write_small(self.queue(), buffer, bytes))?;
-            progress(total, total);
-            return Ok(());
-        }
-        let mut ring = Ring::new(self, Way::Up, drive);
-        let chunk_bytes = self.chunk_bytes();
-        for (n, part) in bytes.chunks(chunk_bytes).enumerate() {
-            if ring.is_full() {
-                ring.finish_one(|_, ()| Ok(())).await?;
-            }
-            let chunk = ring.take()?;
-            let size = part.len().next_multiple_of(4);
-            let at = (n * chunk_bytes) as u64;
-            fill(&chunk, part)?;
-            let encoder = self.scoped("an upload", || {
-                chunk.unmap();
-                let mut encoder = self.device().create_command_encoder(&Default::default());
-                encoder.copy_buffer_to_buffer(&chunk, 0, buffer, at, size as u64);
-                encoder
-            })?;
-            ring.submit(encoder, chunk, ())?;
-            progress(at + part.len() as u64, total);
-        }
-        while ring.is_busy() {
-            ring.finish_one(|_, ()| Ok(())).await?;
-        }
-        Ok(())
-    }
-
-    /// Reads the data at `located` into `output`.
-    pub(super) async fn read(
-        &self,
-        located: Located<'_>,
-        output: &mut [u8],
-        drive: Drive,
-        progress: Progress<'_>,
-    ) -> Result<()> {
-        let total = output.len() as u64;
-        for (buffer, part) in located.buffers.into_iter().zip(located.parts) {
-            let start = part.start.clamp(0, total as i64);
-            let end = part.end().clamp(start, total as i64);
-            let output = &mut output[start as usize..end as usize];
-            let at = part.offset as usize + (start - part.start) as usize;
-            let progress = &mut |done, _| progress(start as u64 + done, total);
-            self.read_one(buffer, at, output, drive, progress).await?;
-        }
-        Ok(())
-    }
-
-    async fn read_one(
-        &self,
-        buffer: &wgpu::Buffer,
-        start: usize,
-        output: &mut [u8],
-        drive: Drive,
-        progress: Progress<'_>,
-    ) -> Result<()> {
-        if !buffer.usage().contains(wgpu::BufferUsages::COPY_SRC) {
-            return Err(Error::TensorUsage { usage: "COPY_SRC" });
-        }
-        let total = output.len();
-        let mut ring = Ring::new(self, Way::Down, drive);
-        let (mut sent, mut done) = (0, 0);
-        while done < total {
-            if sent < total && !ring.is_full() {
-                // Copies are whole words: the first may start before the tensor.
-                let lead = (start + sent) % 4;
-                let len = (total - sent).min(self.chunk_bytes() - lead);
-                let size = (lead + len).next_multiple_of(4) as u64;
-                let at = (start + sent - lead) as u64;
-                let chunk = ring.take()?;
-                let encoder = self.scoped("a download", || {
-                    let mut encoder = self.device().create_command_encoder(&Default::default());
-                    encoder.copy_buffer_to_buffer(buffer, at, &chunk, 0, size);
-                    encoder
-                })?;
-                ring.submit(encoder, chunk, (lead, sent..sent + len))?;
-                sent += len;
-                continue;
-            }
-            ring.finish_one(|chunk, (lead, to): (usize, Range<usize>)| {
-                let mapped = chunk.get_mapped_range(..).map_err(not_mapped(Way::Down))?;
-                done = to.end;
-                output[to.clone()].copy_from_slice(&mapped[lead..lead + to.len()]);
-                Ok(())
-            })
-            .await?;
-            progress(done as u64, total as u64);
-        }
-        Ok(())
-    }
 }
 
 /// The elements of a step of the outermost dim that is larger than 1: where a tensor that is too
@@ -397,29 +267,4 @@ pub(super) fn reached(layout: &Layout, unit: usize) -> (Layout, Range<usize>) {
         None => (layout.clone(), 0..0),
         Some((first, last)) => (layout.moved(first), first * unit..(last + 1) * unit),
     }
-}
-
-/// Writes through wgpu's own staging.
-fn write_small(queue: &wgpu::Queue, buffer: &wgpu::Buffer, bytes: &[u8]) {
-    let whole = bytes.len() & !3;
-    if whole > 0 {
-        queue.write_buffer(buffer, 0, &bytes[..whole]);
-    }
-    if whole < bytes.len() {
-        let mut word = [0; 4];
-        word[..bytes.len() - whole].copy_from_slice(&bytes[whole..]);
-        queue.write_buffer(buffer, whole as u64, &word);
-    }
-}
-
-/// Writes `part` into a mapped chunk, and zeros to the end of its last word.
-fn fill(chunk: &wgpu::Buffer, part: &[u8]) -> Result<()> {
-    let size = part.len().next_multiple_of(4);
-    let mapped = chunk.slice(..size as u64).get_mapped_range_mut();
-    let mut mapped = mapped.map_err(not_mapped(Way::Up))?;
-    mapped.slice(..part.len()).copy_from_slice(part);
-    mapped
-        .slice(part.len()..)
-        .copy_from_slice(&[0; 3][..size - part.len()]);
-    Ok(())
 }

@@ -25,7 +25,7 @@ pub enum KernelKind {
 
 impl KernelKind {
     /// Whether it writes what one pass has of the output, and leaves the rest.
-    pub(crate) fn can_be_wide(self) -> bool {
+    pub fn can_be_wide(self) -> bool {
         !matches!(self, KernelKind::Runs | KernelKind::Packed4)
     }
 }

@@ -28,19 +28,22 @@ pub struct LimitBlock {
 }
 
 /// A dispatch and where it lies among the rows of its plan.
-pub(crate) struct Limited<'a> {
-    pub(crate) work: &'a Work,
-    pub(crate) workgroups: [u32; 3],
+#[derive(Debug, Clone, Copy)]
+pub struct Limited<'a> {
+    /// What it does.
+    pub work: &'a Work,
+    /// Its workgroups, without a count.
+    pub workgroups: [u32; 3],
     /// The rows of the plan before it.
-    pub(crate) first_row: u64,
+    pub first_row: u64,
     /// The rows that an entry of indices has.
-    pub(crate) rows_per_entry: u64,
+    pub rows_per_entry: u64,
 }
 
 impl LimitBlock {
     /// For a dispatch on a device of at most `max_workgroups` workgroups per dimension, and a
     /// count that is word number `count_word` of its binding.
-    pub(crate) fn new(limited: &Limited<'_>, max_workgroups: u32, count_word: u32) -> Self {
+    pub fn new(limited: &Limited<'_>, max_workgroups: u32, count_word: u32) -> Self {
         let &Limited {
             work,
             workgroups,

@@ -22,9 +22,7 @@ pub use explain::{Dispatches, Explanation};
 pub use geometry::{Coordinate, Geometry, Loop};
 pub use host::{HostCall, HostReason, StreamSizes};
 pub use kernel::{Kernel, Work};
-pub use limit::LimitBlock;
-#[cfg(feature = "gpu")]
-pub(crate) use limit::Limited;
+pub use limit::{LimitBlock, Limited};
 pub use origin::{LoopDims, Origins};
 pub use passes::{Bounds, CheckPass, Part, Parts, Pass, Segment, check_passes, passes};
 pub use reason::{FormReason, KindReason, LaneLimit, NotFour, Reason};

@@ -24,3 +24,4 @@ mod shaders;
 mod statuses;
 mod tensors;
 mod views;
+mod wrapping;

@@ -120,7 +120,7 @@ pub struct Parts<'a> {
 ///
 /// # Errors
 ///
-/// [`Error::TensorTooLarge`] if a single element of the output, or the tuple of indices of one
+/// [`Error::TensorTooLarge`](crate::Error::TensorTooLarge) if a single element of the output, or the tuple of indices of one
 /// lookup, is larger than a binding.
 pub fn passes(plan: &Plan, parts: Parts<'_>, bounds: &Bounds) -> Result<Vec<Pass>> {
     let cutter = Cutter {
