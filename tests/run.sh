@@ -53,6 +53,28 @@ clippy_features() {
     done
 }
 
+# The library for browsers: with WebGPU, as others depend on it and as its own page does.
+clippy_browser() {
+    local target=wasm32-unknown-unknown features
+    if ! has_browser_target; then
+        echo "NOT RUN: Rust's target $target is not installed (rustup target add $target)"
+        return
+    fi
+    for features in gpu gpu,verify,half,ndarray,num-complex; do
+        echo "features: $features"
+        cargo clippy --package wgpu-gather --lib --locked --target "$target" \
+            --no-default-features --features "$features" -- -D warnings
+    done
+}
+
+has_browser_target() {
+    local libraries
+    # shellcheck disable=SC2086 # several flags
+    libraries=$(rustc ${CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_RUSTFLAGS:-} \
+        --print target-libdir --target wasm32-unknown-unknown)
+    compgen -G "$libraries/libcore-*.rlib" >/dev/null
+}
+
 # Without features, the library is planner and CPU path, with few dependencies and no wgpu.
 few_dependencies() {
     local direct
@@ -157,6 +179,7 @@ vulkan_validation() {
 run "format" cargo fmt --all --check
 run "lints" cargo clippy --workspace --all-targets --all-features --locked -- -D warnings
 run "lints of each feature alone" clippy_features
+run "lints for browsers" clippy_browser
 run "dependencies without features" few_dependencies
 run "documentation" doc
 run "building the tests" cargo test --workspace --all-features --locked --no-run
