@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 use crate::error::{Error, Result};
 use crate::gpu::adapter::{self, AdapterSummary};
 use crate::gpu::batch::Recorders;
-use crate::gpu::late::Late;
+use crate::gpu::late::{Answers, Late};
 use crate::gpu::needs;
 use crate::gpu::pipeline::Pipelines;
 use crate::gpu::pool::Pool;
@@ -243,7 +243,16 @@ impl Engine {
     ///
     /// The errors of those calls: [`Error::GpuOutOfMemory`], [`Error::Gpu`].
     pub async fn settle(&self) -> Result<()> {
-        self.late().take().settle().await
+        self.settled(self.late().take()).await
+    }
+
+    /// Waits for what the device has to say.
+    pub(super) async fn settled(&self, late: Answers) -> Result<()> {
+        let said = late.settle().await;
+        if let Err(Error::GpuOutOfMemory { .. }) = said {
+            self.pool().give_up();
+        }
+        said
     }
 
     /// What the [pipeline cache](Options::pipeline_cache) holds by now, to be saved; nothing,

@@ -58,7 +58,7 @@ impl Engine {
             receiver,
             late,
         } = question;
-        late.settle().await?;
+        self.settled(late).await?;
         // Whoever polls calls back for everything that is done: this one may be.
         #[cfg(not(target_arch = "wasm32"))]
         let _ = self.device().poll(wgpu::PollType::Poll);

@@ -147,10 +147,10 @@ export class Engine {
   static async auto() {
     return Engine.gpu().catch(() => Engine.cpu());
   }
-  /** For tests: on WebGPU, with shaders that read a step too far. */
-  static async withPlantedFault() {
+  /** For tests: on WebGPU, with shaders that read a step too far or, if `broken`, are none. */
+  static async withPlantedFault(broken = false) {
     await init();
-    return typed(async () => new Engine(await RawEngine.withPlantedFault()));
+    return typed(async () => new Engine(await RawEngine.withPlantedFault(broken)));
   }
   /** @internal */
   get raw() {

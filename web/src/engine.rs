@@ -31,10 +31,11 @@ impl RawEngine {
         })
     }
 
-    /// For tests: an engine whose shaders read params one lane too far.
+    /// For tests: an engine whose shaders read params one lane too far or, if `broken`, cannot be
+    /// compiled.
     #[wasm_bindgen(js_name = withPlantedFault)]
-    pub fn with_planted_fault() -> Promise {
-        future_to_promise(async {
+    pub fn with_planted_fault(broken: bool) -> Promise {
+        future_to_promise(async move {
             let adapter = find_adapter(None).await.map_err(|e| failure(&e))?;
             let descriptor = wgpu::DeviceDescriptor {
                 required_limits: needs::usable_limits(&adapter),
@@ -42,7 +43,10 @@ impl RawEngine {
             };
             let made = adapter.request_device(&descriptor).await;
             let (device, queue) = made.map_err(|e| not_a_call(&e.to_string()))?;
-            let fault = |source: String| source.replace("params[", "params[1u + ");
+            let fault: fn(String) -> String = match broken {
+                false => |source| source.replace("params[", "params[1u + "),
+                true => |source| source + "fn",
+            };
             let engine = Engine::with_fault(device, queue, fault).await;
             Ok(RawEngine::on(engine.map_err(|e| failure(&e))?).into())
         })

@@ -69,6 +69,8 @@ export async function binding(page) {
     return found;
   });
 
+  await lateErrors(page);
+
   assert.deepEqual(found.i64, { data: [String(2n ** 62n), '3'], shape: [2], type: 'BigInt64Array' });
   assert.deepEqual(found.u8, { data: ['4', '2', '6'], shape: [1, 3], type: 'Uint8Array' });
   assert.deepEqual(found.nd, { data: ['6', '2'], shape: [2], type: 'Uint8Array' });
@@ -86,4 +88,24 @@ export async function binding(page) {
   assert.deepEqual(found.overlapping, expected);
   assert.deepEqual(found.after, found.before, 'WebAssembly memory and unused buffers do not grow');
   console.log(`1,000 calls: ${found.after[0]} bytes of WebAssembly memory, ${found.after[1]} unused on the device, as before`);
+}
+
+/** What the device says only after a call has returned fails that call, and no other. */
+async function lateErrors(page) {
+  const found = await page.evaluate(async () => {
+    const { Engine } = await import('./index.js');
+    const engine = await Engine.withPlantedFault(true);
+    const outcome = (promise) => promise.then(() => 'done', (e) => `${e.name} ${e.code}`);
+    const params = { data: Float32Array.of(1, 2), shape: [2] };
+    const indices = { data: [1, 0], shape: [2] };
+    const resident = [await engine.upload(params), await engine.uploadIndices(indices)];
+    const calls = [
+      engine.gather(params, indices),
+      engine.upload(params),
+      engine.gather(...resident),
+      resident[0].download(),
+    ];
+    return Promise.all(calls.map(outcome));
+  });
+  assert.deepEqual(found, ['GatherError Gpu', 'done', 'GatherError Gpu', 'done']);
 }
