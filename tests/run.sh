@@ -6,6 +6,7 @@
 #   CI=true                     wants adapters of both Vulkan and GL on Linux
 #   WGPU_GATHER_ALLOW_NO_GPU=1  installs nothing and lets the tests run without an adapter
 #   WGPU_BACKEND=vulkan         restricts adapters to one API (a variable of wgpu)
+#   WGPU_GATHER_WANT_BROWSER=1  fails where the tests in a browser cannot run, instead of saying so
 #   GATHER_CASES=1000           how many random calls the tests make
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -185,6 +186,7 @@ run "documentation" doc
 run "building the tests" cargo test --workspace --all-features --locked --no-run
 run "adapters" adapters
 run "Vulkan validation" vulkan_validation
+run "browser" web/test.sh
 run "tests" cargo test --workspace --all-features --locked
 
 printf '\nAll steps passed: %d s in all\n' $((SECONDS - started))

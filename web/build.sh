@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Builds the package and the page into web/dist. Needs Rust with its target for browsers
-# (rustup target add wasm32-unknown-unknown) and wasm-bindgen's command.
+# (rustup target add wasm32-unknown-unknown) and wasm-bindgen's command, of the version that
+# Cargo.toml names; with --check, says only whether it is there.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
 
@@ -10,6 +11,9 @@ version=$(sed -n 's/^wasm-bindgen = "=\(.*\)"$/\1/p' Cargo.toml)
 if [[ $(wasm-bindgen --version 2>/dev/null || true) != "wasm-bindgen $version" ]]; then
     echo "wasm-bindgen $version is needed: cargo install wasm-bindgen-cli --version $version" >&2
     exit 1
+fi
+if [[ ${1:-} == --check ]]; then
+    exit
 fi
 
 cargo build --release --locked --target "$target"
