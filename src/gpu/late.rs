@@ -2,7 +2,12 @@
 //! returned. On other targets wgpu answers at once, and nothing is ever late.
 
 #[cfg(target_arch = "wasm32")]
-use std::{cell::RefCell, fmt, pin::Pin, rc::Rc};
+use std::{
+    cell::{Cell, RefCell},
+    fmt,
+    pin::Pin,
+    rc::Rc,
+};
 
 use crate::error::Result;
 #[cfg(target_arch = "wasm32")]
@@ -15,6 +20,9 @@ use crate::gpu::scope::scoped;
 pub(super) struct Late {
     #[cfg(target_arch = "wasm32")]
     answers: Rc<RefCell<Answers>>,
+    /// Whether scopes are open.
+    #[cfg(target_arch = "wasm32")]
+    watching: Rc<Cell<bool>>,
 }
 
 /// Answers taken from [`Late`]: who takes them must await them.
@@ -43,13 +51,39 @@ impl Late {
         #[cfg(not(target_arch = "wasm32"))]
         return pollster::block_on(scoped(device, what, work));
         #[cfg(target_arch = "wasm32")]
+        Ok(self.watch(device, what, work))
+    }
+
+    /// Runs `work`, which calls [`Late::scoped`] often. In a browser all of it has the same scopes,
+    /// as each costs a message to another process and one back.
+    pub(super) fn together<T>(
+        &self,
+        device: &wgpu::Device,
+        what: &'static str,
+        work: impl FnOnce() -> Result<T>,
+    ) -> Result<T> {
+        #[cfg(not(target_arch = "wasm32"))]
         {
-            let scopes = Scopes::open(device);
-            let value = work();
-            let answer = Box::pin(scopes.close(what));
-            self.answers.borrow_mut().all.push(answer);
-            Ok(value)
+            let _ = (device, what);
+            work()
         }
+        #[cfg(target_arch = "wasm32")]
+        self.watch(device, what, work)
+    }
+
+    /// Runs `work` in error scopes, unless it is in some already.
+    #[cfg(target_arch = "wasm32")]
+    fn watch<T>(&self, device: &wgpu::Device, what: &'static str, work: impl FnOnce() -> T) -> T {
+        if self.watching.get() {
+            return work();
+        }
+        self.watching.set(true);
+        let scopes = Scopes::open(device);
+        let value = work();
+        let answer = Box::pin(scopes.close(what));
+        self.watching.set(false);
+        self.answers.borrow_mut().all.push(answer);
+        value
     }
 
     /// The answers that are still to come. Between two awaits one call alone runs, so what it
