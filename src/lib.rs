@@ -143,8 +143,9 @@
 //!   `gpu::Engine::gather_in_place` copies first.
 //!
 //! No optional device feature is needed, and no limit beyond `wgpu::Limits::downlevel_defaults()`.
-//! wgpu's backends for Vulkan, Metal, DX12 and GL are compiled in. Its backend for browsers is
-//! not, and nothing is tested there.
+//! wgpu's backends for Vulkan, Metal, DX12 and GL are compiled in; on `wasm32-unknown-unknown`, the
+//! one for WebGPU in a browser. There is nothing that blocks there, the CPU path has one thread, and
+//! the device says later what was wrong with a call: see `gpu::Engine::settle`.
 //!
 //! # How it is built
 //!

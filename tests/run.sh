@@ -6,6 +6,7 @@
 #   CI=true                     wants adapters of both Vulkan and GL on Linux
 #   WGPU_GATHER_ALLOW_NO_GPU=1  installs nothing and lets the tests run without an adapter
 #   WGPU_BACKEND=vulkan         restricts adapters to one API (a variable of wgpu)
+#   WGPU_GATHER_WANT_BROWSER=1  fails where the tests in a browser cannot run, instead of saying so
 #   GATHER_CASES=1000           how many random calls the tests make
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -51,6 +52,28 @@ clippy_features() {
         cargo clippy --package wgpu-gather --lib --locked \
             --no-default-features --features "$features" -- -D warnings
     done
+}
+
+# The library for browsers: with WebGPU, as others depend on it and as its own page does.
+clippy_browser() {
+    local target=wasm32-unknown-unknown features
+    if ! has_browser_target; then
+        echo "NOT RUN: Rust's target $target is not installed (rustup target add $target)"
+        return
+    fi
+    for features in gpu gpu,verify,half,ndarray,num-complex; do
+        echo "features: $features"
+        cargo clippy --package wgpu-gather --lib --locked --target "$target" \
+            --no-default-features --features "$features" -- -D warnings
+    done
+}
+
+has_browser_target() {
+    local libraries
+    # shellcheck disable=SC2086 # several flags
+    libraries=$(rustc ${CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_RUSTFLAGS:-} \
+        --print target-libdir --target wasm32-unknown-unknown)
+    compgen -G "$libraries/libcore-*.rlib" >/dev/null
 }
 
 # Without features, the library is planner and CPU path, with few dependencies and no wgpu.
@@ -157,11 +180,13 @@ vulkan_validation() {
 run "format" cargo fmt --all --check
 run "lints" cargo clippy --workspace --all-targets --all-features --locked -- -D warnings
 run "lints of each feature alone" clippy_features
+run "lints for browsers" clippy_browser
 run "dependencies without features" few_dependencies
 run "documentation" doc
 run "building the tests" cargo test --workspace --all-features --locked --no-run
 run "adapters" adapters
 run "Vulkan validation" vulkan_validation
+run "browser" web/test.sh
 run "tests" cargo test --workspace --all-features --locked
 
 printf '\nAll steps passed: %d s in all\n' $((SECONDS - started))

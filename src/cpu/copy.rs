@@ -41,7 +41,7 @@ impl<'a> Work<'a> {
         }
     }
 
-    #[cfg(feature = "rayon")]
+    #[cfg(all(feature = "rayon", not(target_arch = "wasm32")))]
     pub(super) fn row_bytes(&self) -> usize {
         self.row_bytes
     }

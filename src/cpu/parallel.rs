@@ -1,7 +1,7 @@
 //! Executes a [`Plan`] on all cores: the output is cut into chunks of whole rows.
 
 use std::mem::MaybeUninit;
-#[cfg(feature = "rayon")]
+#[cfg(all(feature = "rayon", not(target_arch = "wasm32")))]
 use std::sync::{
     Mutex,
     atomic::{AtomicBool, Ordering},
@@ -14,18 +14,18 @@ use crate::plan::Plan;
 use crate::tensor::{Indices, Params};
 
 /// Below this many bytes of output, threads cost more than they save.
-#[cfg(feature = "rayon")]
+#[cfg(all(feature = "rayon", not(target_arch = "wasm32")))]
 const CHUNK_BYTES: usize = 256 << 10;
 
 /// What the lookup of a row costs, as bytes of output that could be copied meanwhile.
-#[cfg(feature = "rayon")]
+#[cfg(all(feature = "rayon", not(target_arch = "wasm32")))]
 const LOOKUP_BYTES: usize = 16;
 
 /// How many threads share the work.
 pub fn threads() -> usize {
-    #[cfg(feature = "rayon")]
+    #[cfg(all(feature = "rayon", not(target_arch = "wasm32")))]
     return rayon::current_num_threads();
-    #[cfg(not(feature = "rayon"))]
+    #[cfg(not(all(feature = "rayon", not(target_arch = "wasm32"))))]
     1
 }
 
@@ -82,7 +82,7 @@ pub(super) fn write(
 ///
 /// The calling thread takes chunks too, and begins at once: a parallel iterator would have it wait
 /// for the pool to wake up, do everything, and wake it again.
-#[cfg(feature = "rayon")]
+#[cfg(all(feature = "rayon", not(target_arch = "wasm32")))]
 fn share(work: &Work<'_>, output: &mut [MaybeUninit<u8>]) -> bool {
     let rows = (CHUNK_BYTES / (work.row_bytes() + LOOKUP_BYTES)).max(1);
     let chunk_bytes = rows * work.row_bytes();
@@ -109,7 +109,7 @@ fn share(work: &Work<'_>, output: &mut [MaybeUninit<u8>]) -> bool {
     any_bad.into_inner()
 }
 
-#[cfg(not(feature = "rayon"))]
+#[cfg(not(all(feature = "rayon", not(target_arch = "wasm32"))))]
 fn share(work: &Work<'_>, output: &mut [MaybeUninit<u8>]) -> bool {
     work.write(0, output)
 }

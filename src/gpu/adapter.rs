@@ -44,7 +44,11 @@ impl AdapterSummary {
     }
 
     /// The name and the API, as errors list adapters: `llvmpipe (LLVM 15) (vulkan)`.
+    /// A browser may keep the name to itself.
     pub fn label(&self) -> String {
+        if self.name.is_empty() {
+            return self.api.clone();
+        }
         format!("{} ({})", self.name, self.api)
     }
 }

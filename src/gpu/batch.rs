@@ -187,14 +187,16 @@ impl Engine {
         record: impl FnOnce(&mut wgpu::CommandEncoder) -> Result<R>,
     ) -> Result<R> {
         self.check_alive()?;
-        let mut encoder = self.scoped("an encoder", || {
-            self.device().create_command_encoder(&Default::default())
-        })?;
-        let result = record(&mut encoder)?;
-        self.scoped("a dispatch", || {
-            self.queue().submit([encoder.finish()]);
-        })?;
-        Ok(result)
+        self.late().together(self.device(), "a gather", || {
+            let mut encoder = self.scoped("an encoder", || {
+                self.device().create_command_encoder(&Default::default())
+            })?;
+            let result = record(&mut encoder)?;
+            self.scoped("a dispatch", || {
+                self.queue().submit([encoder.finish()]);
+            })?;
+            Ok(result)
+        })
     }
 }
 

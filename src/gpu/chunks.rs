@@ -8,8 +8,12 @@ use crate::gpu::staging::{Ring, Way, not_mapped};
 use crate::gpu::storage::{Located, Storage};
 use crate::gpu::wait::Drive;
 
-/// Up to this many bytes, wgpu's own staging serves: it needs no wait.
-const SMALL: usize = 256 << 10;
+/// Up to this many bytes, wgpu's own staging serves: it needs no wait. In a browser, always: what
+/// is mapped there is copied twice more.
+const SMALL: usize = match cfg!(target_arch = "wasm32") {
+    true => isize::MAX as usize,
+    false => 256 << 10,
+};
 
 /// Called with the bytes transferred so far, and all.
 pub(super) type Progress<'p> = &'p mut (dyn FnMut(u64, u64) + Send);
@@ -26,7 +30,7 @@ impl Engine {
         let total = bytes.len() as u64;
         let mut done = 0;
         for (owned, part) in storage.parts() {
-            let end = (part.end() as usize).min(bytes.len());
+            let end = part.end().min(bytes.len() as i64) as usize;
             let bytes = &bytes[part.start as usize..end];
             let so_far = done;
             let progress = &mut |done, _| progress(so_far + done, total);
@@ -66,7 +70,7 @@ impl Engine {
                 encoder.copy_buffer_to_buffer(&chunk, 0, buffer, at, size as u64);
                 encoder
             })?;
-            ring.submit(encoder, chunk, ())?;
+            ring.submit(encoder, chunk, chunk_bytes as u64, ())?;
             progress(at + part.len() as u64, total);
         }
         while ring.is_busy() {
@@ -122,12 +126,14 @@ impl Engine {
                     encoder.copy_buffer_to_buffer(buffer, at, &chunk, 0, size);
                     encoder
                 })?;
-                ring.submit(encoder, chunk, (lead, sent..sent + len))?;
+                ring.submit(encoder, chunk, size, (lead, sent..sent + len))?;
                 sent += len;
                 continue;
             }
             ring.finish_one(|chunk, (lead, to): (usize, Range<usize>)| {
-                let mapped = chunk.get_mapped_range(..).map_err(not_mapped(Way::Down))?;
+                let size = (lead + to.len()).next_multiple_of(4) as u64;
+                let mapped = chunk.slice(..size).get_mapped_range();
+                let mapped = mapped.map_err(not_mapped(Way::Down))?;
                 done = to.end;
                 output[to.clone()].copy_from_slice(&mapped[lead..lead + to.len()]);
                 Ok(())

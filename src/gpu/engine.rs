@@ -5,11 +5,12 @@ use std::sync::{Mutex, PoisonError};
 
 use crate::error::{Error, Result};
 use crate::gpu::adapter::{self, AdapterSummary};
+use crate::gpu::late::{Answers, Late};
 use crate::gpu::needs;
 use crate::gpu::pipeline::Pipelines;
 use crate::gpu::pool::Pool;
 use crate::gpu::recorder::Recorders;
-use crate::gpu::scope::{one_line, scoped, scoped_now};
+use crate::gpu::scope::{one_line, scoped};
 use crate::gpu::shader::Specialisation;
 use crate::gpu::staging::Staging;
 use crate::gpu::storage::binding_limit;
@@ -81,6 +82,7 @@ struct Inner {
     staging: Staging,
     /// What is bound where a kernel reads nothing.
     nothing: wgpu::Buffer,
+    late: Late,
     /// Why the device was lost, if it was and it is our own.
     lost: Arc<Mutex<Option<String>>>,
 }
@@ -132,8 +134,9 @@ impl Engine {
         let what = "the bind group layouts";
         let cache = options.pipeline_cache;
         let segments = bounds(&device.limits(), 16).segments as u32;
+        let late = Late::default();
         let pipelines = scoped(&device, what, || {
-            Pipelines::new(&device, segments, cache, fault)
+            Pipelines::new(&device, segments, late.clone(), cache, fault)
         })
         .await?;
         let nothing = scoped(&device, "a buffer", || {
@@ -159,6 +162,7 @@ impl Engine {
             when_full: options.when_full,
             staging: Staging::default(),
             nothing,
+            late,
             lost: Arc::default(),
         })))
     }
@@ -229,7 +233,28 @@ impl Engine {
         for &specialisation in &all {
             self.pipelines().get(self.device(), specialisation)?;
         }
+        self.settle().await?;
         Ok(all.len())
+    }
+
+    /// Waits for what the device has to say about the calls so far that wait for nothing, such as
+    /// [`Engine::gather`]. In a browser their errors come late: here, or from the next call that
+    /// waits. Elsewhere such a call reports its errors itself, and this returns at once.
+    ///
+    /// # Errors
+    ///
+    /// The errors of those calls: [`Error::GpuOutOfMemory`], [`Error::Gpu`].
+    pub async fn settle(&self) -> Result<()> {
+        self.settled(self.late().take()).await
+    }
+
+    /// Waits for what the device has to say.
+    pub(super) async fn settled(&self, late: Answers) -> Result<()> {
+        let said = late.settle().await;
+        if let Err(Error::GpuOutOfMemory { .. }) = said {
+            self.pool().give_up();
+        }
+        said
     }
 
     /// What the [pipeline cache](Options::pipeline_cache) holds by now, to be saved; nothing,
@@ -267,6 +292,10 @@ impl Engine {
         &self.0.bounds
     }
 
+    pub(super) fn late(&self) -> &Late {
+        &self.0.late
+    }
+
     pub(super) fn nothing(&self) -> &wgpu::Buffer {
         &self.0.nothing
     }
@@ -277,7 +306,8 @@ impl Engine {
 
     /// Runs `work` on the device; wgpu's complaints come back as errors.
     pub(super) fn scoped<T>(&self, what: &'static str, work: impl FnOnce() -> T) -> Result<T> {
-        scoped_now(self.device(), what, work).map_err(|error| match error {
+        let made = self.late().scoped(self.device(), what, work);
+        made.map_err(|error| match error {
             Error::Gpu { reason, .. } if !self.answers() => Error::DeviceLost { reason },
             other => other,
         })
@@ -295,7 +325,8 @@ impl Engine {
             });
             self.queue().write_buffer(&buffer, 0, &[0; 4]);
         };
-        scoped_now(self.device(), "a probe", probe).is_ok()
+        let probed = self.late().scoped(self.device(), "a probe", probe);
+        probed.is_ok()
     }
 
     /// The error for a device that stopped answering.

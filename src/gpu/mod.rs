@@ -3,12 +3,21 @@
 //! [`Engine`] holds a device and its pipelines; it is made from the caller's device and queue, or
 //! headless with its own. Everything is async; on native targets each call has a blocking twin.
 
+#![cfg_attr(
+    target_arch = "wasm32",
+    allow(
+        clippy::arc_with_non_send_sync,
+        reason = "wgpu's types stay on one thread there; elsewhere they are shared between threads"
+    )
+)]
+
 mod adapter;
 mod batch;
 mod chunks;
 mod counted;
 mod engine;
 mod execute;
+mod late;
 mod launch;
 pub mod needs;
 mod pipeline;

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
 use crate::error::Result;
-use crate::gpu::scope::scoped_now;
+use crate::gpu::late::Late;
 use crate::gpu::shader::{Specialisation, Stage, segment_binding};
 
 /// The bindings, as the shaders number them.
@@ -36,6 +36,7 @@ pub(super) struct Pipelines {
     check: (wgpu::BindGroupLayout, wgpu::PipelineLayout),
     limit: (wgpu::BindGroupLayout, wgpu::PipelineLayout),
     compiled: Mutex<HashMap<Specialisation, Pipeline>>,
+    late: Late,
     cache: Option<wgpu::PipelineCache>,
     /// What a test changes in every shader; nothing, otherwise.
     fault: Option<Fault>,
@@ -48,6 +49,7 @@ impl Pipelines {
     pub(super) fn new(
         device: &wgpu::Device,
         segments: u32,
+        late: Late,
         cache: Option<wgpu::PipelineCache>,
         fault: Option<Fault>,
     ) -> Self {
@@ -94,6 +96,7 @@ impl Pipelines {
                 ],
             ),
             compiled: Mutex::default(),
+            late,
             cache,
             fault,
         }
@@ -114,7 +117,9 @@ impl Pipelines {
             return Ok(pipeline.clone());
         }
         // Compiled outside the lock: two threads may do so at once, and one result stays.
-        let pipeline = scoped_now(device, "a shader", || self.compile(device, specialisation))?;
+        let pipeline = self
+            .late
+            .scoped(device, "a shader", || self.compile(device, specialisation))?;
         Ok(compiled().entry(specialisation).or_insert(pipeline).clone())
     }
 

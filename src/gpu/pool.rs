@@ -20,6 +20,8 @@ struct Free {
     bytes: u64,
     /// The most bytes that are kept.
     limit: u64,
+    /// How often buffers were given up: those from before are not kept.
+    given_up: u64,
 }
 
 impl Pool {
@@ -28,6 +30,7 @@ impl Pool {
             buffers: BTreeMap::new(),
             bytes: 0,
             limit,
+            given_up: 0,
         })))
     }
 
@@ -52,10 +55,10 @@ impl Pool {
         buffer
     }
 
-    fn give(&self, buffer: wgpu::Buffer) {
+    fn give(&self, buffer: wgpu::Buffer, given_up: u64) {
         let mut free = self.lock();
         let size = buffer.size();
-        if size <= free.limit - free.bytes.min(free.limit) {
+        if given_up == free.given_up && size <= free.limit - free.bytes.min(free.limit) {
             free.bytes += size;
             free.buffers.entry(size).or_default().push(buffer);
         }
@@ -67,13 +70,21 @@ impl Pool {
         free.buffers.clear();
         std::mem::take(&mut free.bytes)
     }
+
+    /// Forgets every buffer, and will keep none that is in use now: a browser said late that there
+    /// was no memory for one of them.
+    pub(super) fn give_up(&self) {
+        self.trim();
+        self.lock().given_up += 1;
+    }
 }
 
 /// A buffer with tensors in it: the caller's, or one that goes back to the pool.
 #[derive(Debug)]
 pub(super) struct Owned {
     buffer: wgpu::Buffer,
-    pool: Option<Pool>,
+    /// Where it goes back to, and how often buffers had been given up when it came from there.
+    pool: Option<(Pool, u64)>,
     /// Whether the caller has the buffer itself, and may use it after the last tensor is gone.
     shared: AtomicBool,
 }
@@ -102,10 +113,10 @@ impl Owned {
 
 impl Drop for Owned {
     fn drop(&mut self) {
-        if let Some(pool) = &self.pool
+        if let Some((pool, given_up)) = &self.pool
             && !*self.shared.get_mut()
         {
-            pool.give(self.buffer.clone());
+            pool.give(self.buffer.clone(), *given_up);
         }
     }
 }
@@ -121,9 +132,10 @@ impl Engine {
             Some(buffer) => buffer,
             None => self.fresh(label, size)?,
         };
+        let given_up = self.pool().lock().given_up;
         Ok(Arc::new(Owned {
             buffer,
-            pool: Some(self.pool().clone()),
+            pool: Some((self.pool().clone(), given_up)),
             shared: AtomicBool::new(false),
         }))
     }

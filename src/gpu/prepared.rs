@@ -80,9 +80,11 @@ impl Engine {
     /// errors of the device.
     pub async fn prepare(&self, plan: &Plan) -> Result<Prepared> {
         self.check_alive()?;
+        let recorder = Arc::new(Recorder::new(self, plan.clone())?);
+        self.settle().await?;
         Ok(Prepared {
             engine: self.clone(),
-            recorder: Arc::new(Recorder::new(self, plan.clone())?),
+            recorder,
         })
     }
 }

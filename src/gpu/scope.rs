@@ -11,37 +11,42 @@ pub(super) async fn scoped<T>(
     what: &'static str,
     work: impl FnOnce() -> T,
 ) -> Result<T> {
-    let (value, errors) = {
-        let memory = device.push_error_scope(wgpu::ErrorFilter::OutOfMemory);
-        let internal = device.push_error_scope(wgpu::ErrorFilter::Internal);
-        let validation = device.push_error_scope(wgpu::ErrorFilter::Validation);
-        let value = work();
-        let validation = validation.pop();
-        let internal = internal.pop();
-        (value, (memory.pop(), internal, validation))
-    };
-    let (memory, internal, validation) = errors;
-    // A failed allocation makes everything that uses the buffer invalid: name the cause first.
-    let errors = [memory.await, internal.await, validation.await];
-    match errors.into_iter().flatten().next() {
-        Some(error) => Err(typed(what, error)),
-        None => Ok(value),
-    }
+    let scopes = Scopes::open(device);
+    let value = work();
+    let errors = scopes.close(what);
+    errors.await.map(|()| value)
 }
 
-/// [`scoped`] for calls that cannot await. On native targets wgpu answers at once; a browser
-/// answers later, so there `work` must be checked before it is done.
-pub(super) fn scoped_now<T>(
-    device: &wgpu::Device,
-    what: &'static str,
-    work: impl FnOnce() -> T,
-) -> Result<T> {
-    #[cfg(not(target_arch = "wasm32"))]
-    return pollster::block_on(scoped(device, what, work));
-    #[cfg(target_arch = "wasm32")]
-    {
-        let (_, _) = (device, what);
-        Ok(work())
+/// Open error scopes.
+pub(super) struct Scopes {
+    memory: wgpu::ErrorScopeGuard,
+    internal: wgpu::ErrorScopeGuard,
+    validation: wgpu::ErrorScopeGuard,
+}
+
+impl Scopes {
+    pub(super) fn open(device: &wgpu::Device) -> Self {
+        Scopes {
+            memory: device.push_error_scope(wgpu::ErrorFilter::OutOfMemory),
+            internal: device.push_error_scope(wgpu::ErrorFilter::Internal),
+            validation: device.push_error_scope(wgpu::ErrorFilter::Validation),
+        }
+    }
+
+    /// Closes the scopes now; the future is what the device has to say.
+    pub(super) fn close(self, what: &'static str) -> impl Future<Output = Result<()>> + use<> {
+        let validation = self.validation.pop();
+        let internal = self.internal.pop();
+        let memory = self.memory.pop();
+        async move {
+            // A failed allocation makes everything that uses the buffer invalid: name the cause
+            // first.
+            let errors = [memory.await, internal.await, validation.await];
+            match errors.into_iter().flatten().next() {
+                Some(error) => Err(typed(what, error)),
+                None => Ok(()),
+            }
+        }
     }
 }
 

@@ -17,7 +17,7 @@ pub(super) const RING: usize = 4;
 impl Engine {
     /// Bytes of a staging chunk; a multiple of 4.
     pub(super) fn chunk_bytes(&self) -> usize {
-        CHUNK.min(self.limits().max_buffer_size as usize & !3)
+        (CHUNK as u64).min(self.limits().max_buffer_size & !3) as usize
     }
 }
 
@@ -112,11 +112,13 @@ impl<'e, D> Ring<'e, D> {
         })
     }
 
-    /// Submits `encoder`, which copies to or from `chunk`, and asks for the chunk to be mapped.
+    /// Submits `encoder`, which copies to or from `chunk`, and asks for `bytes` bytes of it to be
+    /// mapped.
     pub(super) fn submit(
         &mut self,
         encoder: wgpu::CommandEncoder,
         chunk: wgpu::Buffer,
+        bytes: u64,
         duty: D,
     ) -> Result<()> {
         let what = self.way.what();
@@ -124,7 +126,7 @@ impl<'e, D> Ring<'e, D> {
         let question = engine.scoped(what, || {
             let submitted = engine.queue().submit([encoder.finish()]);
             engine.ask(submitted, |answer| {
-                chunk.map_async(self.way.mode(), .., answer);
+                chunk.map_async(self.way.mode(), ..bytes, answer);
             })
         })?;
         self.under_way.push_back((chunk, question, duty));

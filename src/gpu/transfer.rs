@@ -176,6 +176,7 @@ impl Engine {
         let row_bytes = row_elements(&layout) * size_of::<T>();
         let storage = self.allocate("tensor", range.len() as u64, row_bytes)?;
         self.write(&storage, &bytes[range], drive, progress).await?;
+        self.settle().await?;
         Ok(DeviceTensor::new(storage, layout))
     }
 
@@ -189,6 +190,7 @@ impl Engine {
         let row_bytes = row_elements(&layout) * I::TYPE.bytes();
         let storage = self.allocate("tensor", wide.len() as u64, row_bytes)?;
         self.write(&storage, &wide, drive, &mut |_, _| ()).await?;
+        self.settle().await?;
         Ok(DeviceTensor::new(storage, layout))
     }
 

@@ -4,6 +4,7 @@ use futures_intrusive::channel::shared::{Receiver, Sender, channel};
 
 use crate::error::Result;
 use crate::gpu::engine::Engine;
+use crate::gpu::late::Answers;
 
 /// Who polls the device until a callback comes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,6 +23,8 @@ pub(super) struct Question<T: Send + 'static> {
     /// Kept so that the channel stays open until the answer is there.
     sender: Sender<Option<T>>,
     receiver: Receiver<Option<T>>,
+    /// What the device has still to say about what was submitted.
+    late: Answers,
 }
 
 impl Engine {
@@ -39,6 +42,7 @@ impl Engine {
             submitted,
             sender,
             receiver,
+            late: self.late().take(),
         }
     }
 
@@ -52,7 +56,9 @@ impl Engine {
             submitted,
             sender,
             receiver,
+            late,
         } = question;
+        self.settled(late).await?;
         // Whoever polls calls back for everything that is done: this one may be.
         #[cfg(not(target_arch = "wasm32"))]
         let _ = self.device().poll(wgpu::PollType::Poll);

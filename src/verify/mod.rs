@@ -12,6 +12,7 @@ mod data;
 mod random;
 mod report;
 mod run;
+#[cfg(not(target_arch = "wasm32"))]
 mod search;
 
 pub use builtin::builtin;
@@ -21,6 +22,5 @@ pub use data::{Data, Values};
 pub use random::call_from;
 pub use report::Report;
 pub use run::{Outcome, run_case};
-pub use search::Counterexample;
 #[cfg(not(target_arch = "wasm32"))]
-pub use search::search;
+pub use search::{Counterexample, search};

@@ -32,7 +32,6 @@ pub struct Counterexample {
 /// # Errors
 ///
 /// The [`Counterexample`], if there is one.
-#[cfg(not(target_arch = "wasm32"))]
 pub fn search(
     executor: &Executor,
     count: u32,

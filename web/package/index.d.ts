@@ -1,0 +1,152 @@
+/** The typed arrays that can be gathered; `Float16Array` too, where the browser has it. */
+export type TensorData =
+  | Uint8Array | Uint8ClampedArray | Int8Array
+  | Uint16Array | Int16Array
+  | Uint32Array | Int32Array | Float32Array
+  | BigUint64Array | BigInt64Array | Float64Array;
+
+/** The typed arrays that can index; a plain array is read as 32-bit signed. */
+export type IndexData =
+  | number[]
+  | Uint8Array | Int8Array | Uint16Array | Int16Array
+  | Uint32Array | Int32Array | BigUint64Array | BigInt64Array;
+
+/** A tensor in JavaScript's memory, row-major. */
+export interface Tensor<D = TensorData> {
+  data: D;
+  shape: ArrayLike<number>;
+}
+
+/** What a gather gives. */
+export interface Output<D> {
+  data: D;
+  shape: number[];
+}
+
+/** The rules of frameworks for indices. */
+export type Preset =
+  | 'tensorflow-gpu' | 'tensorflow-cpu' | 'xla' | 'onnx' | 'onnx-cuda' | 'torch'
+  | 'numpy' | 'numpy-wrap' | 'numpy-clip' | 'jax-clip' | 'jax-fill' | 'webnn'
+  | 'openvino-7' | 'openvino-8';
+
+/** What a negative index means, and what an index out of bounds gives. */
+export interface OwnRules {
+  /** Out of bounds (the default), or counted from the end. */
+  negative?: 'out-of-bounds' | 'from-end';
+  /** Zeros (the default), the nearest index, the index modulo the extent, `fill`, or an error. */
+  outOfBounds?: 'zero' | 'clip' | 'wrap' | 'error' | 'fill';
+  fill?: number | bigint;
+}
+
+/** Rules for indices: those of TensorFlow on a GPU, if nothing is said. */
+export type Rules = Preset | OwnRules;
+
+export interface GatherOptions {
+  /** The axis that is looked up; the first after the batch dims, if nothing is said. */
+  axis?: number;
+  /** How many leading dims params and indices share. */
+  batchDims?: number;
+  rules?: Rules;
+}
+
+export interface GatherNdOptions {
+  batchDims?: number;
+  rules?: Rules;
+}
+
+export interface GatherElementsOptions {
+  axis: number;
+  rules?: Rules;
+}
+
+/** A call that failed. `message` is the text that the Rust library has for it. */
+export class GatherError extends Error {
+  /** The kind of failure as the Rust library names it, or `Call` for a call that makes no sense. */
+  readonly code: string;
+  /** Of `IndexOutOfBounds`: where in indices the first bad index is. */
+  readonly position?: number[];
+  /** Its value. */
+  readonly value?: bigint;
+  /** The dim of params that it was to select from, and that dim's extent. */
+  readonly axis?: number;
+  readonly extent?: number;
+  /** How many indices are bad in all. */
+  readonly count?: number;
+}
+
+/** Loads the WebAssembly, once; every call does so too. `source`: if it is not beside this file. */
+export function init(source?: string | URL | Request | Response | BufferSource): Promise<unknown>;
+
+/** A tensor on the device. It is freed by `free()`, or when nothing refers to it. */
+export class DeviceTensor<D extends TensorData = TensorData> {
+  private constructor();
+  readonly dtype: string;
+  readonly shape: number[];
+  /** The elements. A bad index of the gathers that made the tensor is reported here. */
+  download(): Promise<Output<D>>;
+  /** Waits for the gathers that made the tensor, and reports a bad index. */
+  check(): Promise<void>;
+  free(): void;
+}
+
+/** Gathers on one device, or on the CPU. Calls may overlap. */
+export class Engine {
+  private constructor();
+  /** On WebGPU; fails without it. */
+  static gpu(): Promise<Engine>;
+  /** In WebAssembly, on this thread. */
+  static cpu(): Promise<Engine>;
+  /** On WebGPU if the browser has it, else on the CPU. */
+  static auto(): Promise<Engine>;
+  readonly description: string;
+  /** Bytes of buffers that freed tensors left for later ones. */
+  readonly unusedBytes: number;
+
+  /** `tf.gather`, ONNX Gather, `torch.index_select`: each index selects a slice along an axis. */
+  gather<D extends TensorData>(
+    params: Tensor<D>, indices: Tensor<IndexData>, options?: GatherOptions,
+  ): Promise<Output<D>>;
+  gather<D extends TensorData>(
+    params: DeviceTensor<D>, indices: DeviceTensor, options?: GatherOptions,
+  ): Promise<DeviceTensor<D>>;
+  /** `tf.gather_nd`, ONNX GatherND: each tuple of indices selects a slice. */
+  gatherNd<D extends TensorData>(
+    params: Tensor<D>, indices: Tensor<IndexData>, options?: GatherNdOptions,
+  ): Promise<Output<D>>;
+  gatherNd<D extends TensorData>(
+    params: DeviceTensor<D>, indices: DeviceTensor, options?: GatherNdOptions,
+  ): Promise<DeviceTensor<D>>;
+  /** `torch.gather`, ONNX GatherElements: each index selects an element along an axis. */
+  gatherElements<D extends TensorData>(
+    params: Tensor<D>, indices: Tensor<IndexData>, options: GatherElementsOptions,
+  ): Promise<Output<D>>;
+  gatherElements<D extends TensorData>(
+    params: DeviceTensor<D>, indices: DeviceTensor, options: GatherElementsOptions,
+  ): Promise<DeviceTensor<D>>;
+
+  /** Uploads a tensor, to be gathered from or by any number of times. */
+  upload<D extends TensorData>(tensor: Tensor<D>): Promise<DeviceTensor<D>>;
+  /** Uploads indices: narrow types are widened to 32 bits. */
+  uploadIndices(indices: Tensor<IndexData>): Promise<DeviceTensor>;
+  free(): void;
+}
+
+/** The plan of a call in words. */
+export function explain(
+  op: 'gather' | 'gather_nd' | 'gather_elements',
+  params: Tensor, indices: Tensor<IndexData>, options?: GatherOptions,
+): Promise<string>;
+
+/** Recorded answers of frameworks (the text of a case file), or built-in calls. */
+export class Suite {
+  private constructor();
+  static read(text: string): Promise<Suite>;
+  static builtin(): Promise<Suite>;
+  readonly length: number;
+  run(engine: Engine, at: number): Promise<{
+    name: string;
+    outcome: 'passed' | 'failed' | 'skipped';
+    detail: string;
+  }>;
+  free(): void;
+}

@@ -1,0 +1,170 @@
+//! A call, as `index.js` describes it in JSON.
+
+use serde::Deserialize;
+use wasm_bindgen::JsValue;
+use wgpu_gather::plan::{Kernel, Starts};
+use wgpu_gather::{
+    DType, ElementsShapes, Fill, IndexType, Indices, Layout, Negative, Op, OutOfBounds, Params,
+    Plan, Rules,
+};
+
+use crate::failure::{failure, not_a_call};
+
+/// An operator with its rules and the types and shapes of its tensors.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct Call {
+    op: String,
+    axis: Option<isize>,
+    #[serde(default)]
+    batch_dims: isize,
+    rules: RawRules,
+    pub(crate) dtype: String,
+    pub(crate) params_shape: Vec<usize>,
+    pub(crate) index_type: String,
+    pub(crate) indices_shape: Vec<usize>,
+}
+
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum RawRules {
+    Preset(String),
+    #[serde(rename_all = "camelCase")]
+    Own {
+        negative: String,
+        out_of_bounds: String,
+        /// The bytes of an element.
+        fill: Option<Vec<u8>>,
+    },
+}
+
+impl Call {
+    pub(crate) fn read(json: &str) -> Result<Call, JsValue> {
+        serde_json::from_str(json).map_err(|error| not_a_call(&error.to_string()))
+    }
+
+    pub(crate) fn op(&self) -> Result<Op, JsValue> {
+        let axis = || {
+            self.axis
+                .ok_or_else(|| not_a_call("gather_elements: axis is missing"))
+        };
+        match self.op.as_str() {
+            "gather" => Ok(Op::Gather {
+                axis: self.axis,
+                batch_dims: self.batch_dims,
+            }),
+            "gather_nd" => Ok(Op::GatherNd {
+                batch_dims: self.batch_dims,
+            }),
+            "gather_elements" => Ok(Op::GatherElements { axis: axis()? }),
+            other => Err(not_a_call(&format!("unknown operator \"{other}\""))),
+        }
+    }
+
+    pub(crate) fn dtype(&self) -> Result<DType, JsValue> {
+        self.dtype
+            .parse()
+            .map_err(|error: String| not_a_call(&error))
+    }
+
+    fn index_type(&self) -> Result<IndexType, JsValue> {
+        let named = |t: &IndexType| t.name() == self.index_type;
+        let unknown = || not_a_call(&format!("indices of type {}", self.index_type));
+        IndexType::ALL.into_iter().find(named).ok_or_else(unknown)
+    }
+
+    pub(crate) fn rules(&self) -> Result<Rules, JsValue> {
+        match &self.rules {
+            RawRules::Preset(name) if name == "jax-fill" => Ok(Rules::jax_fill(self.dtype()?)),
+            RawRules::Preset(name) => preset(name),
+            RawRules::Own {
+                negative,
+                out_of_bounds,
+                fill,
+            } => Ok(Rules {
+                negative: match negative.as_str() {
+                    "out-of-bounds" => Negative::OutOfBounds,
+                    "from-end" => Negative::FromEnd,
+                    other => return Err(not_a_call(&format!("unknown negative \"{other}\""))),
+                },
+                out_of_bounds: match (out_of_bounds.as_str(), fill) {
+                    ("zero", _) => OutOfBounds::Zero,
+                    ("clip", _) => OutOfBounds::Clip,
+                    ("wrap", _) => OutOfBounds::Wrap,
+                    ("error", _) => OutOfBounds::Error,
+                    ("fill", Some(bytes)) => OutOfBounds::Fill(Fill::from_bytes(bytes)),
+                    ("fill", None) => return Err(not_a_call("outOfBounds \"fill\" needs a fill")),
+                    (other, _) => {
+                        return Err(not_a_call(&format!("unknown outOfBounds \"{other}\"")));
+                    }
+                },
+                elements_shapes: ElementsShapes::Onnx,
+            }),
+        }
+    }
+
+    pub(crate) fn params<'a>(&self, bytes: &'a [u8]) -> Result<Params<'a>, JsValue> {
+        let layout = Layout::contiguous(&self.params_shape);
+        Params::new(bytes, self.dtype()?.bytes(), layout).map_err(|e| failure(&e))
+    }
+
+    pub(crate) fn indices<'a>(&self, bytes: &'a [u8]) -> Result<Indices<'a>, JsValue> {
+        let layout = Layout::contiguous(&self.indices_shape);
+        Indices::new(bytes, self.index_type()?, layout).map_err(|e| failure(&e))
+    }
+
+    pub(crate) fn plan(&self) -> Result<Plan, JsValue> {
+        let params = Layout::contiguous(&self.params_shape);
+        let indices = Layout::contiguous(&self.indices_shape);
+        let (rules, width) = (self.rules()?, self.dtype()?.bytes());
+        Plan::new(
+            self.op()?,
+            &rules,
+            width,
+            &params,
+            self.index_type()?,
+            &indices,
+        )
+        .map_err(|e| failure(&e))
+    }
+
+    /// The plan in words.
+    pub(crate) fn explain(&self) -> Result<String, JsValue> {
+        let plan = self.plan()?;
+        let mut text = format!(
+            "output {:?}, {} bytes",
+            plan.output_shape(),
+            plan.output_bytes()
+        );
+        if plan.is_empty() {
+            return Ok(text + ": nothing to gather");
+        }
+        for l in &plan.geometry().loops {
+            text += &format!(
+                "\nloop of {}: stride {} in params, {} in indices",
+                l.extent, l.params_stride, l.indices_stride
+            );
+        }
+        for c in &plan.geometry().coordinates {
+            text += &format!("\ncoordinate below {}: stride {}", c.extent, c.stride);
+        }
+        let kernel = Kernel::copy(&plan, Starts::default(), 65535).map_err(|e| failure(&e))?;
+        let [x, y, z] = kernel.workgroups;
+        text += &format!(
+            "\nkernel {:?} ({:?}), lanes of {} bytes, {x} x {y} x {z} workgroups",
+            kernel.kind, kernel.form, kernel.lane_bytes
+        );
+        Ok(text)
+    }
+}
+
+fn preset(name: &str) -> Result<Rules, JsValue> {
+    let found = Rules::PRESETS.iter().find(|(preset, _)| *preset == name);
+    found.map(|(_, rules)| rules.clone()).ok_or_else(|| {
+        let names: Vec<_> = Rules::PRESETS.iter().map(|(name, _)| *name).collect();
+        let all = names.join(", ");
+        not_a_call(&format!(
+            "unknown rules \"{name}\" (allowed: {all}, jax-fill)"
+        ))
+    })
+}

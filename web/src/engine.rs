@@ -1,0 +1,126 @@
+//! An executor, and calls from host to host.
+
+use js_sys::{Array, Object, Promise, Uint8Array};
+use wasm_bindgen::prelude::*;
+use wasm_bindgen_futures::future_to_promise;
+use wgpu_gather::gpu::{Engine, find_adapter, needs};
+use wgpu_gather::{Error, Executor, wgpu};
+
+use crate::call::Call;
+use crate::failure::{failure, not_a_call, number, set};
+
+/// The GPU of the browser, or the CPU path.
+#[wasm_bindgen]
+pub struct RawEngine {
+    executor: Executor,
+}
+
+#[wasm_bindgen]
+impl RawEngine {
+    /// The CPU path.
+    pub fn cpu() -> RawEngine {
+        let executor = Executor::Cpu;
+        RawEngine { executor }
+    }
+
+    /// An engine on a device of its own.
+    pub fn gpu() -> Promise {
+        future_to_promise(async {
+            let engine = Engine::headless(None).await.map_err(|e| failure(&e))?;
+            Ok(RawEngine::on(engine).into())
+        })
+    }
+
+    /// For tests: an engine whose shaders read params one lane too far or, if `broken`, cannot be
+    /// compiled.
+    #[wasm_bindgen(js_name = withPlantedFault)]
+    pub fn with_planted_fault(broken: bool) -> Promise {
+        future_to_promise(async move {
+            let adapter = find_adapter(None).await.map_err(|e| failure(&e))?;
+            let descriptor = wgpu::DeviceDescriptor {
+                required_limits: needs::usable_limits(&adapter),
+                ..Default::default()
+            };
+            let made = adapter.request_device(&descriptor).await;
+            let (device, queue) = made.map_err(|e| not_a_call(&e.to_string()))?;
+            let fault: fn(String) -> String = match broken {
+                false => |source| source.replace("params[", "params[1u + "),
+                true => |source| source + "fn",
+            };
+            let engine = Engine::with_fault(device, queue, fault).await;
+            Ok(RawEngine::on(engine.map_err(|e| failure(&e))?).into())
+        })
+    }
+
+    /// What it runs on.
+    pub fn describe(&self) -> String {
+        self.executor.describe()
+    }
+
+    /// Bytes of buffers that freed tensors left for later ones.
+    #[wasm_bindgen(js_name = unusedBytes)]
+    pub fn unused_bytes(&self) -> f64 {
+        self.engine()
+            .map_or(0.0, |engine| engine.unused_bytes() as f64)
+    }
+
+    /// Gathers from host to host.
+    pub fn gather(&self, call: &str, params: Vec<u8>, indices: Vec<u8>) -> Promise {
+        let (call, executor) = (Call::read(call), self.executor.clone());
+        future_to_promise(async move {
+            let call = call?;
+            let (op, rules) = (call.op()?, call.rules()?);
+            let (params, indices) = (call.params(&params)?, call.indices(&indices)?);
+            let plan = call.plan()?;
+            let bytes = plan.output_bytes();
+            let mut output = Vec::new();
+            let memory = |_| {
+                let role = wgpu_gather::Role::Output;
+                failure(&Error::HostOutOfMemory { role, bytes })
+            };
+            output.try_reserve_exact(bytes).map_err(memory)?;
+            output.resize(bytes, 0);
+            executor
+                .run_bytes(op, &rules, &params, &indices, &mut output)
+                .await
+                .map_err(|e| failure(&e))?;
+            Ok(host_tensor(plan.output_shape(), &output).into())
+        })
+    }
+}
+
+impl RawEngine {
+    fn on(engine: Engine) -> Self {
+        let executor = Executor::Gpu(engine);
+        RawEngine { executor }
+    }
+
+    pub(crate) fn executor(&self) -> &Executor {
+        &self.executor
+    }
+
+    pub(crate) fn engine(&self) -> Option<&Engine> {
+        match &self.executor {
+            Executor::Gpu(engine) => Some(engine),
+            _ => None,
+        }
+    }
+}
+
+/// The plan of a call in words.
+#[wasm_bindgen]
+pub fn explain(call: &str) -> Result<String, JsValue> {
+    Call::read(call)?.explain()
+}
+
+/// `{ shape, bytes }`.
+pub(crate) fn host_tensor(shape: &[usize], bytes: &[u8]) -> Object {
+    let tensor = Object::new();
+    set(&tensor, "shape", &shape_array(shape));
+    set(&tensor, "bytes", &Uint8Array::from(bytes));
+    tensor
+}
+
+pub(crate) fn shape_array(shape: &[usize]) -> Array {
+    shape.iter().map(|&n| number(n as f64)).collect()
+}

@@ -1,0 +1,98 @@
+//! Checks on the visitor's own device: recorded answers of frameworks, and built-in calls against
+//! the reference.
+
+use js_sys::{Object, Promise};
+use wasm_bindgen::prelude::*;
+use wasm_bindgen_futures::future_to_promise;
+use wgpu_gather::verify::{
+    Call, Case, Expected, Outcome, Values, builtin, check_call, read_cases, run_case,
+};
+
+use crate::engine::RawEngine;
+use crate::failure::{not_a_call, set};
+
+/// Cases that can be run one by one.
+#[wasm_bindgen]
+pub struct RawSuite {
+    checks: Vec<Check>,
+}
+
+#[derive(Clone)]
+enum Check {
+    Recorded(Box<Case>),
+    Builtin(usize, Box<Call>),
+}
+
+#[wasm_bindgen]
+impl RawSuite {
+    /// The cases of a file.
+    pub fn read(text: &str) -> Result<RawSuite, JsValue> {
+        let cases = read_cases(text).map_err(|e| not_a_call(&e.to_string()))?;
+        let checks = cases.into_iter().map(|c| Check::Recorded(Box::new(c)));
+        let checks = checks.collect();
+        Ok(RawSuite { checks })
+    }
+
+    /// The built-in calls.
+    pub fn builtin() -> RawSuite {
+        let checks = builtin()
+            .into_iter()
+            .enumerate()
+            .map(|(n, call)| Check::Builtin(n, Box::new(call)));
+        let checks = checks.collect();
+        RawSuite { checks }
+    }
+
+    /// How many there are.
+    #[wasm_bindgen(getter)]
+    pub fn length(&self) -> usize {
+        self.checks.len()
+    }
+
+    /// Runs one: `{ name, outcome: "passed" | "failed" | "skipped", detail }`.
+    pub fn run(&self, engine: &RawEngine, at: usize) -> Promise {
+        let (check, executor) = (self.checks.get(at).cloned(), engine.executor().clone());
+        future_to_promise(async move {
+            let check = check.ok_or_else(|| not_a_call("there is no such case"))?;
+            let (name, outcome) = match check {
+                Check::Recorded(case) => {
+                    let outcome = run_case(&case, &executor).await;
+                    (case.name, outcome)
+                }
+                Check::Builtin(n, call) => {
+                    let outcome = check_call(&call, &executor).await;
+                    (format!("built-in call {n}"), outcome)
+                }
+            };
+            Ok(report(&name, outcome).into())
+        })
+    }
+
+    /// For tests: flips a bit of what the case expects; whether there was one.
+    #[wasm_bindgen(js_name = plantFault)]
+    pub fn plant_fault(&mut self, at: usize) -> bool {
+        let Some(Check::Recorded(case)) = self.checks.get_mut(at) else {
+            return false;
+        };
+        let Expected::Output(output) = &mut case.expected else {
+            return false;
+        };
+        let Values::Bytes(_, bytes) = &mut output.values else {
+            return false;
+        };
+        bytes.last_mut().map(|byte| *byte ^= 1).is_some()
+    }
+}
+
+fn report(name: &str, outcome: Outcome) -> Object {
+    let (outcome, detail) = match outcome {
+        Outcome::Passed => ("passed", String::new()),
+        Outcome::Failed(difference) => ("failed", difference),
+        Outcome::Skipped(reason) => ("skipped", reason),
+    };
+    let object = Object::new();
+    set(&object, "name", &name.into());
+    set(&object, "outcome", &outcome.into());
+    set(&object, "detail", &detail.into());
+    object
+}

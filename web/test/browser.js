@@ -1,0 +1,39 @@
+// Drives headless Chromium, after build.sh and npm ci: node test/browser.js [TEST…]
+import assert from 'node:assert/strict';
+import { serve } from '../serve.js';
+import { binding } from './binding.js';
+import { inBrowser, open } from './chromium.js';
+import { conformance, faults } from './conformance.js';
+import { clicks, withoutAdapter, withoutWebGpu } from './page.js';
+
+const server = await serve(0);
+const url = `http://127.0.0.1:${server.address().port}/`;
+const complaints = [];
+const wanted = process.argv.slice(2);
+
+/** Runs tests, each on a page of its own. */
+async function run(context, tests) {
+  for (const test of tests.filter(({ name }) => !wanted.length || wanted.includes(name))) {
+    const started = Date.now();
+    const page = await open(context, url, complaints);
+    await test(page);
+    await page.close();
+    console.log(`${test.name}: ${((Date.now() - started) / 1000).toFixed(1)} s`);
+  }
+}
+
+try {
+  await inBrowser((context) => run(context, [conformance, faults, binding, clicks]));
+  const webGpu = ['--enable-unsafe-webgpu', '--use-webgpu-adapter=swiftshader'];
+  await inBrowser((context) => run(context, [withoutAdapter]), webGpu);
+  await inBrowser(async (context) => {
+    await context.addInitScript(() => Object.defineProperty(navigator, 'gpu', { value: undefined }));
+    await run(context, [withoutWebGpu]);
+  });
+  // What Chromium says to a page that asks for an adapter and gets none.
+  const own = complaints.filter((text) => text !== 'No available adapters.');
+  assert.deepEqual(own, [], 'the console is silent');
+  console.log('all browser tests passed');
+} finally {
+  server.close();
+}
