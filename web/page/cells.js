@@ -1,7 +1,7 @@
 // Tensors as tables: the last dim runs across, the one before it down, the others in order.
 
 /** More cells than this are not shown. */
-const MOST = 1024;
+export const MOST = 1024;
 
 /** The coordinates of element `at` of a tensor. */
 export function coordinates(shape, at) {

@@ -1,6 +1,6 @@
 // The page: one call in a form, its three tensors side by side.
 import { Engine, explain, init } from './index.js';
-import { coordinates, position, show, walk } from './cells.js';
+import { MOST, coordinates, position, show, walk } from './cells.js';
 import { readNpy, writeNpy } from './npy.js';
 import { offerMeasure } from './measure.js';
 import { offerVerify } from './verify.js';
@@ -72,12 +72,12 @@ function gather(engine, { op, params, indices, options }) {
   return engine[name](params, indices, options);
 }
 
-/** For each element of the output, the position in params that it was read from; -1 for none. */
+/** For the elements of the output that are shown, where in params they are from; -1 for none. */
 async function sourcesOf(call) {
   const positions = Uint32Array.from({ length: call.params.data.length }, (_, n) => n + 1);
   const params = { shape: call.params.shape, data: positions };
   const { data } = await gather(state.cpu, { ...call, params });
-  return Array.from(data, (at) => (NOTHING.includes(at) ? -1 : at - 1));
+  return Array.from(data.subarray(0, MOST), (at) => (NOTHING.includes(at) ? -1 : at - 1));
 }
 
 /** The positions of the indices that select an element of the output. */

@@ -97,13 +97,19 @@ async function smallScreen(page) {
   await page.setViewportSize({ width: 1280, height: 860 });
 }
 
+/** The picture of the README. */
+async function screenshot(page, path) {
+  await fill(page, { op: 'gather_nd', paramsShape: '2, 3, 5', indicesShape: '3, 2', values: '1 2 0 0 1 9' });
+  await page.locator('#output td').nth(1).hover();
+  await page.screenshot({ path });
+  await page.reload();
+  await page.waitForFunction(() => document.body.dataset.turn);
+}
+
 export async function clicks(page) {
   await page.waitForFunction(() => document.body.dataset.turn);
   assert.match(await page.locator('#runs-on').textContent(), /^On WebGPU: google swiftshader/i);
-  if (process.env.SCREENSHOT) {
-    await page.locator('#output td').nth(2).hover();
-    await page.screenshot({ path: process.env.SCREENSHOT });
-  }
+  if (process.env.SCREENSHOT) await screenshot(page, process.env.SCREENSHOT);
   await operators(page);
   await files(page);
   await smallScreen(page);
