@@ -569,6 +569,14 @@ pub enum Error {
         size: u64,
     },
 
+    /// A tensor is used with another engine than the one that made it. (A buffer on the same device
+    /// can be wrapped: [`DeviceTensor::wrap`](crate::gpu::DeviceTensor::wrap).)
+    #[error("{role}: the tensor was made by another engine")]
+    OtherEngine {
+        /// Which tensor.
+        role: Role,
+    },
+
     /// The device was requested with less than the engine needs.
     #[error("the device has {limit} = {got}, but at least {needed} is needed")]
     MissingLimit {

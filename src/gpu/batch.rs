@@ -256,6 +256,7 @@ impl Batch<'_> {
     ) -> Result<()> {
         let plan = plan(op, rules, params, indices)?;
         check_output(&plan, output)?;
+        output.storage().check_engine(self.engine, Role::Output)?;
         let params = self.apart(&plan, Role::Params, params, output)?;
         let indices = self.apart(&plan, Role::Indices, indices, output)?;
         self.record(plan, &params, &indices, output, None)
@@ -320,6 +321,9 @@ impl Batch<'_> {
         count: Option<Count<'_>>,
     ) -> Result<()> {
         let engine = self.engine;
+        params.storage().check_engine(engine, Role::Params)?;
+        indices.storage().check_engine(engine, Role::Indices)?;
+        output.storage().check_engine(engine, Role::Output)?;
         let recorder = engine.recorders().get(engine, plan)?;
         let plan = recorder.plan();
         let status = match plan.reports_bad_indices() && !plan.is_empty() {

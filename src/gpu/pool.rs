@@ -99,6 +99,13 @@ impl Owned {
         })
     }
 
+    /// Whether another engine made the buffer. Of two devices of two instances, wgpu cannot say
+    /// that they differ; of two buffers neither.
+    pub(super) fn is_of_another(&self, engine: &Engine) -> bool {
+        let own = self.pool.as_ref();
+        own.is_some_and(|(pool, _)| !Arc::ptr_eq(&pool.0, &engine.pool().0))
+    }
+
     /// The buffer, for work that is submitted while this lives.
     pub(super) fn buffer(&self) -> &wgpu::Buffer {
         &self.buffer

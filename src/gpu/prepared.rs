@@ -146,6 +146,11 @@ impl Prepared {
             status,
             count: None,
         };
+        params.storage().check_engine(&self.engine, Role::Params)?;
+        indices
+            .storage()
+            .check_engine(&self.engine, Role::Indices)?;
+        output.storage().check_engine(&self.engine, Role::Output)?;
         placed.check_apart(self.plan())?;
         Ok(BoundGather {
             dispatches: self.recorder.dispatches(&self.engine, &placed)?,

@@ -54,6 +54,14 @@ impl Storage {
         self.0.iter().map(|piece| (&piece.owned, &piece.part))
     }
 
+    /// Refuses a tensor that another engine made.
+    pub(super) fn check_engine(&self, engine: &Engine, role: Role) -> Result<()> {
+        match self.owned().any(|o| o.is_of_another(engine)) {
+            true => Err(Error::OtherEngine { role }),
+            false => Ok(()),
+        }
+    }
+
     /// Whether all buffers have a usage.
     pub(super) fn has_usage(&self, usage: wgpu::BufferUsages) -> bool {
         self.owned().all(|o| o.buffer().usage().contains(usage))

@@ -224,6 +224,7 @@ impl Engine {
                 got: output.len(),
             });
         }
+        tensor.storage().check_engine(self, Role::Params)?;
         self.check_driven(tensor, drive).await?;
         let packed = self.contiguous(tensor)?;
         self.read(packed.reached().1, output, drive, progress).await

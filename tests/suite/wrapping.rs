@@ -1,9 +1,9 @@
 //! Buffers of the caller that cannot be tensors, and tensors that cannot be outputs.
 
-use wgpu_gather::gpu::DeviceTensor;
-use wgpu_gather::{Layout, Op, Result, Rules, Tensor, wgpu};
+use wgpu_gather::gpu::{DeviceTensor, Engine};
+use wgpu_gather::{Error, Layout, Op, Result, Role, Rules, Tensor, wgpu};
 
-use crate::common::engines;
+use crate::common::{block_on, engines};
 
 #[test]
 fn what_cannot_be_wrapped_or_written_is_named() {
@@ -87,6 +87,33 @@ fn what_cannot_be_wrapped_or_written_is_named() {
         assert_eq!(
             in_place.unwrap_err().to_string(),
             "gather: the buffer of params lacks the usage COPY_SRC"
+        );
+    }
+}
+
+#[test]
+fn a_tensor_of_another_engine_is_refused() {
+    for engine in engines() {
+        let other = block_on(Engine::headless(Some(&engine.adapter().label()))).unwrap();
+        let table = Tensor::new(&[2], vec![1.5f32, 2.5]).unwrap();
+        let ids = Tensor::new(&[1], vec![1u32]).unwrap();
+        let (here, there) = (
+            engine.upload_blocking(&table.view()).unwrap(),
+            other.upload_blocking(&table.view()).unwrap(),
+        );
+        let ids_here = engine.upload_blocking(&ids.view()).unwrap();
+        let ids_there = other.upload_blocking(&ids.view()).unwrap();
+        let gather = |params, indices| {
+            let made = engine.gather(Op::gather(0), &Rules::default(), params, indices);
+            made.map(|_| ())
+        };
+        let refused = |role| Err(Error::OtherEngine { role });
+        assert_eq!(gather(&here, &ids_here), Ok(()));
+        assert_eq!(gather(&there, &ids_here), refused(Role::Params));
+        assert_eq!(gather(&here, &ids_there), refused(Role::Indices));
+        assert_eq!(
+            engine.download_blocking(&there).unwrap_err().to_string(),
+            "params: the tensor was made by another engine"
         );
     }
 }
