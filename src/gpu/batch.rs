@@ -217,7 +217,9 @@ impl Batch<'_> {
         let layout = Layout::contiguous(plan.output_shape());
         let row_bytes = plan.geometry().slice() * plan.element_bytes();
         let bytes = plan.output_bytes() as u64;
-        let storage = self.engine.allocate("output", bytes, row_bytes)?;
+        let storage = self
+            .engine
+            .allocate("output", bytes, &[row_bytes, plan.element_bytes()])?;
         let mut output = DeviceTensor::new(storage, layout);
         self.record(plan, params, indices, &mut output, None)?;
         Ok(output)

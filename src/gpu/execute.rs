@@ -110,12 +110,13 @@ impl Engine {
         drive: Drive,
     ) -> Result<(), S::Error> {
         let recorder = self.recorders().get(self, plan.clone())?;
-        let row_bytes = plan.geometry().slice() * plan.element_bytes();
+        let width = plan.element_bytes();
+        let units = [plan.geometry().slice() * width, width];
         // Index tuples lie within one buffer.
         let index_bytes = plan.index_type().bytes() * plan.geometry().coordinates.len();
-        let params = self.allocate("params", host.params.len() as u64, row_bytes)?;
-        let indices = self.allocate("indices", host.indices.len() as u64, index_bytes)?;
-        let output = self.allocate("output", plan.output_bytes() as u64, row_bytes)?;
+        let params = self.allocate("params", host.params.len() as u64, &units)?;
+        let indices = self.allocate("indices", host.indices.len() as u64, &[index_bytes])?;
+        let output = self.allocate("output", plan.output_bytes() as u64, &units)?;
         let silent = &mut |_, _| ();
         self.write(&params, host.params, drive, silent).await?;
         self.write(&indices, host.indices, drive, silent).await?;

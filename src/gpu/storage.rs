@@ -109,20 +109,20 @@ impl Storage {
 
 impl Engine {
     /// Memory for `bytes` bytes, from the pool or fresh: in one buffer, if the device has buffers
-    /// so large; else in several, which break between two units of `unit_bytes`, if those are not
-    /// too large themselves. What it holds is not defined.
+    /// so large; else in several, which break between two units of the first of `units_bytes` that
+    /// is not too large itself: rows, or else elements. What it holds is not defined.
     pub(super) fn allocate(
         &self,
         label: &'static str,
         bytes: u64,
-        unit_bytes: usize,
+        units_bytes: &[usize],
     ) -> Result<Storage> {
         let limit = self.limits().max_buffer_size & !255;
         if bytes <= limit {
             return Ok(Storage::one(self.acquire(label, bytes)?, 0));
         }
-        let unit = lcm(256, unit_bytes.max(1) as u64);
-        let unit = if unit <= limit / 2 { unit } else { 256 };
+        let mut units = units_bytes.iter().map(|&unit| lcm(256, unit.max(1) as u64));
+        let unit = units.find(|&unit| unit <= limit / 2).unwrap_or(256);
         let each = limit / unit * unit;
         let piece = |start: u64| {
             let bytes = each.min(bytes - start);

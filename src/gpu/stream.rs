@@ -29,13 +29,14 @@ impl Engine {
         sizes: StreamSizes,
         drive: Drive,
     ) -> Result<(), S::Error> {
+        let device = self.bounds();
         let bounds = Bounds {
-            params_bytes: sizes.params_bytes & !15,
-            indices_bytes: sizes.indices_bytes & !15,
-            pass_bytes: sizes.output_bytes & !15,
+            params_bytes: device.params_bytes.min(sizes.params_bytes) & !15,
+            indices_bytes: device.indices_bytes.min(sizes.indices_bytes) & !15,
+            pass_bytes: device.output_bytes.min(sizes.output_bytes) & !15,
             segments: 1,
             alignment: 16,
-            ..*self.bounds()
+            ..*device
         };
         let recorder = Recorder::new(self, plan.clone())?;
         let parts = Parts {
@@ -48,9 +49,9 @@ impl Engine {
             self.stream_checks(&recorder, &checks, host, drive).await?;
         }
         let windows = Windows {
-            params: self.allocate("params", bounds.params_bytes, 1)?,
-            indices: self.allocate("indices", bounds.indices_bytes, 1)?,
-            output: self.allocate("output", bounds.pass_bytes + 32, 1)?,
+            params: self.allocate("params", bounds.params_bytes, &[])?,
+            indices: self.allocate("indices", bounds.indices_bytes, &[])?,
+            output: self.allocate("output", bounds.pass_bytes + 32, &[])?,
         };
         let all = passes(plan, parts, &bounds)?;
         for (n, pass) in all.iter().enumerate() {
@@ -115,7 +116,7 @@ impl Engine {
         let status = Status::new(self, recorder.plan())?;
         status.clear()?;
         let most = passes.iter().map(|p| p.indices.size).max().unwrap_or(16);
-        let window = self.allocate("indices", most, 1)?;
+        let window = self.allocate("indices", most, &[])?;
         for pass in passes {
             let bytes = segment_of(host.indices, host.indices_at, &pass.indices);
             self.write(&window, bytes, drive, &mut |_, _| ()).await?;

@@ -173,8 +173,9 @@ impl Engine {
         }
         let bytes = bytemuck::cast_slice(view.data());
         let (layout, range) = reached(view.layout(), size_of::<T>());
-        let row_bytes = row_elements(&layout) * size_of::<T>();
-        let storage = self.allocate("tensor", range.len() as u64, row_bytes)?;
+        let width = size_of::<T>();
+        let units = [row_elements(&layout) * width, width];
+        let storage = self.allocate("tensor", range.len() as u64, &units)?;
         self.write(&storage, &bytes[range], drive, progress).await?;
         self.settle().await?;
         Ok(DeviceTensor::new(storage, layout))
@@ -188,7 +189,7 @@ impl Engine {
         let (layout, range) = reached(view.layout(), 1);
         let wide = I::widened(&view.data()[range]);
         let row_bytes = row_elements(&layout) * I::TYPE.bytes();
-        let storage = self.allocate("tensor", wide.len() as u64, row_bytes)?;
+        let storage = self.allocate("tensor", wide.len() as u64, &[row_bytes])?;
         self.write(&storage, &wide, drive, &mut |_, _| ()).await?;
         self.settle().await?;
         Ok(DeviceTensor::new(storage, layout))
