@@ -5,7 +5,7 @@
 
 use libfuzzer_sys::arbitrary::{self, Arbitrary, Unstructured};
 use libfuzzer_sys::fuzz_target;
-use wgpu_gather::plan::{Geometry, Kernel, Starts};
+use wgpu_gather::plan::{CheckPass, Geometry, Kernel, Segment, Starts};
 use wgpu_gather::verify::{Call, Outcome, check_call};
 use wgpu_gather::{
     ElementsShapes, Executor, Fill, IndexType, Layout, Negative, Op, OutOfBounds, Plan, Rules,
@@ -94,8 +94,19 @@ fn check_kernels(plan: &Plan, starts: Starts, max_workgroups: u32) {
         }
         Err(error) => assert!(!error.to_string().is_empty()),
     }
-    match Kernel::check(plan, starts, max_workgroups) {
-        Ok((workgroups, _)) => assert!(workgroups.iter().all(|&n| (1..=limit).contains(&n))),
+    let pass = CheckPass {
+        geometry: plan.lookups().clone(),
+        lookups: 0..plan.lookups().elements(),
+        indices: Segment {
+            part: 0,
+            offset: 0,
+            size: 16,
+            start: starts.indices.wrapping_neg(),
+            owned_from: 0,
+        },
+    };
+    match Kernel::check(plan, &pass, max_workgroups) {
+        Ok((workgroups, ..)) => assert!(workgroups.iter().all(|&n| (1..=limit).contains(&n))),
         Err(error) => assert!(!error.to_string().is_empty()),
     }
 }

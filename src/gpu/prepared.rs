@@ -102,6 +102,8 @@ impl Prepared {
     /// [`Error::GpuOutOfMemory`].
     pub fn status(&self) -> Result<Status> {
         let status = Status::new(&self.engine, self.plan())?;
+        // What is recorded with it may be submitted when it is gone: its buffer serves no other.
+        status.owned().share();
         status.clear()?;
         Ok(status)
     }

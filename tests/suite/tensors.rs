@@ -3,7 +3,7 @@
 use wgpu_gather::gpu::{DeviceTensor, Engine};
 use wgpu_gather::verify::{Call, builtin, call_from, compare};
 use wgpu_gather::{
-    BadIndex, Element, Error, Executor, Index, IndexType, Layout, Op, OpKind, Result, Rules,
+    BadIndex, Element, Error, Executor, Index, IndexType, Layout, Op, OpKind, Plan, Result, Rules,
     Tensor, TensorView,
 };
 
@@ -322,6 +322,19 @@ fn dropped_tensors_serve_the_next_ones() {
         drop(second);
         assert_eq!(engine.unused_bytes(), once);
         assert_eq!(engine.free_unused(), once);
+        assert_eq!(engine.unused_bytes(), 0);
+        // Of a status, the caller may have recorded something that is not yet submitted.
+        let (params, indices) = (table.layout(), ids.layout());
+        let plan = Plan::new(
+            Op::gather(0),
+            &Rules::ONNX,
+            4,
+            params,
+            IndexType::U32,
+            indices,
+        );
+        let prepared = block_on(engine.prepare(&plan.unwrap())).unwrap();
+        drop(prepared.status().unwrap());
         assert_eq!(engine.unused_bytes(), 0);
     }
 }
