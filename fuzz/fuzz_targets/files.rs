@@ -13,6 +13,12 @@ use wgpu_gather::Params;
 #[allow(dead_code, unused_imports, reason = "the command also writes files")]
 #[path = "../../cli/src/files/mod.rs"]
 mod files;
+#[allow(dead_code, reason = "what the command writes files with")]
+#[path = "../../cli/src/interrupt.rs"]
+mod interrupt;
+#[allow(dead_code, reason = "what the command writes files with")]
+#[path = "../../cli/src/text.rs"]
+mod text;
 
 use files::{Array, Source, Stored};
 
