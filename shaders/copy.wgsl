@@ -11,7 +11,7 @@ struct Source {
     params: u32,      // the first lane of the row, in its segment
     valid: bool,      // whether the indices are good
     mine: bool,       // whether this pass writes the row
-    segment: u32,     // 0, unless WIDE
+    segment: u32,     // 0, unless there are several
     params_high: u32, // while it is looked up, if WIDE
 }
 
@@ -30,9 +30,7 @@ fn look_up(at: Place) -> Source {
             }
         }
     }
-    if (WIDE) {
-        find_segment(&source);
-    }
+    find_segment(&source);
     return source;
 }
 
@@ -48,29 +46,6 @@ fn add_coordinate(at: Place, k: u32, source: ptr<function, Source>) {
     } else {
         (*source).params += coordinate.low * c.y;
     }
-}
-
-// The segment that holds the row, and where. A row lies within one segment: the host has cut
-// params so. Lanes of a binding are below 2^31, so the difference to the first lane of the segment
-// is right in 32 bits. A row of another pass, and one that a bad index selects, is read from lane
-// 0 of segment 0, which is there.
-fn find_segment(source: ptr<function, Source>) {
-    let lane = vec2((*source).params, (*source).params_high);
-    var segment = geometry.segments[0];
-    var number = 0u;
-    for (var n = 1u; n < geometry.segment_count; n++) {
-        let next = geometry.segments[n];
-        if (!is_less(lane, next.xy)) {
-            segment = next;
-            number = n;
-        }
-    }
-    let owned = !is_less(lane, geometry.segments[0].xy)
-        && is_less(lane, vec2(geometry.owned_to, geometry.owned_to_high));
-    let valid = (*source).valid;
-    (*source).mine = select(geometry.fills != 0u, owned, valid);
-    (*source).segment = select(0u, number, valid && owned);
-    (*source).params = select(0u, lane.x - segment.x + segment.z, valid && owned);
 }
 
 // Lane `column` of a row. What a bad index would read is not read: lane 0 is, which is there as

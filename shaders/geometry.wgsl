@@ -11,7 +11,8 @@ struct Geometry {
     coordinates: array<vec4<u32>, 32>, // extent, params stride, and the high words of both
     divisors: array<vec4<u32>, 32>,    // of each loop: multiplier and shift to divide by its extent
     fill: array<vec4<u32>, 16>,        // what is written where an index is bad
-    segments: array<vec4<u32>, 8>,     // of params: first lane (two words), where its binding has it
+    segments: array<vec4<u32>, 8>,     // of params: first lane (two words), from a lane to where
+                                       // the binding has it
     loop_count: u32,
     depth: u32,           // the number of coordinates
     index_step: u32,      // from one component of an index tuple to the next
@@ -30,7 +31,6 @@ struct Geometry {
     first_lookup: u32,    // the number of the first lookup of a check, and its high word
     first_lookup_high: u32,
     params_offset_high: u32,
-    segment_count: u32,
     owned_to: u32,        // the first lane of params that another pass reads, and its high word
     owned_to_high: u32,
     fills: u32,           // 1: this pass writes what bad indices leave
@@ -44,7 +44,7 @@ struct Geometry {
 override LOOPS: u32 = 0u;     // 1 or 4: at most so many; 0: any number
 override DEPTH: u32 = 0u;     // 1: one coordinate; 3: two or three; 0: any number
 override PLAIN: bool = false; // a bad index leaves zeros: no clipping, wrapping, fill value
-override WIDE: bool = false;  // positions in params take 64 bits: see segments.wgsl
+override WIDE: bool = false;  // positions in params take 64 bits
 
 const WORKGROUP = 256u;
 

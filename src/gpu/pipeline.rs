@@ -5,7 +5,7 @@ use std::sync::{Mutex, PoisonError};
 
 use crate::error::Result;
 use crate::gpu::late::Late;
-use crate::gpu::shader::{Specialisation, Stage, segment_binding};
+use crate::gpu::shader::{Specialisation, Stage, segment_binding, segment_counts};
 
 /// The bindings, as the shaders number them.
 pub(super) const GEOMETRY: u32 = 0;
@@ -31,8 +31,8 @@ pub(super) struct Pipeline {
 #[derive(Debug)]
 pub(super) struct Pipelines {
     copy: (wgpu::BindGroupLayout, wgpu::PipelineLayout),
-    /// For several segments of params.
-    wide: (wgpu::BindGroupLayout, wgpu::PipelineLayout),
+    /// For so many segments of params.
+    segments: Vec<(u32, (wgpu::BindGroupLayout, wgpu::PipelineLayout))>,
     check: (wgpu::BindGroupLayout, wgpu::PipelineLayout),
     limit: (wgpu::BindGroupLayout, wgpu::PipelineLayout),
     compiled: Mutex<HashMap<Specialisation, Pipeline>>,
@@ -73,11 +73,14 @@ impl Pipelines {
             entry(PARAMS, storage(true)),
             entry(OUTPUT, storage(false)),
         ];
-        let further = (1..segments).map(|n| entry(segment_binding(n), storage(true)));
-        let wide: Vec<_> = copy.into_iter().chain(further).collect();
+        let segments = segment_counts(segments).into_iter().map(|count| {
+            let further = (1..count).map(|n| entry(segment_binding(n), storage(true)));
+            let all: Vec<_> = copy.into_iter().chain(further).collect();
+            (count, layouts("wgpu-gather segments", &all))
+        });
         Pipelines {
             copy: layouts("wgpu-gather copy", &copy),
-            wide: layouts("wgpu-gather segments", &wide),
+            segments: segments.collect(),
             check: layouts(
                 "wgpu-gather check",
                 &[
@@ -131,9 +134,12 @@ impl Pipelines {
             label: Some(&label),
             source: wgpu::ShaderSource::Wgsl(source.into()),
         });
+        let several = |(count, _): &&(u32, _)| *count == specialisation.segments;
         let (bindings, layout) = match specialisation.stage {
-            Stage::Copy(..) if specialisation.segments > 0 => &self.wide,
-            Stage::Copy(..) => &self.copy,
+            Stage::Copy(..) => match self.segments.iter().find(several) {
+                Some((_, layouts)) => layouts,
+                None => &self.copy,
+            },
             Stage::Count | Stage::Locate => &self.check,
             Stage::Limit => &self.limit,
         };

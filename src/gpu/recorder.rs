@@ -59,7 +59,7 @@ impl Recorder {
         if !plan.is_empty() {
             let mut stages = Vec::new();
             match Kernel::copy(&plan, Starts::default(), engine.bounds().workgroups) {
-                Ok(kernel) => stages.push(Specialisation::of(&plan, &kernel, engine.bounds())),
+                Ok(kernel) => stages.push(Specialisation::of(&plan, &kernel, 1, engine.bounds())),
                 // It takes several passes, which depend on where the tensors lie.
                 Err(Error::TooMany { .. }) => {}
                 Err(error) => return Err(error),
@@ -136,7 +136,8 @@ impl Recorder {
         let plan = self.plan.part(pass);
         let kernel = Kernel::of_pass(&plan, pass, true, engine.bounds().workgroups)?;
         let limited = self.limited(pass, &kernel)?;
-        let stage = Specialisation::of(&plan, &kernel, engine.bounds());
+        let segments = pass.params.len();
+        let stage = Specialisation::of(&plan, &kernel, segments, engine.bounds());
         let (limit, launch) = counted::launch(engine, stage, &kernel.block, &limited, count)?;
         Ok(vec![limit, self.bind(engine, placed, pass, &launch)?])
     }
@@ -198,7 +199,8 @@ impl Recorder {
         }
         let plan = self.plan.part(pass);
         let kernel = Kernel::of_pass(&plan, pass, false, engine.bounds().workgroups)?;
-        let stage = Specialisation::of(&plan, &kernel, engine.bounds());
+        let segments = pass.params.len();
+        let stage = Specialisation::of(&plan, &kernel, segments, engine.bounds());
         let made = Launch::new(engine, stage, &kernel.block, kernel.workgroups)?;
         if whole {
             let mut kept = kept();

@@ -1,6 +1,6 @@
 //! The shaders: parts under `shaders/`, joined by concatenation, specialised by overrides.
 
-use crate::plan::{Bounds, Form, Kernel, KernelKind, Plan};
+use crate::plan::{Bounds, Form, Kernel, KernelKind, Plan, Positions};
 
 /// What a pipeline does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -16,9 +16,14 @@ pub enum Stage {
 }
 
 impl Stage {
-    /// Whether there is such a stage for several segments of params.
-    fn can_be_wide(&self) -> bool {
-        matches!(self, Stage::Copy(kind, _, form) if kind.can_be_wide() && form.can_be_wide())
+    /// The numbers of segments of params that there are pipelines for, if up to `most` are bound.
+    /// Positions of 64 bits have one number: what needs them is not made fast.
+    fn segments(&self, most: u32) -> Vec<u32> {
+        match self {
+            Stage::Copy(_, _, Form::Single) => segment_counts(most),
+            Stage::Copy(_, _, Form::General) => vec![most],
+            _ => Vec::new(),
+        }
     }
 }
 
@@ -30,19 +35,24 @@ pub struct Specialisation {
     pub stage: Stage,
     /// Words of an index: 1 or 2.
     pub index_words: u32,
-    /// Segments of params that are bound, for positions of 64 bits; 0, if positions take 32.
+    /// Segments of params that are bound; 0, if it is one, the positions in which need no search.
     pub segments: u32,
 }
 
 impl Specialisation {
-    /// The pipeline that executes `kernel` for `plan`.
-    pub(crate) fn of(plan: &Plan, kernel: &Kernel, bounds: &Bounds) -> Self {
+    /// The pipeline that executes `kernel` for `plan`, with so many segments of params.
+    pub fn of(plan: &Plan, kernel: &Kernel, segments: usize, bounds: &Bounds) -> Self {
         let stage = Stage::Copy(kernel.kind, kernel.lane_bytes, kernel.form);
+        let most = bounds.segments as u32;
+        let enough = |count: &u32| *count as usize >= segments;
         Specialisation {
-            segments: if kernel.wide {
-                bounds.segments as u32
-            } else {
-                0
+            segments: match kernel.positions {
+                Positions::Bound => 0,
+                _ => stage
+                    .segments(most)
+                    .into_iter()
+                    .find(enough)
+                    .unwrap_or(most),
             },
             ..Self::new(stage, plan)
         }
@@ -72,7 +82,7 @@ impl Specialisation {
             for &lane in lanes {
                 stages.push(Stage::Copy(kind, lane, Form::Single));
                 stages.push(Stage::Copy(kind, lane, Form::Nested));
-                if !matches!(kind, Runs | Packed4) {
+                if !kind.is_fast() {
                     stages.push(Stage::Copy(kind, lane, Form::Tuples));
                     stages.push(Stage::Copy(kind, lane, Form::General));
                 }
@@ -86,22 +96,27 @@ impl Specialisation {
         let narrow = stages
             .iter()
             .flat_map(|&stage| [with(stage, 1, 0), with(stage, 2, 0)]);
-        let wide = stages.iter().filter(|s| s.can_be_wide());
-        let wide = wide.flat_map(|&stage| [with(stage, 1, segments), with(stage, 2, segments)]);
+        let several = stages.iter().flat_map(|&stage| {
+            let counts = stage.segments(segments).into_iter();
+            counts.flat_map(move |count| [with(stage, 1, count), with(stage, 2, count)])
+        });
         let limit = with(Stage::Limit, 1, 0);
-        narrow.chain(wide).chain([limit]).collect()
+        narrow.chain(several).chain([limit]).collect()
     }
 
     /// The WGSL of the whole module.
     pub fn source(&self) -> String {
-        let load = load(self.segments);
+        let segments = match self.segments {
+            0 => include_str!("../../shaders/segment.wgsl").to_owned(),
+            several => load(several) + include_str!("../../shaders/segments.wgsl"),
+        };
         let parts: &[&str] = match self.stage {
             Stage::Copy(kind, lane_bytes, _) => &[
                 GEOMETRY,
                 INDEX,
                 lane(lane_bytes),
                 COPY,
-                &load,
+                &segments,
                 match (kind, lane_bytes) {
                     (KernelKind::Runs, 8) => include_str!("../../shaders/runs2.wgsl"),
                     (KernelKind::Runs, _) => include_str!("../../shaders/runs1.wgsl"),
@@ -130,7 +145,11 @@ impl Specialisation {
 
     /// Whether positions in params take 64 bits. Checks read extents only, of any size.
     fn is_wide(&self) -> bool {
-        self.segments > 0 || matches!(self.stage, Stage::Count | Stage::Locate)
+        match self.stage {
+            Stage::Copy(_, _, form) => self.segments > 0 && form == Form::General,
+            Stage::Count | Stage::Locate => true,
+            Stage::Limit => false,
+        }
     }
 
     /// The entry point in that module.
@@ -180,22 +199,28 @@ const PACKED4: &str = include_str!("../../shaders/packed4.wgsl");
 const UNITS: &str = include_str!("../../shaders/units.wgsl");
 const CHECK: &str = include_str!("../../shaders/check.wgsl");
 
-/// Loads a lane of params from one of so many bindings. WGSL has no arrays of bindings.
+/// The numbers of segments that pipelines are compiled for, if up to `most` are bound. A device that
+/// runs all sides of a branch takes its time for every segment that a pipeline knows of: on
+/// lavapipe, two segments take 1.05 to 1.2 times as long as one in a pipeline for 2, and 1.2 to 1.8
+/// times in one for 8.
+pub(super) fn segment_counts(most: u32) -> Vec<u32> {
+    let fewer = [2, 4].into_iter().filter(|&count| count < most);
+    fewer.chain([most]).collect()
+}
+
+/// Loads a lane of params from one of so many bindings.
 fn load(segments: u32) -> String {
-    let further = 1..segments.max(1);
+    let further = 1..segments;
     let declarations = further.clone().map(|n| {
         let binding = segment_binding(n);
         format!("@group(0) @binding({binding}) var<storage, read> params_{n}: array<Lane>;\n")
     });
     let cases = further.map(|n| format!("        case {n}u: {{ return params_{n}[at]; }}\n"));
     let (declarations, cases): (String, String) = (declarations.collect(), cases.collect());
-    let body = match cases.is_empty() {
-        true => "    return params[at];\n".to_owned(),
-        false => format!(
-            "    switch segment {{\n{cases}        default: {{ return params[at]; }}\n    }}\n"
-        ),
-    };
-    format!("{declarations}\nfn load(segment: u32, at: u32) -> Lane {{\n{body}}}\n")
+    let default = "        default: { return params[at]; }\n";
+    let switch = format!("    switch segment {{\n{cases}{default}    }}\n");
+    let load = format!("fn load(segment: u32, at: u32) -> Lane {{\n{switch}}}\n");
+    format!("const SEGMENTS = {segments}u;\n{declarations}\n{load}\n")
 }
 
 /// The binding of segment `n` of params, from 1 on.

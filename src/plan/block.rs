@@ -3,7 +3,7 @@
 use bytemuck::{Pod, Zeroable};
 
 use crate::error::{Error, Result};
-use crate::plan::{Coordinate, Geometry, Loop, Pass, Plan};
+use crate::plan::{Coordinate, Geometry, Loop, Pass, Plan, Positions};
 use crate::rules::{Negative, OutOfBounds};
 
 /// How many loops the uniform block carries.
@@ -54,10 +54,9 @@ pub struct GeometryBlock {
     pub(super) row_divisor: [u32; 2],
     pub(super) first_lookup: [u32; 2],
     params_offset_high: u32,
-    segment_count: u32,
     owned_to: [u32; 2],
     fills: u32,
-    padding: u32,
+    padding: [u32; 2],
 }
 
 /// Writes what a bad index leaves in the output, as lanes; returns after how many it repeats.
@@ -77,8 +76,7 @@ pub(super) struct Scale<'a> {
     pub(super) plan: &'a Plan,
     pub(super) lane_bytes: usize,
     pub(super) starts: Starts,
-    /// Whether positions in params take 64 bits.
-    pub(super) wide: bool,
+    pub(super) positions: Positions,
 }
 
 impl Scale<'_> {
@@ -120,15 +118,22 @@ impl Scale<'_> {
         Ok(block)
     }
 
+    /// Whether 32 bits hold the lanes of all that the passes over this box may read, and one more.
+    pub(super) fn reaches(&self, pass: &Pass) -> bool {
+        let bytes = pass.params_end.wrapping_sub(pass.base);
+        (0..i64::from(u32::MAX)).contains(&(bytes / self.lane_bytes as i64))
+    }
+
     /// The segments of a pass; lanes of params count from byte `base` of the data.
     pub(super) fn segments(&self, block: &mut GeometryBlock, pass: &Pass) {
         let lanes = |bytes: i64| bytes.wrapping_div(self.lane_bytes as i64);
+        // No position reaches a segment that is not there.
+        block.segments = [[u32::MAX; 4]; MAX_SEGMENTS];
         for (to, segment) in block.segments.iter_mut().zip(&pass.params) {
             let [low, high] = words(lanes(segment.owned_from - pass.base));
-            let bound = lanes(segment.owned_from - segment.start);
-            *to = [low, high, bound as u32, 0];
+            let [shift, _] = words(lanes(pass.base - segment.start));
+            *to = [low, high, shift, 0];
         }
-        block.segment_count = pass.params.len() as u32;
         block.owned_to = match pass.owned_to {
             i64::MAX => [u32::MAX; 2],
             byte => words(lanes(byte - pass.base)),
@@ -138,7 +143,7 @@ impl Scale<'_> {
 
     fn coordinate(&self, c: &Coordinate) -> Result<[u32; 4]> {
         let [stride, stride_high] = self.params_stride(c.stride)?;
-        if self.wide {
+        if self.positions == Positions::Wide {
             let [extent, extent_high] = words(c.extent as i64);
             return Ok([extent, stride, stride_high, extent_high]);
         }
@@ -149,7 +154,7 @@ impl Scale<'_> {
     fn params_stride(&self, elements: isize) -> Result<[u32; 2]> {
         let bytes = elements as i128 * self.plan.element_bytes() as i128;
         let lanes = bytes / self.lane_bytes as i128;
-        if self.wide {
+        if self.positions == Positions::Wide {
             // Beyond 64 bits there is no element.
             return Ok(words(lanes as i64));
         }

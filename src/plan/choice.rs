@@ -24,9 +24,9 @@ pub enum KernelKind {
 }
 
 impl KernelKind {
-    /// Whether it writes what one pass has of the output, and leaves the rest.
-    pub fn can_be_wide(self) -> bool {
-        !matches!(self, KernelKind::Runs | KernelKind::Packed4)
+    /// Whether it makes several words of the output at once, and so all of them or none.
+    pub(crate) fn is_fast(self) -> bool {
+        matches!(self, KernelKind::Runs | KernelKind::Packed4)
     }
 }
 
@@ -43,13 +43,6 @@ pub enum Form {
     General,
 }
 
-impl Form {
-    /// Whether kernels for several segments of params are compiled for it.
-    pub(crate) fn can_be_wide(self) -> bool {
-        matches!(self, Form::Single | Form::General)
-    }
-}
-
 /// Which kernels there are to choose from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kernels {
@@ -57,7 +50,10 @@ pub(super) enum Kernels {
     All,
     /// Those that can make a part of their output, counted in rows.
     Counted,
-    /// Those that can read several segments of params.
+    /// Those that read several segments of params, at positions of 32 bits; if `whole`, no other
+    /// pass makes a part of their output.
+    Segments { whole: bool },
+    /// Those that read several segments of params, at positions of 64 bits.
     Wide,
 }
 
@@ -74,7 +70,10 @@ impl Choice {
     /// The kernel for a non-empty `plan` and tensors that start at `starts`.
     pub(super) fn new(plan: &Plan, starts: Starts, kernels: Kernels) -> Choice {
         let (form, form_reason) = match form(plan) {
-            (form, _) if kernels == Kernels::Wide && !form.can_be_wide() => {
+            (_, FormReason::Enough) if kernels == Kernels::Wide => {
+                (Form::General, FormReason::Wide)
+            }
+            (Form::Nested | Form::Tuples, _) if matches!(kernels, Kernels::Segments { .. }) => {
                 (Form::General, FormReason::Segments)
             }
             chosen => chosen,
@@ -114,8 +113,13 @@ impl Choice {
 /// What keeps an invocation from making four words of the output at once: no byte of them may
 /// belong to something else.
 fn four_at_once(plan: &Plan, starts: Starts, kernels: Kernels, form: Form) -> Option<NotFour> {
-    if kernels != Kernels::All {
-        Some(NotFour::Segments)
+    let whole = match kernels {
+        Kernels::All => true,
+        Kernels::Segments { whole } => whole,
+        Kernels::Counted | Kernels::Wide => false,
+    };
+    if !whole {
+        Some(NotFour::Part)
     } else if !matches!(form, Form::Single | Form::Nested) {
         Some(NotFour::Form)
     } else if !starts.output.is_multiple_of(16) {

@@ -21,7 +21,7 @@ pub use choice::{Form, KernelKind};
 pub use explain::{Dispatches, Explanation};
 pub use geometry::{Coordinate, Geometry, Loop};
 pub use host::{HostCall, HostReason, StreamSizes};
-pub use kernel::{Kernel, Work};
+pub use kernel::{Kernel, Positions, Work};
 pub use limit::{LimitBlock, Limited};
 pub use origin::{LoopDims, Origins};
 pub use passes::{Bounds, CheckPass, Part, Parts, Pass, Segment, check_passes, passes};
@@ -228,7 +228,7 @@ impl Plan {
     }
 
     /// The part of the plan that one pass executes.
-    pub(crate) fn part(&self, pass: &Pass) -> Plan {
+    pub fn part(&self, pass: &Pass) -> Plan {
         self.over(pass.geometry.clone())
     }
 

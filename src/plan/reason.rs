@@ -39,8 +39,8 @@ pub enum NotFour {
     ShortRow,
     /// The innermost loop over lookups does not run in whole fours.
     RunLength,
-    /// The kernel reads several segments, or makes a part of its output.
-    Segments,
+    /// The kernel makes a part of its output.
+    Part,
     /// It is not compiled for so general a case.
     Form,
     /// The output does not start at a multiple of 16 bytes.
@@ -62,6 +62,8 @@ pub enum FormReason {
     Coordinates,
     /// Params has several segments, for which not every form is compiled.
     Segments,
+    /// Positions in params take 64 bits, for which one form is compiled.
+    Wide,
 }
 
 /// What a lane has to divide.
@@ -135,7 +137,7 @@ impl fmt::Display for NotFour {
         f.write_str(match self {
             NotFour::ShortRow => "rows are shorter than 16 bytes",
             NotFour::RunLength => "the innermost loop over lookups is not a multiple of 4",
-            NotFour::Segments => "only a part of the tensors is bound",
+            NotFour::Part => "another pass, or a count, may leave it a part of the output",
             NotFour::Form => "the form is too general",
             NotFour::OutputStart => "the output does not start at a multiple of 16 bytes",
             NotFour::OutputLength => "the output is not a multiple of 16 bytes long",
@@ -157,6 +159,7 @@ impl FormReason {
             (FormReason::Loops, _) => "more than four loops over rows",
             (FormReason::Coordinates, _) => "no coordinates, or more than three",
             (FormReason::Segments, _) => "params in segments: not every form is compiled for them",
+            (FormReason::Wide, _) => "positions of 64 bits: no other form is compiled for them",
         }
     }
 }

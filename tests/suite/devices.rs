@@ -371,10 +371,10 @@ fn pipelines_are_compiled_ahead_and_can_be_saved() {
         }
         let has_cache = options.pipeline_cache.is_some();
         let own = block_on(Engine::with_options(device, queue, options)).expect("an engine");
-        assert_eq!(
-            block_on(own.warm_up()).unwrap(),
-            Specialisation::all(2).len()
-        );
+        // All storage buffers but two are for segments of params, up to 8.
+        let buffers = own.device().limits().max_storage_buffers_per_shader_stage;
+        let all = Specialisation::all((buffers - 2).min(8));
+        assert_eq!(block_on(own.warm_up()).unwrap(), all.len());
         let data = own.pipeline_cache_data();
         assert_eq!(data.is_some(), has_cache);
         saved += data.map_or(0, |data| data.len());

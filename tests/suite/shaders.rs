@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use naga::back::{glsl, hlsl, msl, pipeline_constants, spv};
 use naga::valid::ValidationFlags;
 use wgpu_gather::gpu::{Specialisation, Stage};
-use wgpu_gather::plan::{Form, Kernel, KernelKind, Starts};
+use wgpu_gather::plan::{Bounds, Form, Kernel, KernelKind, Part, Parts, Plan, Starts, passes};
 use wgpu_gather::verify::{builtin, call_from};
 use wgpu_gather::wgpu::{DownlevelFlags, Features};
 
@@ -112,9 +112,9 @@ fn every_specialisation_is_valid_and_can_be_written_for_every_api() {
 #[test]
 fn the_list_of_specialisations_is_complete() {
     let all: BTreeSet<_> = Specialisation::all(6).into_iter().collect();
-    // 9 copies in 4 forms, 3 in the 2 that are fast, and 2 checks, for each width of an index. Of
-    // the 9, two forms also for several segments of params.
-    assert_eq!(all.len(), (9 * 4 + 3 * 2 + 2 + 9 * 2) * 2 + 1);
+    // 9 copies in 4 forms, 3 in the 2 that are fast, and 2 checks, for each width of an index. For
+    // up to 2, 4 and 6 segments of params all 12 in one form, and for 6 the 9 in another.
+    assert_eq!(all.len(), (9 * 4 + 3 * 2 + 2 + 3 * 12 + 9) * 2 + 1);
     for form in [Form::Single, Form::Nested, Form::Tuples, Form::General] {
         for kind in KINDS {
             let fast_only = matches!(kind, KernelKind::Runs | KernelKind::Packed4);
@@ -157,28 +157,63 @@ fn the_calls_of_the_tests_use_every_kernel() {
         if plan.is_empty() {
             continue;
         }
-        for output in [0, 1, 3] {
+        let kernels = [0, 1, 3].into_iter().filter_map(|output| {
             let starts = Starts {
                 output: output * plan.element_bytes() as u64,
                 ..Starts::default()
             };
-            let Ok(kernel) = Kernel::copy(&plan, starts, 65_535) else {
-                continue;
-            };
-            let specialisation = Specialisation {
-                stage: Stage::Copy(kernel.kind, kernel.lane_bytes, kernel.form),
-                index_words: plan.index_type().bytes() as u32 / 4,
-                segments: 0,
-            };
+            Kernel::copy(&plan, starts, 65_535).ok()
+        });
+        let whole = kernels.map(|kernel| (kernel, 1));
+        let params_bytes = [64, 128, 256].into_iter();
+        let in_segments = params_bytes.flat_map(|bytes| in_segments(&plan, bytes));
+        for (kernel, segments) in whole.chain(in_segments) {
+            let specialisation = Specialisation::of(&plan, &kernel, segments, &bounds(0));
             assert!(all.contains(&specialisation), "{specialisation:?}");
             chosen.insert(specialisation);
         }
     }
     let copies = all
         .into_iter()
-        .filter(|s| matches!(s.stage, Stage::Copy(..)) && s.segments == 0);
+        .filter(|s| matches!(s.stage, Stage::Copy(..)));
     let unused: Vec<_> = copies.filter(|s| !chosen.contains(s)).collect();
     assert!(unused.is_empty(), "{unused:?}");
+}
+
+/// A device that binds six segments of params of so many bytes.
+fn bounds(params_bytes: u64) -> Bounds {
+    Bounds {
+        params_bytes,
+        indices_bytes: 1 << 20,
+        output_bytes: 1 << 20,
+        segments: 6,
+        alignment: 16,
+        pass_bytes: 1 << 20,
+        workgroups: 65_535,
+    }
+}
+
+/// The kernels of a plan's first passes over tensors in one buffer each, where bindings of params
+/// hold so few bytes; with their numbers of segments.
+fn in_segments(plan: &Plan, params_bytes: u64) -> Vec<(Kernel, usize)> {
+    let buffer = |bytes| {
+        [Part {
+            start: 0,
+            offset: 0,
+            bytes,
+        }]
+    };
+    let parts = Parts {
+        params: &buffer(1 << 12),
+        indices: &buffer(1 << 20),
+        output: &buffer(1 << 20),
+    };
+    let passes = passes(plan, parts, &bounds(params_bytes)).unwrap_or_default();
+    let kernels = passes.iter().take(4).filter_map(|pass| {
+        let kernel = Kernel::of_pass(&plan.part(pass), pass, false, 65_535);
+        Some((kernel.ok()?, pass.params.len()))
+    });
+    kernels.collect()
 }
 
 #[test]

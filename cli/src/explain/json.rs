@@ -2,7 +2,9 @@
 
 use anyhow::Result;
 use serde_json::{Value, json};
-use wgpu_gather::plan::{Bounds, Dispatches, Explanation, HostCall, HostReason, LoopDims, Traffic};
+use wgpu_gather::plan::{
+    Bounds, Dispatches, Explanation, HostCall, HostReason, LoopDims, Positions, Traffic,
+};
 
 use crate::bench::case::Scaled;
 use crate::explain::Measured;
@@ -112,7 +114,11 @@ fn dispatches(dispatches: &Dispatches) -> Value {
         "form_reason": kernel.reason.form.text(kernel.form),
         "lane_bytes": kernel.lane_bytes,
         "lane_limits": limits.collect::<Vec<_>>(),
-        "wide": kernel.wide,
+        "positions": match kernel.positions {
+            Positions::Bound => "bound",
+            Positions::Segments => "segments",
+            Positions::Wide => "wide",
+        },
     })
 }
 

@@ -170,7 +170,16 @@ impl Explanation {
         let part = self.plan.part(pass);
         let kernel = Kernel::of_pass(&part, pass, false, self.bounds.workgroups)?;
         let alike = |d: &Dispatches| {
-            let of = |k: &Kernel| (k.kind, k.form, k.lane_bytes, k.wide, k.workgroups, k.reason);
+            let of = |k: &Kernel| {
+                (
+                    k.kind,
+                    k.form,
+                    k.lane_bytes,
+                    k.positions,
+                    k.workgroups,
+                    k.reason,
+                )
+            };
             of(&d.kernel) == of(&kernel) && (d.first, d.segments) == (pass.first, pass.params.len())
         };
         match self.dispatches.iter_mut().find(|d| alike(d)) {

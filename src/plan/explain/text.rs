@@ -4,7 +4,7 @@ use std::fmt::{self, Display, Formatter};
 
 use crate::plan::explain::{Dispatches, Explanation};
 use crate::plan::kernel::WORKGROUP;
-use crate::plan::{HostCall, HostReason, KernelKind, LaneLimit, LoopDims, SECTOR_BYTES};
+use crate::plan::{HostCall, HostReason, KernelKind, LaneLimit, LoopDims, Positions, SECTOR_BYTES};
 use crate::rules::{Negative, OutOfBounds, Rules};
 
 impl Display for Explanation {
@@ -187,14 +187,17 @@ impl Dispatches {
     fn kernel(&self) -> String {
         let kernel = &self.kernel;
         let (kind, form) = (kernel.kind.name(), kernel.form.name());
-        let wide = if kernel.wide {
-            ", positions of 64 bits"
-        } else {
-            ""
+        let positions = match kernel.positions {
+            Positions::Bound => "",
+            Positions::Segments => ", in segments",
+            Positions::Wide => ", in segments, positions of 64 bits",
         };
         let lanes = size(kernel.lane_bytes as u64);
         [
-            format!("{:<12}{kind}, {form}, lanes of {lanes}{wide}\n", "  kernel"),
+            format!(
+                "{:<12}{kind}, {form}, lanes of {lanes}{positions}\n",
+                "  kernel"
+            ),
             format!("{:<12}{kind}: {}\n", "", kernel.reason.kind),
             format!(
                 "{:<12}{form}: {}\n",

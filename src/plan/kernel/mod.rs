@@ -26,14 +26,25 @@ pub struct Kernel {
     pub lane_bytes: usize,
     /// Why it is this one.
     pub reason: Reason,
-    /// Whether positions in params take 64 bits, and params several segments.
-    pub wide: bool,
+    /// What positions in params are.
+    pub positions: Positions,
     /// Workgroups in x, y and z.
     pub workgroups: [u32; 3],
     /// What there is to do, and how much of it a workgroup does.
     pub work: Work,
     /// The uniform block.
     pub block: GeometryBlock,
+}
+
+/// What the positions of a kernel in params are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Positions {
+    /// Lanes of the one binding.
+    Bound,
+    /// Lanes from the first segment on, which fit 32 bits.
+    Segments,
+    /// Lanes from the first segment on, in 64 bits.
+    Wide,
 }
 
 /// How many workgroups so many rows take: `(rows * scale + lead) / span`, rounded up.
@@ -78,8 +89,25 @@ impl Kernel {
                 made => return made,
             }
         }
+        let whole = pass.is_whole() && !counted;
+        let (choice, scale) = Kernel::choose(plan, pass.starts(), Kernels::Segments { whole });
+        if choice.form == Form::Single && scale.reaches(pass) {
+            match Kernel::in_segments(&choice, &scale, pass, max_workgroups) {
+                Err(Error::TooMany { .. }) => {}
+                made => return made,
+            }
+        }
         let (choice, scale) = Kernel::choose(plan, pass.starts(), Kernels::Wide);
-        let mut kernel = Kernel::new(&choice, &scale, max_workgroups)?;
+        Kernel::in_segments(&choice, &scale, pass, max_workgroups)
+    }
+
+    fn in_segments(
+        choice: &Choice,
+        scale: &Scale<'_>,
+        pass: &Pass,
+        max_workgroups: u32,
+    ) -> Result<Kernel> {
+        let mut kernel = Kernel::new(choice, scale, max_workgroups)?;
         scale.segments(&mut kernel.block, pass);
         Ok(kernel)
     }
@@ -102,7 +130,11 @@ impl Kernel {
             plan,
             lane_bytes: choice.lane_bytes,
             starts,
-            wide: kernels == Kernels::Wide,
+            positions: match kernels {
+                Kernels::All | Kernels::Counted => Positions::Bound,
+                Kernels::Segments { .. } => Positions::Segments,
+                Kernels::Wide => Positions::Wide,
+            },
         };
         (choice, scale)
     }
@@ -153,7 +185,7 @@ impl Kernel {
             form,
             lane_bytes,
             reason: choice.reason,
-            wide: scale.wide,
+            positions: scale.positions,
             workgroups: [x, y, z],
             work,
             block,
@@ -180,7 +212,7 @@ impl Kernel {
                 output: 0,
             },
             // Extents may be those of params beyond a binding.
-            wide: true,
+            positions: Positions::Wide,
         };
         let mut block = scale.block(&pass.geometry, &pass.geometry.loops)?;
         let count = pass.lookups.len() as u64;

@@ -3,7 +3,7 @@
 use super::*;
 use crate::index::IndexType;
 use crate::op::Op;
-use crate::plan::Segment;
+use crate::plan::{Bounds, Part, Parts, Segment, passes};
 use crate::rules::{Fill, OutOfBounds, Rules};
 use crate::shape::Layout;
 
@@ -180,4 +180,49 @@ fn counts_beyond_32_bits_are_refused() {
     let copy = Kernel::copy(&plan, Starts::default(), 65_535);
     assert_eq!(copy.unwrap_err(), refused);
     assert_eq!(check(&plan, 0).unwrap_err(), refused);
+}
+
+#[test]
+fn positions_take_64_bits_only_beyond_32() {
+    // Rows of 3 bytes, up to 2^32 of them in all.
+    let positions = |rows: usize, indices: &[usize]| {
+        let params = Layout::contiguous(&[rows, 3]);
+        let indices = Layout::contiguous(indices);
+        let plan = plan(Op::gather(0), &Rules::default(), 1, &params, &indices);
+        let part = |bytes: usize| {
+            [Part {
+                start: 0,
+                offset: 0,
+                bytes: bytes.next_multiple_of(16) as u64,
+            }]
+        };
+        let parts = Parts {
+            params: &part(rows * 3),
+            indices: &part(1 << 20),
+            output: &part(1 << 20),
+        };
+        let bounds = Bounds {
+            params_bytes: 1 << 30,
+            indices_bytes: 1 << 30,
+            output_bytes: 1 << 30,
+            segments: 2,
+            alignment: 256,
+            pass_bytes: 1 << 30,
+            workgroups: 65_535,
+        };
+        let passes = passes(&plan, parts, &bounds).unwrap();
+        let of = |pass| Kernel::of_pass(&plan.part(pass), pass, false, 65_535).unwrap();
+        let kernels: Vec<_> = passes.iter().map(of).collect();
+        let [first, rest @ ..] = &kernels[..] else {
+            panic!("a pass")
+        };
+        assert!(rest.iter().all(|k| k.positions == first.positions));
+        (first.positions, first.form, kernels.len())
+    };
+    let (bound, several, wide) = (Positions::Bound, Positions::Segments, Positions::Wide);
+    let most = u32::MAX as usize / 3;
+    assert_eq!(positions(1 << 20, &[10]), (bound, Form::Single, 1));
+    assert_eq!(positions(1 << 29, &[10]), (several, Form::Single, 1));
+    assert_eq!(positions(most - 6, &[10]), (several, Form::Single, 3));
+    assert_eq!(positions(most, &[10]), (wide, Form::General, 3));
 }

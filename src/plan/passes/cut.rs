@@ -269,6 +269,7 @@ impl Cutter<'_> {
                 elements: elements.clone(),
                 params: group.to_vec(),
                 base: segments.first().map_or(0, |s| s.start),
+                params_end: segments.last().map_or(0, |s| s.start + s.size as i64),
                 owned_to: groups
                     .get(n + 1)
                     .map_or(i64::MAX, |next| next[0].owned_from),

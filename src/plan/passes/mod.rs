@@ -68,6 +68,8 @@ pub struct Pass {
     pub base: i64,
     /// The byte of params where the next pass over the same box takes over.
     pub owned_to: i64,
+    /// The byte of params behind all that the passes over the box bind.
+    pub params_end: i64,
     /// What is bound of indices; nothing, if there are none.
     pub indices: Option<Segment>,
     /// What is bound of the output.
@@ -81,7 +83,12 @@ pub struct Pass {
 impl Pass {
     /// Whether no other pass makes its box, from params in one segment.
     pub fn is_alone(&self) -> bool {
-        self.params.len() <= 1 && self.first && self.owned_to == i64::MAX
+        self.params.len() <= 1 && self.is_whole()
+    }
+
+    /// Whether no other pass makes its box.
+    pub fn is_whole(&self) -> bool {
+        self.first && self.owned_to == i64::MAX
     }
 
     /// Where the tensors start in their bindings; params in that of the first segment of the box.

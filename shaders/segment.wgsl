@@ -1,0 +1,8 @@
+// Params in one segment.
+
+fn find_segment(source: ptr<function, Source>) {
+}
+
+fn load(segment: u32, at: u32) -> Lane {
+    return params[at];
+}
