@@ -25,4 +25,5 @@ fi
 cargo clippy --locked --package bindgen -- -D warnings
 ./build.sh
 npm ci --no-audit --no-fund
+npm run types
 node test/browser.js

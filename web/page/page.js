@@ -1,5 +1,5 @@
 // The page: one call in a form, its three tensors side by side.
-import { Engine, explain, init } from './index.js';
+import { Engine, init } from './index.js';
 import { MOST, coordinates, position, show, walk } from './cells.js';
 import { readNpy, writeNpy } from './npy.js';
 import { offerMeasure } from './measure.js';
@@ -139,7 +139,7 @@ async function run() {
   let call, output, sources, plan, failed;
   try {
     call = read();
-    plan = await explain(call.op, call.params, call.indices, call.options);
+    plan = await state.engine.explain(call.op, call.params, call.indices, call.options);
     output = await gather(state.engine, call);
     sources = await sourcesOf(call);
   } catch (error) {
