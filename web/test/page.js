@@ -144,7 +144,8 @@ async function smallScreen(page) {
 async function screenshot(page, path) {
   await fill(page, { op: 'gather_nd', paramsShape: '2, 3, 5', indicesShape: '3, 2', values: '1 2 0 0 1 9' });
   await page.locator('#output td').nth(1).hover();
-  await page.screenshot({ path });
+  const { y, height } = await page.locator('#plan').boundingBox();
+  await page.screenshot({ path, fullPage: true, clip: { x: 0, y: 0, width: 1280, height: y + height + 30 } });
   await page.reload();
   await page.waitForFunction(() => document.body.dataset.turn);
 }
@@ -157,6 +158,21 @@ export async function clicks(page) {
   await files(page);
   await smallScreen(page);
   await buttons(page);
+}
+
+/** When the browser loses the device, the page says so and goes on with another one. */
+export async function afterCrash(page) {
+  await page.waitForFunction(() => document.body.dataset.turn);
+  const on = await page.locator('#runs-on').textContent();
+  const session = await page.context().newCDPSession(page);
+  await session.send('Browser.crashGpuProcess');
+  await page.waitForFunction(() => navigator.gpu.requestAdapter().then(Boolean, () => false));
+  await fill(page, { values: '1' });
+  assert.match(await page.locator('#message').textContent(), /^the GPU device is lost: /);
+  await fill(page, { values: '2' });
+  assert.equal(await page.locator('#message').isVisible(), false);
+  assert.equal((await output(page))[0], '12');
+  assert.equal(await page.locator('#runs-on').textContent(), on);
 }
 
 /** On the CPU path, for which the page gives a reason. */
