@@ -1,15 +1,18 @@
 #!/usr/bin/env bash
 # Checks everything: format, lints, feature sets, documentation, all tests. Runs from any
 # directory and stops at the first failure. Needs Rust. The tests run on every GPU adapter of the
-# machine; if a Linux machine has none, Mesa's software drivers are installed.
+# machine; if a Linux machine has none, Mesa's software drivers are installed. So is what the tests
+# in a browser need; they are left out, by name, where it cannot be had.
 #
 #   CI=true                     wants adapters of both Vulkan and GL on Linux
 #   WGPU_GATHER_ALLOW_NO_GPU=1  installs nothing and lets the tests run without an adapter
 #   WGPU_BACKEND=vulkan         restricts adapters to one API (a variable of wgpu)
-#   WGPU_GATHER_WANT_BROWSER=1  fails where the tests in a browser cannot run, instead of saying so
+#   WGPU_GATHER_WANT_BROWSER=1  fails where the tests in a browser cannot run, instead of saying so;
+#                               .ci/run sets it, unless it is set to 0
 #   GATHER_CASES=1000           how many random calls the tests make
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
+. web/needs.sh
 
 started=$SECONDS
 step=
@@ -56,24 +59,16 @@ clippy_features() {
 
 # The library for browsers: with WebGPU, as others depend on it and as its own page does.
 clippy_browser() {
-    local target=wasm32-unknown-unknown features
-    if ! has_browser_target; then
-        echo "NOT RUN: Rust's target $target is not installed (rustup target add $target)"
+    local features
+    if ! has_target; then
+        echo "NOT RUN: Rust's target is not installed (rustup target add $browser_target)"
         return
     fi
     for features in gpu gpu,verify,half,ndarray,num-complex; do
         echo "features: $features"
-        cargo clippy --package wgpu-gather --lib --locked --target "$target" \
+        cargo clippy --package wgpu-gather --lib --locked --target "$browser_target" \
             --no-default-features --features "$features" -- -D warnings
     done
-}
-
-has_browser_target() {
-    local libraries
-    # shellcheck disable=SC2086 # several flags
-    libraries=$(rustc ${CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_RUSTFLAGS:-} \
-        --print target-libdir --target wasm32-unknown-unknown)
-    compgen -G "$libraries/libcore-*.rlib" >/dev/null
 }
 
 # Without features, the library is planner and CPU path, with few dependencies and no wgpu.
@@ -177,9 +172,17 @@ vulkan_validation() {
     echo "$layer with synchronisation checks had nothing to report"
 }
 
+# What the browser's steps need, as far as it can be had here.
+browser_tools() {
+    if [[ ${WGPU_GATHER_ALLOW_NO_GPU:-} != 1 ]]; then
+        web/install.sh
+    fi
+}
+
 run "format" cargo fmt --all --check
 run "lints" cargo clippy --workspace --all-targets --all-features --locked -- -D warnings
 run "lints of each feature alone" clippy_features
+run "tools for browsers" browser_tools
 run "lints for browsers" clippy_browser
 run "dependencies without features" few_dependencies
 run "documentation" doc

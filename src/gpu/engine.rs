@@ -243,7 +243,7 @@ impl Engine {
     ///
     /// # Errors
     ///
-    /// The errors of those calls: [`Error::GpuOutOfMemory`], [`Error::Gpu`].
+    /// The errors of those calls: [`Error::GpuOutOfMemory`], [`Error::Gpu`]; [`Error::DeviceLost`].
     pub async fn settle(&self) -> Result<()> {
         self.settled(self.late().take()).await
     }
@@ -254,7 +254,8 @@ impl Engine {
         if let Err(Error::GpuOutOfMemory { .. }) = said {
             self.pool().give_up();
         }
-        said
+        // The scopes of a lost device close as if all were well.
+        self.check_alive().and(said)
     }
 
     /// What the [pipeline cache](Options::pipeline_cache) holds by now, to be saved; nothing,

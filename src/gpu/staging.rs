@@ -129,6 +129,7 @@ impl<'e, D> Ring<'e, D> {
                 chunk.map_async(self.way.mode(), ..bytes, answer);
             })
         })?;
+        let question = question.with_late(engine);
         self.under_way.push_back((chunk, question, duty));
         Ok(())
     }

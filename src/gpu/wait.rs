@@ -27,6 +27,15 @@ pub(super) struct Question<T: Send + 'static> {
     late: Answers,
 }
 
+impl<T: Send + 'static> Question<T> {
+    /// The same, which waits for what the device has still to say, too. To be called when the error
+    /// scopes around the submission are closed: else the next call would hear of them.
+    pub(super) fn with_late(self, engine: &Engine) -> Self {
+        let late = engine.late().take();
+        Question { late, ..self }
+    }
+}
+
 impl Engine {
     /// Asks for a callback; `register` hands it to wgpu.
     pub(super) fn ask<T: Send + 'static>(
@@ -42,7 +51,7 @@ impl Engine {
             submitted,
             sender,
             receiver,
-            late: self.late().take(),
+            late: Answers::default(),
         }
     }
 

@@ -1,5 +1,9 @@
-/** The typed arrays that can be gathered; `Float16Array` too, where the browser has it. */
+/** `Float16Array`, where TypeScript knows it; not all browsers have it yet. */
+type Halves = typeof globalThis extends { Float16Array: { prototype: infer T } } ? T : never;
+
+/** The typed arrays that can be gathered. */
 export type TensorData =
+  | Halves
   | Uint8Array | Uint8ClampedArray | Int8Array
   | Uint16Array | Int16Array
   | Uint32Array | Int32Array | Float32Array
@@ -77,11 +81,24 @@ export class GatherError extends Error {
 /** Loads the WebAssembly, once; every call does so too. `source`: if it is not beside this file. */
 export function init(source?: string | URL | Request | Response | BufferSource): Promise<unknown>;
 
+/** A buffer of a tensor on the device: a `GPUBuffer` of `engine.device`. */
+export interface Part {
+  readonly buffer: GPUBuffer;
+  /** The first byte of the tensor that lies in `buffer`. It lies at its start. */
+  readonly start: number;
+}
+
 /** A tensor on the device. It is freed by `free()`, or when nothing refers to it. */
 export class DeviceTensor<D extends TensorData = TensorData> {
   private constructor();
   readonly dtype: string;
   readonly shape: number[];
+  /**
+   * The buffers that the elements lie in, row-major, for shaders of the page. One, unless the tensor
+   * is larger than the device's `maxBufferSize`. They are the page's to keep: freeing the tensor does
+   * not give them to another one.
+   */
+  readonly parts: Part[];
   /** The elements. A bad index of the gathers that made the tensor is reported here. */
   download(): Promise<Output<D>>;
   /** Waits for the gathers that made the tensor, and reports a bad index. */
@@ -92,13 +109,18 @@ export class DeviceTensor<D extends TensorData = TensorData> {
 /** Gathers on one device, or on the CPU. Calls may overlap. */
 export class Engine {
   private constructor();
-  /** On WebGPU; fails without it. */
+  /**
+   * On WebGPU, on a device of its own; fails without WebGPU. wgpu cannot take a `GPUDevice` of the
+   * page, so there is no argument for one: use `engine.device` in the page instead.
+   */
   static gpu(): Promise<Engine>;
   /** In WebAssembly, on this thread. */
   static cpu(): Promise<Engine>;
   /** On WebGPU if the browser has it, else on the CPU. */
   static auto(): Promise<Engine>;
   readonly description: string;
+  /** The engine's device, for the page's own buffers and shaders; nothing on the CPU path. */
+  readonly device: GPUDevice | undefined;
   /** Bytes of buffers that freed tensors left for later ones. */
   readonly unusedBytes: number;
 
@@ -124,18 +146,18 @@ export class Engine {
     params: DeviceTensor<D>, indices: DeviceTensor, options: GatherElementsOptions,
   ): Promise<DeviceTensor<D>>;
 
+  /** How a call is executed and why, in words. On the CPU path: on a device with default limits. */
+  explain(
+    op: 'gather' | 'gather_nd' | 'gather_elements',
+    params: Tensor | DeviceTensor, indices: Tensor<IndexData> | DeviceTensor, options?: GatherOptions,
+  ): Promise<string>;
+
   /** Uploads a tensor, to be gathered from or by any number of times. */
   upload<D extends TensorData>(tensor: Tensor<D>): Promise<DeviceTensor<D>>;
   /** Uploads indices: narrow types are widened to 32 bits. */
   uploadIndices(indices: Tensor<IndexData>): Promise<DeviceTensor>;
   free(): void;
 }
-
-/** The plan of a call in words. */
-export function explain(
-  op: 'gather' | 'gather_nd' | 'gather_elements',
-  params: Tensor, indices: Tensor<IndexData>, options?: GatherOptions,
-): Promise<string>;
 
 /** Recorded answers of frameworks (the text of a case file), or built-in calls. */
 export class Suite {

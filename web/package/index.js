@@ -1,6 +1,6 @@
 // Gathers on typed arrays: `gather`, `gatherNd`, `gatherElements`, on WebGPU or, without it, in
 // WebAssembly. What is bound is in raw.js; types are in index.d.ts.
-import load, { RawEngine, RawSuite, explain as explainRaw } from './raw.js';
+import load, { RawEngine, RawSuite } from './raw.js';
 
 /** A call that failed; `code` names the kind of failure, `message` is the library's text. */
 export class GatherError extends Error {
@@ -112,6 +112,9 @@ export class DeviceTensor {
   get raw() {
     return this.#raw ?? fail('the tensor was freed');
   }
+  get parts() {
+    return this.raw.parts;
+  }
   download() {
     return typed(async () => tensorOf(await this.raw.download(), this.dtype));
   }
@@ -134,7 +137,10 @@ export class Engine {
     this.#raw = raw;
   }
   /** On WebGPU. */
-  static async gpu() {
+  static async gpu(...given) {
+    if (given.length > 0) {
+      return fail('Engine.gpu takes no device: wgpu makes its own. Use that, which is engine.device');
+    }
     await init();
     return typed(async () => new Engine(await RawEngine.gpu()));
   }
@@ -159,6 +165,9 @@ export class Engine {
   get description() {
     return this.raw.describe();
   }
+  get device() {
+    return this.raw.device;
+  }
   get unusedBytes() {
     return this.raw.unusedBytes();
   }
@@ -170,6 +179,14 @@ export class Engine {
   }
   gatherElements(params, indices, options = {}) {
     return this.#gather('gather_elements', params, indices, options);
+  }
+  /** How a call is executed and why, in words: `op` is gather, gather_nd or gather_elements. */
+  explain(op, params, indices, options = {}) {
+    return typed(async () => {
+      const from = { dtype: params.dtype ?? dtypeOf(params.data), shape: params.shape };
+      const at = indices instanceof DeviceTensor ? indices : widened(indices);
+      return this.raw.explain(callOf(op, options, from, at));
+    });
   }
   /** Uploads a tensor, to be gathered from or by any number of times. */
   upload({ data, shape }) {
@@ -209,15 +226,6 @@ export class Engine {
       return tensorOf(made, from.dtype);
     });
   }
-}
-
-/** The plan of a call in words: `op` is gather, gather_nd or gather_elements. */
-export function explain(op, params, indices, options = {}) {
-  return typed(async () => {
-    await init();
-    const from = { dtype: dtypeOf(params.data), shape: params.shape };
-    return explainRaw(callOf(op, options, from, widened(indices)));
-  });
 }
 
 /** Recorded answers of frameworks (the text of a case file), or the built-in calls. */

@@ -38,7 +38,7 @@ async function measureOne(engine, { width, lookups }) {
   const at = Int32Array.from({ length: lookups }, () => Math.floor(Math.random() * rows));
   const params = { data, shape: [rows, width] };
   const indices = { data: at, shape: [lookups] };
-  const onGpu = engine.description.startsWith('gpu');
+  const onGpu = Boolean(engine.device);
   const resident = onGpu && [await engine.upload(params), await engine.upload(indices)];
   const times = { loops: [], hostToHost: [], onDevice: [] };
   for (let round = 0; round <= ROUNDS; round += 1) {
@@ -74,8 +74,8 @@ async function finished(engine, tensor) {
 
 const milliseconds = (time) => (Number.isNaN(time) ? '–' : `${time.toFixed(time < 10 ? 2 : 1)} ms`);
 
-/** Makes the button work. */
-export function offerMeasure(engine, on) {
+/** Makes the button work, for the engine that `state` has when it is clicked. */
+export function offerMeasure(state) {
   const [button, result, progress] = [$('measure'), $('measure-result'), $('measure-progress')];
   button.onclick = async () => {
     button.disabled = true;
@@ -91,7 +91,7 @@ export function offerMeasure(engine, on) {
     try {
       for (const [n, call] of CALLS.entries()) {
         progress.value = n / CALLS.length;
-        const times = await measureOne(engine, call);
+        const times = await measureOne(state.engine, call);
         add([
           `${call.width} f32`,
           call.lookups.toLocaleString('en'),
@@ -100,7 +100,7 @@ export function offerMeasure(engine, on) {
           milliseconds(times.onDevice),
         ]);
       }
-      result.textContent = `Medians of ${ROUNDS} rounds; outputs are equal. ${on}`;
+      result.textContent = `Medians of ${ROUNDS} rounds; outputs are equal. ${state.on}`;
     } catch (error) {
       result.textContent = error.message;
     }

@@ -1,5 +1,5 @@
 // The page: one call in a form, its three tensors side by side.
-import { Engine, explain, init } from './index.js';
+import { Engine, init } from './index.js';
 import { MOST, coordinates, position, show, walk } from './cells.js';
 import { readNpy, writeNpy } from './npy.js';
 import { offerMeasure } from './measure.js';
@@ -21,8 +21,8 @@ const RULES = [
 /** Stands where no element was read: zeros, a fill value. Positions are counted from 1. */
 const NOTHING = [0, 0xffffffff];
 
-/** What the form does not hold: the values of params, and the last output. */
-const state = { engine: undefined, cpu: undefined, params: undefined, output: undefined, call: 0 };
+/** What the form does not hold: engines, the values of params, and the last output. */
+const state = { engine: undefined, on: '', cpu: undefined, params: undefined, output: undefined, call: 0 };
 
 const elements = (shape) => shape.reduce((a, b) => a * b, 1);
 const isBig = (dtype) => dtype === 'i64' || dtype === 'u64';
@@ -139,11 +139,12 @@ async function run() {
   let call, output, sources, plan, failed;
   try {
     call = read();
-    plan = await explain(call.op, call.params, call.indices, call.options);
+    plan = await state.engine.explain(call.op, call.params, call.indices, call.options);
     output = await gather(state.engine, call);
     sources = await sourcesOf(call);
   } catch (error) {
     failed = error;
+    if (error.code === 'DeviceLost') await start(); // for the next call
   }
   if (turn !== state.call) return;
   state.output = failed ? undefined : { ...output, dtype: call.params.dtype };
@@ -212,7 +213,7 @@ function acceptFiles(role) {
 }
 
 /** The engine, and words for what it runs on or what is missing. */
-async function start() {
+async function findEngine() {
   const adapter = await navigator.gpu?.requestAdapter().catch(() => null);
   if (adapter) {
     try {
@@ -231,23 +232,26 @@ async function start() {
   return [await Engine.cpu(), `${missing}: on the CPU path, in WebAssembly.`];
 }
 
+async function start() {
+  [state.engine, state.on] = await findEngine();
+  $('runs-on').textContent = state.on;
+}
+
 async function main() {
   field.dtype.append(...Object.keys(TYPES).map((name) => new Option(name)));
   field.indexType.append(...INDEX_TYPES.map((name) => new Option(name)));
   field.rules.append(...RULES.map((name) => new Option(name)));
   await init();
   state.cpu = await Engine.cpu();
-  const [engine, on] = await start();
-  state.engine = engine;
-  $('runs-on').textContent = on;
+  await start();
   form.oninput = run;
   form.onsubmit = (event) => event.preventDefault();
   $('random').onclick = random;
   $('download').onclick = download;
   acceptFiles('params');
   acceptFiles('indices');
-  offerVerify(engine, on);
-  offerMeasure(engine, on);
+  offerVerify(state);
+  offerMeasure(state);
   await run();
 }
 

@@ -50,18 +50,17 @@ async function verify(engine, on) {
   return `${counts} ${on}${first}`;
 }
 
-/** Makes the button work. */
-export function offerVerify(engine, on) {
+/** Makes the button work, for the engine that `state` has when it is clicked. */
+export function offerVerify(state) {
   const [button, result, progress] = [$('verify'), $('verify-result'), $('verify-progress')];
-  const onGpu = engine.description.startsWith('gpu');
-  $('fault').disabled = !onGpu;
+  $('fault').disabled = !state.engine.device;
   button.onclick = async () => {
     button.disabled = true;
     progress.hidden = false;
     result.textContent = 'Running…';
     try {
       const faulty = $('fault').checked ? await Engine.withPlantedFault() : undefined;
-      result.textContent = await verify(faulty ?? engine, on);
+      result.textContent = await verify(faulty ?? state.engine, state.on);
       faulty?.free();
     } catch (error) {
       result.textContent = error.message;

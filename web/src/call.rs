@@ -2,7 +2,6 @@
 
 use serde::Deserialize;
 use wasm_bindgen::JsValue;
-use wgpu_gather::plan::{Kernel, Starts};
 use wgpu_gather::{
     DType, ElementsShapes, Fill, IndexType, Indices, Layout, Negative, Op, OutOfBounds, Params,
     Plan, Rules,
@@ -126,35 +125,6 @@ impl Call {
             &indices,
         )
         .map_err(|e| failure(&e))
-    }
-
-    /// The plan in words.
-    pub(crate) fn explain(&self) -> Result<String, JsValue> {
-        let plan = self.plan()?;
-        let mut text = format!(
-            "output {:?}, {} bytes",
-            plan.output_shape(),
-            plan.output_bytes()
-        );
-        if plan.is_empty() {
-            return Ok(text + ": nothing to gather");
-        }
-        for l in &plan.geometry().loops {
-            text += &format!(
-                "\nloop of {}: stride {} in params, {} in indices",
-                l.extent, l.params_stride, l.indices_stride
-            );
-        }
-        for c in &plan.geometry().coordinates {
-            text += &format!("\ncoordinate below {}: stride {}", c.extent, c.stride);
-        }
-        let kernel = Kernel::copy(&plan, Starts::default(), 65535).map_err(|e| failure(&e))?;
-        let [x, y, z] = kernel.workgroups;
-        text += &format!(
-            "\nkernel {:?} ({:?}), lanes of {} bytes, {x} x {y} x {z} workgroups",
-            kernel.kind, kernel.form, kernel.lane_bytes
-        );
-        Ok(text)
     }
 }
 

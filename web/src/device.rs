@@ -12,7 +12,7 @@ use crate::failure::{failure, not_a_call};
 
 /// A tensor on the device: a gather moves bits, so only the types of indices have a type.
 #[derive(Clone)]
-enum Typed {
+pub(crate) enum Typed {
     B1(DeviceTensor<u8>),
     B2(DeviceTensor<u16>),
     I32(DeviceTensor<i32>),
@@ -25,15 +25,17 @@ enum Typed {
 macro_rules! with_tensor {
     ($typed:expr, $tensor:ident => $body:expr) => {
         match $typed {
-            Typed::B1($tensor) => $body,
-            Typed::B2($tensor) => $body,
-            Typed::I32($tensor) => $body,
-            Typed::U32($tensor) => $body,
-            Typed::I64($tensor) => $body,
-            Typed::U64($tensor) => $body,
+            $crate::device::Typed::B1($tensor) => $body,
+            $crate::device::Typed::B2($tensor) => $body,
+            $crate::device::Typed::I32($tensor) => $body,
+            $crate::device::Typed::U32($tensor) => $body,
+            $crate::device::Typed::I64($tensor) => $body,
+            $crate::device::Typed::U64($tensor) => $body,
         }
     };
 }
+
+pub(crate) use with_tensor;
 
 /// A tensor on the device.
 #[wasm_bindgen]
@@ -106,6 +108,12 @@ impl RawEngine {
             engine.settle().await.map_err(|e| failure(&e))?;
             Ok(RawTensor { engine, typed }.into())
         })
+    }
+}
+
+impl RawTensor {
+    pub(crate) fn typed(&self) -> &Typed {
+        &self.typed
     }
 }
 

@@ -3,7 +3,8 @@
 use js_sys::{Array, Object, Promise, Uint8Array};
 use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::future_to_promise;
-use wgpu_gather::gpu::{Engine, find_adapter, needs};
+use wgpu_gather::gpu::{Engine, Options, bounds, find_adapter, needs};
+use wgpu_gather::plan::Explanation;
 use wgpu_gather::{Error, Executor, wgpu};
 
 use crate::call::Call;
@@ -64,6 +65,18 @@ impl RawEngine {
             .map_or(0.0, |engine| engine.unused_bytes() as f64)
     }
 
+    /// How the device executes a call and why, in words. For the CPU path: how a device would that
+    /// has no more than WebGPU's default limits.
+    pub fn explain(&self, call: &str) -> Result<String, JsValue> {
+        let plan = Call::read(call)?.plan()?;
+        let bounds = match self.engine() {
+            Some(engine) => *engine.bounds(),
+            None => bounds(&wgpu::Limits::default(), Options::default().max_pass_bytes),
+        };
+        let explanation = Explanation::new(&plan, &bounds).map_err(|e| failure(&e))?;
+        Ok(explanation.to_string())
+    }
+
     /// Gathers from host to host.
     pub fn gather(&self, call: &str, params: Vec<u8>, indices: Vec<u8>) -> Promise {
         let (call, executor) = (Call::read(call), self.executor.clone());
@@ -105,12 +118,6 @@ impl RawEngine {
             _ => None,
         }
     }
-}
-
-/// The plan of a call in words.
-#[wasm_bindgen]
-pub fn explain(call: &str) -> Result<String, JsValue> {
-    Call::read(call)?.explain()
 }
 
 /// `{ shape, bytes }`.

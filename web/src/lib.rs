@@ -7,6 +7,7 @@ mod call;
 mod device;
 mod engine;
 mod failure;
+mod handles;
 mod suite;
 
 use wasm_bindgen::prelude::*;

@@ -4,18 +4,19 @@ import { serve } from '../serve.js';
 import { binding } from './binding.js';
 import { inBrowser, open } from './chromium.js';
 import { conformance, faults } from './conformance.js';
-import { clicks, withoutAdapter, withoutWebGpu } from './page.js';
+import { crashed, destroyed, fallback, lateErrors, outOfMemory, ownShaders } from './device.js';
+import { afterCrash, clicks, withoutAdapter, withoutWebGpu } from './page.js';
 
 const server = await serve(0);
 const url = `http://127.0.0.1:${server.address().port}/`;
 const complaints = [];
 const wanted = process.argv.slice(2);
 
-/** Runs tests, each on a page of its own. */
-async function run(context, tests) {
+/** Runs tests, each on a page of its own; `heard` is what the pages complain of. */
+async function run(context, tests, heard = complaints) {
   for (const test of tests.filter(({ name }) => !wanted.length || wanted.includes(name))) {
     const started = Date.now();
-    const page = await open(context, url, complaints);
+    const page = await open(context, url, heard);
     await test(page);
     await page.close();
     console.log(`${test.name}: ${((Date.now() - started) / 1000).toFixed(1)} s`);
@@ -23,7 +24,9 @@ async function run(context, tests) {
 }
 
 try {
-  await inBrowser((context) => run(context, [conformance, faults, binding, clicks]));
+  const onDevice = [ownShaders, lateErrors, outOfMemory, fallback, destroyed];
+  await inBrowser((context) => run(context, [conformance, faults, binding, ...onDevice, clicks]));
+  await inBrowser((context) => run(context, [crashed, afterCrash], [])); // Chromium names the crash
   const webGpu = ['--enable-unsafe-webgpu', '--use-webgpu-adapter=swiftshader'];
   await inBrowser((context) => run(context, [withoutAdapter]), webGpu);
   await inBrowser(async (context) => {

@@ -24,10 +24,28 @@ function npy(shape, values) {
   return Buffer.concat([start, Buffer.from(Int32Array.from(values).buffer)]);
 }
 
+/** Drags a file onto a section and lets it go there. */
+async function drop(page, section, name, bytes) {
+  const dataTransfer = await page.evaluateHandle(
+    ([name, bytes]) => {
+      const transfer = new DataTransfer();
+      transfer.items.add(new File([Uint8Array.from(bytes)], name));
+      return transfer;
+    },
+    [name, Array.from(bytes)],
+  );
+  await page.dispatchEvent(section, 'dragover', { dataTransfer });
+  assert.equal(await page.locator(`${section}.over`).count(), 1);
+  await page.dispatchEvent(section, 'drop', { dataTransfer });
+  await page.waitForFunction((section) => !document.querySelector(`${section}.over`), section);
+}
+
 async function operators(page) {
   const rows = [3, 0, 4, 0].flatMap((row) => [0, 1, 2, 3, 4, 5].map((n) => String(row * 6 + n)));
   assert.deepEqual(await output(page), rows);
-  assert.match(await page.locator('#plan').textContent(), /^output \[4, 6\], 96 bytes\nloop of 4/);
+  const plan = await page.locator('#plan').textContent();
+  assert.match(plan, /^gather: params \[5, 6\] with elements of 4 bytes, .*, output \[4, 6\]\nrules +/);
+  assert.match(plan, /\nloops +4 times[^]*\nlooked up +axis 0: extent 5[^]*\n +kernel +/);
 
   await page.locator('#output td').nth(2).hover();
   assert.deepEqual(await texts(page, '#params .lit'), ['20']);
@@ -63,8 +81,11 @@ async function files(page) {
   await fill(page, { paramsShape: '5, 6', op: 'gather', axis: '0', indexType: 'i32' });
   const file = (name, shape, values) => ({ name, mimeType: '', buffer: npy(shape, values) });
   await page.setInputFiles('#params-file', file('p.npy', [3, 2], [10, 11, 20, 21, 30, 31]));
-  await page.setInputFiles('#indices-file', file('i.npy', [2], [2, 0]));
+  await drop(page, '#indices', 'i.npy', npy([2], [2, 0]));
   await page.waitForFunction(() => document.querySelectorAll('#output td').length === 4);
+  assert.deepEqual(await output(page), ['30', '31', '10', '11']);
+  await drop(page, '#params', 'p.npy', npy([3, 2], [1, 2]));
+  await page.waitForFunction(() => document.getElementById('message').textContent === 'the .npy file ends too early');
   assert.deepEqual(await output(page), ['30', '31', '10', '11']);
   const [download] = await Promise.all([page.waitForEvent('download'), page.click('#download')]);
   const got = await readFile(await download.path());
@@ -74,20 +95,42 @@ async function files(page) {
   await page.click('#random');
 }
 
+/** Clicks a button that starts long work, and sees the bar appear and move. */
+async function startLong(page, name) {
+  assert.equal(await page.locator(`#${name}-progress`).isVisible(), false);
+  await page.click(`#${name}`);
+  const moved = (from) =>
+    page.waitForFunction(
+      ([id, from]) => {
+        const { hidden, value, max } = document.getElementById(id);
+        return !hidden && value > from && value < max && value;
+      },
+      [`${name}-progress`, from],
+    );
+  const first = await (await moved(0)).jsonValue();
+  assert.equal(await page.locator(`#${name}`).isDisabled(), true);
+  await moved(first);
+}
+
+/** Waits until long work is done: its bar is gone, and it can be started again. */
+async function finished(page, name) {
+  const done = (id) => /passed|equal|differ|rror/.test(document.getElementById(id).textContent);
+  await page.waitForFunction(done, `${name}-result`, { timeout: 240000 });
+  assert.equal(await page.locator(`#${name}-progress`).isVisible(), false);
+  assert.equal(await page.locator(`#${name}`).isEnabled(), true);
+  return page.locator(`#${name}-result`).textContent();
+}
+
 async function buttons(page) {
-  await page.click('#measure');
-  await page.waitForFunction(() => /equal|differ|rror/.test(document.getElementById('measure-result').textContent), null, { timeout: 120000 });
-  assert.match(await page.locator('#measure-result').textContent(), /outputs are equal/);
+  await startLong(page, 'measure');
+  assert.match(await finished(page, 'measure'), /outputs are equal/);
   for (const row of await page.locator('#measure-table tr').allInnerTexts()) console.log(`  ${row.replaceAll('\t', ' | ')}`);
 
-  const done = () => page.waitForFunction(() => /passed|rror/.test(document.getElementById('verify-result').textContent), null, { timeout: 240000 });
-  await page.click('#verify');
-  await done();
-  assert.match(await page.locator('#verify-result').textContent(), /^\d{4} passed, 0 failed, 1 skipped\. On WebGPU: google swiftshader\.$/i);
+  await startLong(page, 'verify');
+  assert.match(await finished(page, 'verify'), /^\d{4} passed, 0 failed, 1 skipped\. On WebGPU: google swiftshader\.$/i);
   await page.check('#fault');
   await page.click('#verify');
-  await done();
-  assert.doesNotMatch(await page.locator('#verify-result').textContent(), / 0 failed/);
+  assert.doesNotMatch(await finished(page, 'verify'), / 0 failed/);
 }
 
 async function smallScreen(page) {
@@ -101,7 +144,8 @@ async function smallScreen(page) {
 async function screenshot(page, path) {
   await fill(page, { op: 'gather_nd', paramsShape: '2, 3, 5', indicesShape: '3, 2', values: '1 2 0 0 1 9' });
   await page.locator('#output td').nth(1).hover();
-  await page.screenshot({ path });
+  const { y, height } = await page.locator('#plan').boundingBox();
+  await page.screenshot({ path, fullPage: true, clip: { x: 0, y: 0, width: 1280, height: y + height + 30 } });
   await page.reload();
   await page.waitForFunction(() => document.body.dataset.turn);
 }
@@ -116,12 +160,30 @@ export async function clicks(page) {
   await buttons(page);
 }
 
+/** When the browser loses the device, the page says so and goes on with another one. */
+export async function afterCrash(page) {
+  await page.waitForFunction(() => document.body.dataset.turn);
+  const on = await page.locator('#runs-on').textContent();
+  const session = await page.context().newCDPSession(page);
+  await session.send('Browser.crashGpuProcess');
+  await page.waitForFunction(() => navigator.gpu.requestAdapter().then(Boolean, () => false));
+  await fill(page, { values: '1' });
+  assert.match(await page.locator('#message').textContent(), /^the GPU device is lost: /);
+  await fill(page, { values: '2' });
+  assert.equal(await page.locator('#message').isVisible(), false);
+  assert.equal((await output(page))[0], '12');
+  assert.equal(await page.locator('#runs-on').textContent(), on);
+}
+
 /** On the CPU path, for which the page gives a reason. */
 async function onCpu(page, reason) {
   await page.waitForFunction(() => document.body.dataset.turn);
   const on = await page.locator('#runs-on').textContent();
   assert.equal(on, `${reason}: on the CPU path, in WebAssembly.`);
+  const none = page.evaluate(async () => (await import('./index.js')).Engine.gpu().catch((e) => e.code));
+  assert.equal(await none, 'NoAdapter');
   await operators(page);
+  return on;
 }
 
 /** In a browser that has WebGPU, on a machine without a GPU. */
@@ -129,7 +191,11 @@ export async function withoutAdapter(page) {
   await onCpu(page, 'The browser has WebGPU, but no adapter for it');
 }
 
-/** In a browser without WebGPU. */
+/** In a browser without WebGPU: the long work, too. */
 export async function withoutWebGpu(page) {
-  await onCpu(page, 'This browser has no WebGPU (navigator.gpu is missing)');
+  const on = await onCpu(page, 'This browser has no WebGPU (navigator.gpu is missing)');
+  assert.equal(await page.locator('#fault').isDisabled(), true);
+  await startLong(page, 'verify');
+  assert.match(await finished(page, 'verify'), new RegExp(`^\\d{4} passed, 0 failed, 1 skipped\\. `));
+  assert.ok((await page.locator('#verify-result').textContent()).endsWith(on));
 }

@@ -1,0 +1,57 @@
+// What a program in TypeScript may and may not write, for the compiler alone: npm run types.
+import { DeviceTensor, Engine, GatherError, Suite } from 'wgpu-gather';
+import type { Output, Preset, Rules } from 'wgpu-gather';
+
+const engine: Engine = await Engine.auto();
+const params = { data: Float32Array.of(1, 2), shape: [2] };
+const indices = { data: BigInt64Array.of(1n), shape: [1] };
+
+// What comes out has the type that went in, on the device too.
+const output = await engine.gather(params, indices, { axis: 0, batchDims: 0, rules: 'onnx' });
+const floats: Float32Array = output.data;
+const table = await engine.upload(params);
+const hops: DeviceTensor<Float32Array> = await engine.gatherNd(table, await engine.uploadIndices(indices));
+const back: Output<Float32Array> = await hops.download();
+const rows = await engine.gatherElements({ data: new BigUint64Array(4), shape: Uint32Array.of(2, 2) }, indices, {
+  axis: -1,
+  rules: { negative: 'from-end', outOfBounds: 'fill', fill: 3n },
+});
+const wide: BigUint64Array = rows.data;
+await engine.gather({ data: new Float16Array(2), shape: [2] }, { data: [1, 0], shape: [2] });
+const preset: Preset = 'jax-fill';
+const rules: Rules = preset;
+
+// The engine's device and buffers are the page's to use.
+const device: GPUDevice | undefined = engine.device;
+const buffers: GPUBuffer[] = hops.parts.map(({ buffer }) => buffer);
+const plan: string = await engine.explain('gather', table, indices, { rules });
+await hops.check();
+hops.free();
+
+function report(error: unknown): string | undefined {
+  if (!(error instanceof GatherError)) return undefined;
+  const value: bigint | undefined = error.value;
+  return `${error.code}: ${error.message} ${value} ${error.position?.join()}`;
+}
+
+const suite = await Suite.builtin();
+const { outcome }: { outcome: 'passed' | 'failed' | 'skipped' } = await suite.run(engine, suite.length - 1);
+
+// @ts-expect-error wgpu takes no device of the page
+await Engine.gpu(device);
+// @ts-expect-error an axis is needed
+await engine.gatherElements(params, indices, {});
+// @ts-expect-error floats are no indices
+await engine.gather(params, { data: Float64Array.of(1), shape: [1] });
+// @ts-expect-error gather_nd has no axis
+await engine.gatherNd(params, indices, { axis: 1 });
+// @ts-expect-error there is no such preset
+await engine.gather(params, indices, { rules: 'tensorflow' });
+// @ts-expect-error both are on the device, or neither is
+await engine.gather(table, indices);
+// @ts-expect-error the output is of floats
+const wrong: Int32Array = output.data;
+// @ts-expect-error tensors come from an engine
+new DeviceTensor();
+
+export { back, buffers, floats, outcome, plan, report, wide, wrong };
