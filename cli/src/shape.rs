@@ -4,8 +4,8 @@ use anyhow::{Result, bail};
 use clap::{Args, ValueEnum};
 use wgpu_gather::{DType, IndexType, Op};
 
-use crate::bench::args::Order;
 use crate::bench::case::Case;
+use crate::bench::order::Order;
 
 /// An operator and the tensors that it gets.
 #[derive(Args)]

@@ -3,10 +3,11 @@
 use std::path::PathBuf;
 
 use anyhow::Result;
-use clap::{Args, ValueEnum, value_parser};
+use clap::{Args, value_parser};
 
 use crate::args::RulesArgs;
 use crate::bench::case::Case;
+use crate::bench::order::Order;
 use crate::shape::ShapeArgs;
 
 const HELP: &str = "\
@@ -102,31 +103,6 @@ struct OwnArgs {
         requires = "op"
     )]
     order: Order,
-}
-
-/// The values of `--order`.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
-pub(crate) enum Order {
-    /// Uniformly random, with repetitions
-    Random,
-    /// Random, from the first to the last
-    Sorted,
-    /// Small ones often: Zipf's law with exponent 1.05
-    Zipf,
-    /// Always the same one
-    Same,
-}
-
-impl Order {
-    /// As `--order` takes it.
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Order::Random => "random",
-            Order::Sorted => "sorted",
-            Order::Zipf => "zipf",
-            Order::Same => "same",
-        }
-    }
 }
 
 impl BenchArgs {

@@ -4,7 +4,7 @@ use anyhow::{Result, ensure};
 use serde_json::{Value, json};
 use wgpu_gather::{DType, Error, IndexType, Layout, Op, Plan, Role, Rules, checked_elements};
 
-use crate::bench::args::Order;
+use crate::bench::order::Order;
 
 /// A gather to time, at full size.
 #[derive(Clone, Debug)]

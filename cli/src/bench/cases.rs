@@ -2,8 +2,8 @@
 
 use wgpu_gather::{DType, IndexType, Op};
 
-use crate::bench::args::Order;
 use crate::bench::case::Case;
+use crate::bench::order::Order;
 
 /// The groups that `--case` takes, and what is in them.
 pub(crate) const GROUPS: [(&str, &str); 4] = [

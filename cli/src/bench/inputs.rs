@@ -8,8 +8,8 @@ use rayon::prelude::*;
 use wgpu_gather::plan::{Geometry, Traffic};
 use wgpu_gather::{Error, IndexType, Indices, Layout, Role};
 
-use crate::bench::args::Order;
 use crate::bench::case::Scaled;
+use crate::bench::order::Order;
 
 /// Bytes of params, and lookups, that are drawn from one seed.
 const CHUNK: usize = 1 << 20;
@@ -31,7 +31,7 @@ impl Inputs {
         let mut params = memory(Role::Params, scaled.params_bytes())?;
         let chunks = params.par_chunks_mut(CHUNK).enumerate();
         chunks.for_each(|(n, chunk)| generator(0, n).fill_bytes(chunk));
-        let indices = draw(scaled)?;
+        let indices = draw(scaled, 0)?;
         let traffic = traffic(scaled, &indices)?;
         Ok(Inputs {
             params,
@@ -77,15 +77,15 @@ fn generator(stream: u64, chunk: usize) -> Xoshiro256PlusPlus {
     Xoshiro256PlusPlus::seed_from_u64((stream << 40) | chunk as u64)
 }
 
-/// The indices, as bytes of their type.
-fn draw(scaled: &Scaled) -> Result<Vec<u8>> {
+/// The indices, as bytes of their type; each number of a set is another draw.
+pub(crate) fn draw(scaled: &Scaled, set: u64) -> Result<Vec<u8>> {
     let draws = Draws::new(scaled)?;
     let mut bytes = memory(Role::Indices, scaled.indices_bytes())?;
     let (width, depth) = (scaled.case.index_type.bytes(), draws.extents.len());
     if depth > 0 {
         let chunks = bytes.par_chunks_mut(CHUNK * width * depth).enumerate();
         chunks.for_each(|(n, chunk)| {
-            let mut random = generator(1, n);
+            let mut random = generator(1 + set, n);
             let tuples = chunk.chunks_exact_mut(width * depth);
             for (lookup, tuple) in (n * CHUNK..).zip(tuples) {
                 draws.write(lookup, &mut random, tuple);

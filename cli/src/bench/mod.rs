@@ -5,6 +5,7 @@ pub(crate) mod case;
 mod cases;
 mod device;
 mod inputs;
+pub(crate) mod order;
 mod plot;
 mod progress;
 mod report;

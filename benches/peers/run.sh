@@ -1,0 +1,47 @@
+#!/usr/bin/env bash
+# The cases of `wgpu-gather bench` against other libraries, and one table of ratios. README.md says
+# what is compared. Runs from any directory. The arguments --case, --scale, --memory and --seconds go
+# to every part:
+#
+#   benches/peers/run.sh --case dlrm voxel --seconds 1 --memory 8
+#
+#   PEERS_OUT=FOLDER    where the results go (default: benches/results)
+#   PEERS_PYTHON=PATH   the Python that has the libraries (default: python3)
+#   PEERS_ADAPTER=TEXT  the adapter to race on (default: the first)
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")"
+
+out=${PEERS_OUT:-../results}
+python=${PEERS_PYTHON:-python3}
+adapter=(${PEERS_ADAPTER:+"--adapter=$PEERS_ADAPTER"})
+mkdir -p "$out"
+
+cargo build --release --locked
+peers=${CARGO_TARGET_DIR:-target}/release/wgpu-gather-peers
+results=()
+
+# part NAME COMMAND...: one part, whose results are in NAME.jsonl. A part that cannot run here is
+# named, and the table has the others.
+part() {
+    local file=$out/$1.jsonl
+    shift
+    printf '\n=== %s\n' "${file##*/}" >&2
+    if "$@" --out "$file" >/dev/null; then
+        results+=("$file")
+    else
+        printf 'NOT COMPLETE: %s\n' "$file" >&2
+        [[ -s $file ]] && results+=("$file")
+    fi
+}
+
+part peers-cpu "$peers" cpu "$@"
+part peers-cpu-python "$python" python/run.py --server "$peers" "$@"
+part peers-gpu "$peers" gpu "${adapter[@]}" "$@"
+if "$python" -c 'import sys, torch; sys.exit(not torch.cuda.is_available())' 2>/dev/null; then
+    part peers-cuda-python "$python" python/run.py --server "$peers" \
+        --adapter "${PEERS_ADAPTER:-nvidia}" "$@"
+else
+    echo 'peers-cuda-python: no NVIDIA GPU, or no PyTorch with CUDA' >&2
+fi
+
+"$peers" table "${results[@]}" | tee "$out/peers.txt"

@@ -1,0 +1,40 @@
+//! The cases of `wgpu-gather bench`, against other libraries on the same machine. README.md says
+//! how to run it and what is compared.
+
+mod args;
+mod gather;
+mod line;
+mod ours;
+mod peers;
+mod race;
+mod run;
+mod serve;
+mod table;
+mod task;
+
+/// What the command measures: the same cases, the same indices, the same bytes.
+#[allow(
+    dead_code,
+    reason = "these are modules of the command, which needs more of them"
+)]
+#[path = "../../../cli/src/bench"]
+mod bench {
+    pub(crate) mod case;
+    pub(crate) mod cases;
+    pub(crate) mod inputs;
+    pub(crate) mod order;
+}
+
+use anyhow::Result;
+use clap::Parser;
+
+use args::{Args, Command};
+
+fn main() -> Result<()> {
+    match Args::parse().command {
+        Command::Cpu(args) => run::cpu(&args),
+        Command::Gpu(args) => run::gpu(&args),
+        Command::Serve(args) => serve::serve(&args),
+        Command::Table(args) => table::print(&args.files),
+    }
+}

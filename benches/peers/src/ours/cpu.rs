@@ -1,0 +1,114 @@
+//! The CPU path.
+
+use anyhow::Result;
+use bytemuck::{Pod, try_cast_slice};
+use wgpu_gather::{Element, Executor, Index, Indices, Layout, Params, TensorView};
+
+use crate::gather::{Gather, Output, Sets};
+use crate::ours::typed;
+use crate::task::{SETS, Task};
+
+/// `Executor::run`, and `Executor::run_bytes`.
+pub(crate) fn contestants<'a>(
+    task: &'a Task,
+    params: &'a [u8],
+) -> Result<Vec<Box<dyn Gather + 'a>>> {
+    typed!(task, load(task, params))
+}
+
+fn load<'a, T: Pod + Element, I: Pod + Index>(
+    task: &'a Task,
+    params: &'a [u8],
+) -> Result<Vec<Box<dyn Gather + 'a>>> {
+    let case = task.case();
+    let elements = try_cast_slice(params).map_err(|e| anyhow::anyhow!("params: {e}"))?;
+    let indices = task.indices.iter().map(|set| {
+        let values: &[I] = try_cast_slice(set).map_err(|e| anyhow::anyhow!("indices: {e}"))?;
+        Ok(TensorView::new(&case.indices, values)?)
+    });
+    let fresh = Fresh::<T, I> {
+        task,
+        params: TensorView::new(&case.params, elements)?,
+        indices: indices.collect::<Result<_>>()?,
+    };
+    let layout = Layout::contiguous(&case.params);
+    let indices = task.indices.iter().map(|set| {
+        let layout = Layout::contiguous(&case.indices);
+        Indices::new(set.as_slice(), case.index_type, layout)
+    });
+    let kept = Kept {
+        task,
+        params: Params::new(params, case.dtype.bytes(), layout)?,
+        indices: indices.collect::<wgpu_gather::Result<_>>()?,
+        // Written to, so that it is really there.
+        output: vec![0xa5; task.scaled.output_bytes()],
+    };
+    assert_eq!(kept.indices.len(), SETS);
+    Ok(vec![Box::new(fresh), Box::new(kept)])
+}
+
+struct Fresh<'a, T: Pod + Element, I: Pod + Index> {
+    task: &'a Task,
+    params: TensorView<'a, T>,
+    indices: Vec<TensorView<'a, I>>,
+}
+
+impl<T: Pod + Element, I: Pod + Index> Fresh<'_, T, I> {
+    fn gather(&self, set: usize) -> Result<wgpu_gather::Tensor<T>> {
+        let (op, rules) = (self.task.case().op, self.task.rules());
+        let indices = &self.indices[set];
+        Ok(Executor::Cpu.run_blocking(op, rules, &self.params, indices)?)
+    }
+}
+
+impl<T: Pod + Element, I: Pod + Index> Gather for Fresh<'_, T, I> {
+    fn call(&self) -> String {
+        "Executor::Cpu.run".into()
+    }
+
+    fn run(&mut self, mut sets: Sets) -> Result<()> {
+        sets.try_for_each(|set| {
+            std::hint::black_box(self.gather(set)?);
+            Ok(())
+        })
+    }
+
+    fn bytes(&mut self, set: usize) -> Result<Vec<u8>> {
+        Ok(bytemuck::cast_slice(self.gather(set)?.data()).to_vec())
+    }
+}
+
+struct Kept<'a> {
+    task: &'a Task,
+    params: Params<'a>,
+    indices: Vec<Indices<'a>>,
+    output: Vec<u8>,
+}
+
+impl Kept<'_> {
+    fn gather(&mut self, set: usize) -> Result<()> {
+        let (op, rules) = (self.task.case().op, self.task.rules());
+        let (params, indices) = (&self.params, &self.indices[set]);
+        let output = &mut self.output;
+        Ok(Executor::Cpu.run_bytes_blocking(op, rules, params, indices, output)?)
+    }
+}
+
+impl Gather for Kept<'_> {
+    fn call(&self) -> String {
+        "Executor::Cpu.run_bytes".into()
+    }
+
+    fn output(&self) -> Output {
+        Output::Kept
+    }
+
+    fn run(&mut self, mut sets: Sets) -> Result<()> {
+        sets.try_for_each(|set| self.gather(set))
+    }
+
+    fn bytes(&mut self, set: usize) -> Result<Vec<u8>> {
+        self.gather(set)?;
+        Ok(self.output.clone())
+    }
+}

@@ -1,0 +1,154 @@
+//! burn, on any of its backends: `select`, `gather` and `gather_nd`.
+
+use anyhow::{Result, anyhow};
+use burn_backend::tensor::{FloatTensor, IntTensor};
+use burn_backend::{Backend, Bytes, DType, TensorData};
+use wgpu_gather::IndexType;
+
+use crate::gather::{Gather, Offer, Peer, Sets};
+use crate::task::{Simple, Task};
+
+/// A backend of burn on one of its devices.
+pub(crate) struct Burn<B: Backend> {
+    pub(crate) name: &'static str,
+    pub(crate) device: B::Device,
+}
+
+impl<B: Backend> Burn<B> {
+    fn data(&self, bytes: &[u8], shape: &[usize], dtype: DType) -> TensorData {
+        let bytes = match dtype.size() {
+            8 => Bytes::from_elems(bytemuck::pod_collect_to_vec::<u8, u64>(bytes)),
+            4 => Bytes::from_elems(bytemuck::pod_collect_to_vec::<u8, u32>(bytes)),
+            2 => Bytes::from_elems(bytemuck::pod_collect_to_vec::<u8, u16>(bytes)),
+            _ => Bytes::from_elems(bytes.to_vec()),
+        };
+        TensorData::from_bytes(bytes, shape.to_vec(), dtype)
+    }
+
+    fn sync(&self) -> Result<()> {
+        B::sync(&self.device).map_err(|error| anyhow!("{}: {error:?}", self.name))
+    }
+}
+
+impl<B: Backend> Peer for Burn<B> {
+    fn name(&self) -> &'static str {
+        self.name
+    }
+
+    fn load<'a>(&'a self, task: &'a Task) -> Result<Offer<'a>> {
+        let op = match task.simple() {
+            Ok(op) => op,
+            Err(reason) => return Ok(Offer::Not(reason)),
+        };
+        let case = task.case();
+        let (dtype, index_type) = (dtype(case.dtype), index_type(case.index_type));
+        for dtype in [dtype, index_type] {
+            if !B::supports_dtype(&self.device, dtype) {
+                return Ok(Offer::not(format!("no {dtype:?} on this device")));
+            }
+        }
+        let params = self.data(&task.params, &case.params, dtype);
+        let params = match dtype.is_float() {
+            true => Either::Float(B::float_from_data(params, &self.device)),
+            false => Either::Int(B::int_from_data(params, &self.device)),
+        };
+        let indices = task.indices.iter().map(|set| {
+            let data = self.data(set, &case.indices, index_type);
+            B::int_from_data(data, &self.device)
+        });
+        let loaded = Loaded {
+            burn: self,
+            op,
+            indices: indices.collect(),
+            params,
+        };
+        self.sync()?;
+        Ok(Offer::of(loaded))
+    }
+}
+
+fn dtype(dtype: wgpu_gather::DType) -> DType {
+    use wgpu_gather::DType as Ours;
+    match dtype {
+        Ours::F16 => DType::F16,
+        Ours::F32 => DType::F32,
+        Ours::U8 => DType::U8,
+        Ours::I32 => DType::I32,
+        other => unreachable!("no case has {other}"),
+    }
+}
+
+fn index_type(index_type: IndexType) -> DType {
+    match index_type {
+        IndexType::I64 | IndexType::U64 => DType::I64,
+        _ => DType::I32,
+    }
+}
+
+/// Tensors of floats and of integers are different types.
+enum Either<F, I> {
+    Float(F),
+    Int(I),
+}
+
+struct Loaded<'a, B: Backend> {
+    burn: &'a Burn<B>,
+    op: Simple,
+    params: Either<FloatTensor<B>, IntTensor<B>>,
+    indices: Vec<IntTensor<B>>,
+}
+
+impl<B: Backend> Loaded<'_, B> {
+    fn gather(&self, set: usize) -> Either<FloatTensor<B>, IntTensor<B>> {
+        let indices = self.indices[set].clone();
+        match &self.params {
+            Either::Float(params) => {
+                let params = params.clone();
+                Either::Float(match self.op {
+                    Simple::Select(dim) => B::float_select(params, dim, indices),
+                    Simple::Elements(dim) => B::float_gather(dim, params, indices),
+                    Simple::Nd => B::float_gather_nd(params, indices),
+                })
+            }
+            Either::Int(params) => {
+                let params = params.clone();
+                Either::Int(match self.op {
+                    Simple::Select(dim) => B::int_select(params, dim, indices),
+                    Simple::Elements(dim) => B::int_gather(dim, params, indices),
+                    Simple::Nd => B::int_gather_nd(params, indices),
+                })
+            }
+        }
+    }
+}
+
+impl<B: Backend> Gather for Loaded<'_, B> {
+    fn call(&self) -> String {
+        let kind = match self.params {
+            Either::Float(_) => "float",
+            Either::Int(_) => "int",
+        };
+        let op = match self.op {
+            Simple::Select(_) => "select",
+            Simple::Elements(_) => "gather",
+            Simple::Nd => "gather_nd",
+        };
+        format!("{kind}_{op}")
+    }
+
+    fn run(&mut self, sets: Sets) -> Result<()> {
+        for set in sets {
+            std::hint::black_box(self.gather(set));
+        }
+        self.burn.sync()
+    }
+
+    fn bytes(&mut self, set: usize) -> Result<Vec<u8>> {
+        let data = match self.gather(set) {
+            Either::Float(output) => pollster::block_on(B::float_into_data(output)),
+            Either::Int(output) => pollster::block_on(B::int_into_data(output)),
+        };
+        let data = data.map_err(|error| anyhow!("{}: {error:?}", self.burn.name))?;
+        Ok(data.as_bytes().to_vec())
+    }
+}
