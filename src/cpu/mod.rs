@@ -4,12 +4,15 @@
 //! executes a [`Plan`](crate::Plan). Comparing the two finds wrong lowering, merging and splitting.
 
 mod copy;
+mod elements;
+mod line;
 mod output;
 pub mod parallel;
 mod pieces;
 pub mod reference;
 mod report;
 mod sources;
+mod strips;
 #[cfg(test)]
 mod tests;
 mod walk;

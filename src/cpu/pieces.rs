@@ -69,8 +69,9 @@ mod tests {
     fn any_rest_of_the_output_comes_in_pieces_of_any_size() {
         let indices = [4, 0, 0, 0, 1, 0, 0, 0, 2, 0, 0, 0];
         let expected: Vec<u8> = (48..60).chain(12..36).collect();
-        for from in 0..=36 {
-            for most in 1..40 {
+        let mosts = if cfg!(miri) { 11..14 } else { 1..40 };
+        for from in (0..=36).step_by(if cfg!(miri) { 7 } else { 1 }) {
+            for most in mosts.clone() {
                 let got = call(&indices, &Rules::default(), from, most).unwrap();
                 assert!(got.iter().all(|p| (1..=most).contains(&p.len())));
                 assert_eq!(

@@ -28,7 +28,7 @@ pub(super) struct Lookups<'a> {
 pub(super) struct Coordinate {
     /// An index whose bits are below this is inside.
     pub(super) inside: u64,
-    extent: usize,
+    pub(super) extent: usize,
     pub(super) stride_bytes: isize,
 }
 
@@ -111,7 +111,12 @@ impl<'a> Lookups<'a> {
         }
     }
 
-    fn look_up<W: Pod + Into<u64>>(&self, position: usize, c: &Coordinate) -> Option<usize> {
+    /// What the rules make of the index at `position`.
+    pub(super) fn look_up<W: Pod + Into<u64>>(
+        &self,
+        position: usize,
+        c: &Coordinate,
+    ) -> Option<usize> {
         let bits = self.bits::<W>(position);
         if bits < c.inside {
             return Some(bits as usize);

@@ -2,6 +2,7 @@
 
 use std::iter::zip;
 
+use super::copy::Work;
 use super::{gather, parallel, reference};
 use crate::error::Result;
 use crate::index::IndexType;
@@ -56,6 +57,14 @@ fn rules(width: usize) -> Vec<Rules> {
     kinds.into_iter().flat_map(both).take(count).collect()
 }
 
+/// Every index type; for Miri, those of either width.
+fn types() -> &'static [IndexType] {
+    match cfg!(miri) {
+        true => &[IndexType::I32, IndexType::U64],
+        false => &IndexType::ALL,
+    }
+}
+
 /// Bytes that tell elements apart, behind one that leaves them unaligned.
 fn data(bytes: usize) -> Vec<u8> {
     let byte = |n: usize| (n * 7 + n / 251) as u8;
@@ -91,7 +100,7 @@ fn single_elements_and_rows() {
         let params = data(5 * 2 * width);
         for (rules, t) in rules(width)
             .iter()
-            .flat_map(|r| IndexType::ALL.map(|t| (r, t)))
+            .flat_map(|r| types().iter().map(move |&t| (r, t)))
         {
             let strays = if cfg!(miri) {
                 &[9][..]
@@ -220,13 +229,82 @@ fn chunks() {
     }
 }
 
+/// Elements that are looked up column by column, in strips: whole ones and a rest.
+#[test]
+fn strips() {
+    const EXTENT: usize = if cfg!(miri) { 8 } else { 70 };
+    for (width, t) in [1, 2, 4, 8, 16]
+        .iter()
+        .flat_map(|w| types().iter().map(move |&t| (*w, t)))
+    {
+        let columns = 260 / width + 3;
+        let bytes = data(2 * EXTENT * (columns + 2) * width);
+        let layout = Layout::contiguous(&[2, EXTENT, columns + 2]);
+        let params = Params::new(&bytes[1..], width, layout).unwrap();
+        let (rows, strays) = match cfg!(miri) {
+            true => (4, &[50][..]),
+            false => (41, &[0, 1, 50, 2000][..]),
+        };
+        let count = 2 * rows * columns;
+        for (rules, &stray) in rules(width)
+            .iter()
+            .flat_map(|r| strays.iter().map(move |s| (r, s)))
+        {
+            let ids = index_data(t, count, EXTENT as i64, stray);
+            let row = columns as isize;
+            let of_table = rows as isize * row;
+            for (strides, offset) in [([of_table, row, 1], 0), ([0, -row, 1], count - columns)] {
+                let layout = Layout::strided(&[2, rows, columns], &strides, offset).unwrap();
+                let ids = Indices::new(&ids[1..], t, layout).unwrap();
+                let op = Op::gather_elements(1);
+                let plan = Plan::of(op, rules, &params, &ids).unwrap();
+                let work = Work::new(&plan, params.bytes(), ids.bytes());
+                assert!(work.strips().is_some_and(|s| s.count() >= 4));
+                check(op, rules, &params, &ids).ok();
+            }
+        }
+    }
+}
+
+/// Rows that several threads share.
+#[test]
+#[cfg_attr(miri, ignore = "2 MB")]
+fn long_rows() {
+    for (width, slice) in [(3, 200_001), (16, 40_000), (1, 524_288), (1, 524_289)] {
+        let bytes = data(3 * slice * width);
+        let layout = Layout::contiguous(&[3, slice]);
+        let params = Params::new(&bytes[1..], width, layout).unwrap();
+        let fill: Vec<u8> = (1..=width as u8).collect();
+        let rules = Rules {
+            out_of_bounds: OutOfBounds::Fill(Fill::from_bytes(&fill)),
+            ..Rules::default()
+        };
+        for ids in [&[2u32][..], &[3], &[1, 7, 0]] {
+            let layout = Layout::contiguous(&[ids.len()]);
+            let ids = Indices::new(bytemuck::cast_slice(ids), IndexType::U32, layout).unwrap();
+            check(Op::gather(0), &rules, &params, &ids).unwrap();
+            check(Op::gather(0), &Rules::TENSORFLOW_CPU, &params, &ids).ok();
+        }
+    }
+}
+
 /// Fresh memory of every size that is treated differently, in every element.
 #[test]
 #[cfg_attr(miri, ignore = "4 MiB")]
 fn fresh_outputs() {
     let params = data(3);
     let params = Params::new(&params[1..], 1, Layout::contiguous(&[3])).unwrap();
-    for count in [0, 1, 4095, 4097, (4 << 20) - 1, 4 << 20, (9 << 20) + 5] {
+    let many = parallel::threads() * (8 << 20) + 5;
+    for count in [
+        0,
+        1,
+        4095,
+        4097,
+        (4 << 20) - 1,
+        4 << 20,
+        (9 << 20) + 5,
+        many,
+    ] {
         let layout = Layout::strided(&[count], &[0], 1).unwrap();
         let ids = Indices::new(&[0u8, 0, 0, 0, 2, 0, 0, 0][..], IndexType::I32, layout).unwrap();
         let plan = Plan::of(Op::gather(0), &Rules::default(), &params, &ids).unwrap();
