@@ -12,7 +12,7 @@ fn is_bad(at: Place) -> bool {
     var bad = false;
     for (var k = 0u; k < geometry.depth; k++) {
         let index = load_index(at.indices + k * geometry.index_step);
-        bad = bad || !resolve(index, geometry.coordinates[k].xw).valid;
+        bad = bad | !resolve(index, geometry.coordinates[k].xw).valid;
     }
     return bad;
 }

@@ -23,11 +23,11 @@ fn look_up(at: Place) -> Source {
         }
     } else {
         add_coordinate(at, 0u, &source);
-        if (DEPTH == 3u) {
+        if (DEPTH > 1u) {
             add_coordinate(at, 1u, &source);
-            if (geometry.depth > 2u) {
-                add_coordinate(at, 2u, &source);
-            }
+        }
+        if (DEPTH > 2u) {
+            add_coordinate(at, 2u, &source);
         }
     }
     find_segment(&source);
@@ -37,7 +37,7 @@ fn look_up(at: Place) -> Source {
 fn add_coordinate(at: Place, k: u32, source: ptr<function, Source>) {
     let c = geometry.coordinates[k];
     let coordinate = resolve(load_index(at.indices + k * geometry.index_step), c.xw);
-    (*source).valid = (*source).valid && coordinate.valid;
+    (*source).valid = (*source).valid & coordinate.valid;
     if (WIDE) {
         let sum = vec2((*source).params, (*source).params_high);
         let moved = add_product(sum, vec2(coordinate.low, coordinate.high), c.yz);
@@ -63,5 +63,5 @@ fn fetch(source: Source, column: u32) -> Lane {
 
 // Whether the row's lanes may be read.
 fn is_read(source: Source) -> bool {
-    return source.valid && source.mine;
+    return source.valid & source.mine;
 }

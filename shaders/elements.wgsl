@@ -29,13 +29,13 @@ fn main(
     if (source_a.mine) {
         output[geometry.output_offset + a] = lane_a;
     }
-    if (b <= last && source_b.mine) {
+    if ((b <= last) & source_b.mine) {
         output[geometry.output_offset + b] = lane_b;
     }
-    if (c <= last && source_c.mine) {
+    if ((c <= last) & source_c.mine) {
         output[geometry.output_offset + c] = lane_c;
     }
-    if (d <= last && source_d.mine) {
+    if ((d <= last) & source_d.mine) {
         output[geometry.output_offset + d] = lane_d;
     }
 }

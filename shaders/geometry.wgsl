@@ -38,11 +38,13 @@ struct Geometry {
 
 // What most gathers are needs little of this file and of index.wgsl. A pipeline for them leaves
 // the rest out, which spares registers, and time on devices that run both sides of a branch.
-// `Form` in src/plan/choice.rs has the combinations that there are. On lavapipe, against a pipeline
+// `Form` in src/plan/choice.rs has the combinations that there are. It has no branches that depend
+// on the uniform block alone: lavapipe compiles a pipeline that has such anew for each submission,
+// which takes it 0.8 ms. On lavapipe, against a pipeline
 // with everything in it: rows 1.3 to 1.6 times as fast, elements along the last axis 3 times, single
 // elements of 4 bytes from params in the cache 5.8 times.
-override LOOPS: u32 = 0u;     // 1 or 4: at most so many; 0: any number
-override DEPTH: u32 = 0u;     // 1: one coordinate; 3: two or three; 0: any number
+override LOOPS: u32 = 0u;     // 1, 2 or 4; 0: any number. The host adds loops of one step.
+override DEPTH: u32 = 0u;     // 1, 2 or 3 coordinates; 0: any number
 override PLAIN: bool = false; // a bad index leaves zeros: no clipping, wrapping, fill value
 override WIDE: bool = false;  // positions in params take 64 bits
 
@@ -78,20 +80,17 @@ struct Place {
 fn place(row: u32) -> Place {
     var at = Place(geometry.params_offset, geometry.indices_offset, geometry.params_offset_high);
     var rest = row;
-    if (LOOPS == 4u) {
-        if (geometry.loop_count > 3u) {
-            rest = take_apart(rest, 3u, &at);
-        }
-        if (geometry.loop_count > 2u) {
-            rest = take_apart(rest, 2u, &at);
-        }
-        if (geometry.loop_count > 1u) {
-            rest = take_apart(rest, 1u, &at);
-        }
-    } else if (LOOPS == 0u) {
+    if (LOOPS == 0u) {
         for (var d = geometry.loop_count; d > 1u; d--) {
             rest = take_apart(rest, d - 1u, &at);
         }
+    }
+    if (LOOPS > 3u) {
+        rest = take_apart(rest, 3u, &at);
+        rest = take_apart(rest, 2u, &at);
+    }
+    if (LOOPS > 1u) {
+        rest = take_apart(rest, 1u, &at);
     }
     // The outermost loop takes what is left; without loops, its strides are 0.
     step(geometry.loops[0], rest, &at);

@@ -27,37 +27,38 @@ fn load_index(at: u32) -> vec2<u32> {
         return vec2(indices[2u * at], indices[2u * at + 1u]);
     }
     let low = indices[at];
-    return vec2(low, select(0u, 0xffffffffu, low >= 0x80000000u && rule(SIGNED)));
+    return vec2(low, select(0u, 0xffffffffu, (low >= 0x80000000u) & rule(SIGNED)));
 }
 
-// Without branches, as far as most rules go: neighbours may hold good and bad indices.
+// Without branches, as far as most rules go: neighbours may hold good and bad indices. (So `&`
+// and `|`, here and elsewhere: `&&` and `||` are branches.)
 fn resolve(index: vec2<u32>, extent: vec2<u32>) -> Coordinate {
-    let from_end = is_negative(index) && rule(FROM_END);
+    let from_end = is_negative(index) & rule(FROM_END);
     let low = index.x + select(0u, extent.x, from_end);
     var high = index.y + select(0u, 1u, low < index.x); // the carry
     if (WIDE) {
         high += select(0u, extent.y, from_end);
     }
     let valid = is_inside(vec2(low, high), extent);
-    if (PLAIN || valid) {
+    if (PLAIN | valid) {
         return Coordinate(low, high, valid);
     }
     return resolve_outside(vec2(low, high), extent);
 }
 
 fn is_negative(index: vec2<u32>) -> bool {
-    return index.y >= 0x80000000u && rule(SIGNED);
+    return (index.y >= 0x80000000u) & rule(SIGNED);
 }
 
 fn is_inside(value: vec2<u32>, extent: vec2<u32>) -> bool {
     if (WIDE) {
         return is_less(value, extent);
     }
-    return value.y == 0u && value.x < extent.x;
+    return (value.y == 0u) & (value.x < extent.x);
 }
 
 fn is_less(a: vec2<u32>, b: vec2<u32>) -> bool {
-    return a.y < b.y || (a.y == b.y && a.x < b.x);
+    return (a.y < b.y) | ((a.y == b.y) & (a.x < b.x));
 }
 
 fn resolve_outside(value: vec2<u32>, extent: vec2<u32>) -> Coordinate {

@@ -30,11 +30,12 @@ fn main(
     // The third and fourth lane: further on in this row, or in another.
     var other = source;
     var other_to = to;
-    var ahead = 2u * lanes;
-    if (geometry.paired != 0u) {
-        other = look_up(place(min(row + rows, geometry.row_count - 1u)));
+    var ahead = select(2u * lanes, geometry.row_length, geometry.paired != 0u);
+    let next = row + rows * geometry.paired;
+    if ((next != row) & (next < geometry.row_count)) {
+        other = look_up(place(next));
         other_to += rows * geometry.row_length;
-        ahead = select(geometry.row_length, 0u, row + rows < geometry.row_count);
+        ahead = 0u;
     }
     let span = lanes * IN_FLIGHT;
     let first = workgroup.z * span + (invocation & (lanes - 1u));
@@ -49,13 +50,13 @@ fn main(
         if (source.mine) {
             output[to + a] = lane_a;
         }
-        if (b <= last && source.mine) {
+        if ((b <= last) & source.mine) {
             output[to + b] = lane_b;
         }
-        if (c <= last && other.mine) {
+        if ((c <= last) & other.mine) {
             output[other_to + c] = lane_c;
         }
-        if (d <= last && other.mine) {
+        if ((d <= last) & other.mine) {
             output[other_to + d] = lane_d;
         }
     }

@@ -25,11 +25,7 @@ fn main(
 
 // The place so many steps of the innermost loop on.
 fn advance(at: Place, steps: u32) -> Place {
-    var innermost = 0u;
-    if (LOOPS != 1u) {
-        innermost = geometry.loop_count - 1u;
-    }
     var moved = at;
-    step(geometry.loops[innermost], steps, &moved);
+    step(geometry.loops[LOOPS - 1u], steps, &moved);
     return moved;
 }

@@ -16,11 +16,11 @@ fn find_segment(source: ptr<function, Source>) {
         shift = select(shift, next.z, further);
     }
     let owned = is_from(lane, geometry.segments[0].xy)
-        && !is_from(lane, vec2(geometry.owned_to, geometry.owned_to_high));
+        & !is_from(lane, vec2(geometry.owned_to, geometry.owned_to_high));
     let valid = (*source).valid;
     (*source).mine = select(geometry.fills != 0u, owned, valid);
-    (*source).segment = select(0u, segment, valid && owned);
-    (*source).params = select(0u, lane.x + shift, valid && owned);
+    (*source).segment = select(0u, segment, valid & owned);
+    (*source).params = select(0u, lane.x + shift, valid & owned);
 }
 
 // Whether a lane is `first` or one behind it.

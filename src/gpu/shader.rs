@@ -80,12 +80,9 @@ impl Specialisation {
         let mut stages = vec![Stage::Count, Stage::Locate];
         for (kind, lanes) in copies {
             for &lane in lanes {
-                stages.push(Stage::Copy(kind, lane, Form::Single));
-                stages.push(Stage::Copy(kind, lane, Form::Nested));
-                if !kind.is_fast() {
-                    stages.push(Stage::Copy(kind, lane, Form::Tuples));
-                    stages.push(Stage::Copy(kind, lane, Form::General));
-                }
+                let forms = Form::ALL.into_iter();
+                let forms = forms.filter(|form| !kind.is_fast() || form.depth() == Some(1));
+                stages.extend(forms.map(|form| Stage::Copy(kind, lane, form)));
             }
         }
         let with = |stage, index_words, segments| Specialisation {
@@ -171,13 +168,12 @@ impl Specialisation {
             ("WIDE", f64::from(u8::from(self.is_wide()))),
         ];
         if let Stage::Copy(kind, lane_bytes, form) = self.stage {
-            let (loops, depth, plain) = match form {
-                Form::Single => (1.0, 1.0, 1.0),
-                Form::Nested => (4.0, 1.0, 1.0),
-                Form::Tuples => (4.0, 3.0, 1.0),
-                Form::General => (0.0, 0.0, 0.0),
-            };
-            constants.extend([("LOOPS", loops), ("DEPTH", depth), ("PLAIN", plain)]);
+            let number = |count: Option<usize>| count.unwrap_or(0) as f64;
+            constants.extend([
+                ("LOOPS", number(form.loops())),
+                ("DEPTH", number(form.depth())),
+                ("PLAIN", f64::from(u8::from(form != Form::General))),
+            ]);
             if kind == KernelKind::Units {
                 constants.push(("UNIT", lane_bytes as f64));
             }

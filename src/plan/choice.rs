@@ -35,12 +35,48 @@ impl KernelKind {
 pub enum Form {
     /// At most one loop over rows, one coordinate; a bad index leaves zeros.
     Single,
+    /// At most two loops over rows, one coordinate; a bad index leaves zeros.
+    Nested2,
     /// At most four loops over rows, one coordinate; a bad index leaves zeros.
-    Nested,
-    /// At most four loops over rows, two or three coordinates; a bad index leaves zeros.
-    Tuples,
+    Nested4,
+    /// At most two loops over rows, two coordinates; a bad index leaves zeros.
+    Tuples2,
+    /// At most two loops over rows, three coordinates; a bad index leaves zeros.
+    Tuples3,
     /// Any loops, coordinates and rules.
     General,
+}
+
+impl Form {
+    /// All of them.
+    pub const ALL: [Form; 6] = [
+        Form::Single,
+        Form::Nested2,
+        Form::Nested4,
+        Form::Tuples2,
+        Form::Tuples3,
+        Form::General,
+    ];
+
+    /// How many loops over rows it has; `None`, if any number.
+    pub fn loops(self) -> Option<usize> {
+        match self {
+            Form::Single => Some(1),
+            Form::Nested2 | Form::Tuples2 | Form::Tuples3 => Some(2),
+            Form::Nested4 => Some(4),
+            Form::General => None,
+        }
+    }
+
+    /// How many coordinates it has; `None`, if any number.
+    pub fn depth(self) -> Option<usize> {
+        match self {
+            Form::Single | Form::Nested2 | Form::Nested4 => Some(1),
+            Form::Tuples2 => Some(2),
+            Form::Tuples3 => Some(3),
+            Form::General => None,
+        }
+    }
 }
 
 /// Which kernels there are to choose from.
@@ -73,7 +109,9 @@ impl Choice {
             (_, FormReason::Enough) if kernels == Kernels::Wide => {
                 (Form::General, FormReason::Wide)
             }
-            (Form::Nested | Form::Tuples, _) if matches!(kernels, Kernels::Segments { .. }) => {
+            (form, FormReason::Enough)
+                if form != Form::Single && matches!(kernels, Kernels::Segments { .. }) =>
+            {
                 (Form::General, FormReason::Segments)
             }
             chosen => chosen,
@@ -120,7 +158,7 @@ fn four_at_once(plan: &Plan, starts: Starts, kernels: Kernels, form: Form) -> Op
     };
     if !whole {
         Some(NotFour::Part)
-    } else if !matches!(form, Form::Single | Form::Nested) {
+    } else if form.depth() != Some(1) {
         Some(NotFour::Form)
     } else if !starts.output.is_multiple_of(16) {
         Some(NotFour::OutputStart)
@@ -148,10 +186,12 @@ fn form(plan: &Plan) -> (Form, FormReason) {
     match (geometry.row_loops().len(), geometry.coordinates.len()) {
         _ if !zeros => (Form::General, FormReason::Rules),
         (0..=1, 1) => (Form::Single, FormReason::Enough),
-        (0..=4, 1) => (Form::Nested, FormReason::Enough),
-        (0..=4, 2..=3) => (Form::Tuples, FormReason::Enough),
-        (0..=4, _) => (Form::General, FormReason::Coordinates),
-        _ => (Form::General, FormReason::Loops),
+        (2, 1) => (Form::Nested2, FormReason::Enough),
+        (3..=4, 1) => (Form::Nested4, FormReason::Enough),
+        (0..=2, 2) => (Form::Tuples2, FormReason::Enough),
+        (0..=2, 3) => (Form::Tuples3, FormReason::Enough),
+        (_, 1..=3) => (Form::General, FormReason::Loops),
+        _ => (Form::General, FormReason::Coordinates),
     }
 }
 
@@ -290,8 +330,8 @@ mod tests {
             form(Op::gather(0), &Rules::ONNX, &[9, 5], &[7]),
             Form::Single
         );
-        assert_eq!(form(Op::gather(1), zero, &[9, 5], &[7]), Form::Nested);
-        assert_eq!(form(nd, zero, &[9, 5], &[7, 2]), Form::Tuples);
+        assert_eq!(form(Op::gather(1), zero, &[9, 5], &[7]), Form::Nested2);
+        assert_eq!(form(nd, zero, &[9, 5], &[7, 2]), Form::Tuples2);
         assert_eq!(form(nd, zero, &[9, 5, 2, 3], &[7, 4]), Form::General);
         assert_eq!(form(nd, zero, &[9, 5], &[7, 1]), Form::Single);
         assert_eq!(form(Op::gather(0), wrap, &[9, 5], &[7]), Form::General);

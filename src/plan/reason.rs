@@ -102,8 +102,10 @@ impl Form {
     pub fn name(self) -> &'static str {
         match self {
             Form::Single => "single",
-            Form::Nested => "nested",
-            Form::Tuples => "tuples",
+            Form::Nested2 => "nested2",
+            Form::Nested4 => "nested4",
+            Form::Tuples2 => "tuples2",
+            Form::Tuples3 => "tuples3",
             Form::General => "general",
         }
     }
@@ -150,13 +152,13 @@ impl FormReason {
     pub fn text(self, form: Form) -> &'static str {
         match (self, form) {
             (FormReason::Enough, Form::Single) => "one coordinate, at most one loop over rows",
-            (FormReason::Enough, Form::Nested) => "one coordinate, at most four loops over rows",
-            (FormReason::Enough, Form::Tuples) => {
-                "two or three coordinates, at most four loops over rows"
-            }
+            (FormReason::Enough, Form::Nested2) => "one coordinate, at most two loops over rows",
+            (FormReason::Enough, Form::Nested4) => "one coordinate, at most four loops over rows",
+            (FormReason::Enough, Form::Tuples2) => "two coordinates, at most two loops over rows",
+            (FormReason::Enough, Form::Tuples3) => "three coordinates, at most two loops over rows",
             (FormReason::Enough, Form::General) => "any loops, coordinates and rules",
             (FormReason::Rules, _) => "a bad index does not leave zeros",
-            (FormReason::Loops, _) => "more than four loops over rows",
+            (FormReason::Loops, _) => "more loops over rows than the other forms have",
             (FormReason::Coordinates, _) => "no coordinates, or more than three",
             (FormReason::Segments, _) => "params in segments: not every form is compiled for them",
             (FormReason::Wide, _) => "positions of 64 bits: no other form is compiled for them",

@@ -42,6 +42,14 @@ const SHAPES: &[Shape] = &[
     ),
     (
         Op::Gather {
+            axis: Some(2),
+            batch_dims: 1,
+        },
+        &[3, 2, 8, 19],
+        &[3, 16],
+    ),
+    (
+        Op::Gather {
             axis: Some(1),
             batch_dims: 1,
         },

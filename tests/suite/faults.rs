@@ -75,7 +75,7 @@ const SHADER_FAULTS: &[Fault] = &[
         let part = "fn look_up";
         let outside = "return Coordinate(0u, 0u, false);";
         let s = plant(s, part, outside, "return Coordinate(value.x, 0u, false);");
-        let s = plant(s, part, "(*source).valid && coordinate.valid", "true");
+        let s = plant(s, part, "(*source).valid & coordinate.valid", "true");
         plant(
             s,
             part,
@@ -132,8 +132,7 @@ const SHADER_FAULTS: &[Fault] = &[
         plant(s, "fn advance", "advance(at, 3u)", "advance(at, 2u)")
     }),
     ("second row of a pair left out", |s| {
-        let there = "row + rows < geometry.row_count";
-        plant(s, "other_to", there, "false")
+        plant(s, "other_to", "(next < geometry.row_count)", "false")
     }),
     ("next row a byte too early", |s| {
         plant(s, "fn load_vector", "0u - left", "1u - left")
@@ -153,7 +152,7 @@ const SHADER_FAULTS: &[Fault] = &[
         )
     }),
     ("bad lookups counted per coordinate", |s| {
-        plant(s, "fn is_bad", "bad = bad ||", "bad =")
+        plant(s, "fn is_bad", "bad = bad |", "bad =")
     }),
     ("last bad index for the first", |s| {
         plant(

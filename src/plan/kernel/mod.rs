@@ -3,10 +3,12 @@
 //! A kernel moves **lanes**: the widest unit of 16, 8, 4, 2 or 1 bytes that divides the row, every
 //! stride and every start. `choice` says which kernel.
 
+use std::borrow::Cow;
+
 use crate::error::{Error, Result};
 use crate::plan::block::{GeometryBlock, Scale, Starts, divisor, fill, narrow};
 use crate::plan::choice::{Choice, Form, KernelKind, Kernels};
-use crate::plan::{CheckPass, Pass, Plan, Reason};
+use crate::plan::{CheckPass, Loop, Pass, Plan, Reason};
 
 /// Invocations of a workgroup, as `WORKGROUP` in `shaders/geometry.wgsl`.
 pub(super) const WORKGROUP: u64 = 256;
@@ -146,7 +148,7 @@ impl Kernel {
         let row_length = (geometry.slice() * plan.element_bytes() / lane_bytes) as u64;
         let row_count = (plan.output_bytes() / lane_bytes) as u64 / row_length;
 
-        let mut block = scale.block(geometry, geometry.row_loops())?;
+        let mut block = scale.block(geometry, &padded(geometry.row_loops(), form))?;
         block.row_count = narrow(plan, "the number of lookups", row_count)?;
         block.row_length = narrow(plan, "the number of lanes in a row", row_length)?;
         block.output_offset = (starts.output / lane_bytes as u64) as u32;
@@ -228,6 +230,22 @@ impl Kernel {
         let [x, y] = fold(plan, work.workgroups(), max_workgroups)?;
         block.grid_x = x;
         Ok(([x, y, 1], work, block))
+    }
+}
+
+/// The loops of a nest, with as many around them as `form` has, of one step each.
+fn padded(loops: &[Loop], form: Form) -> Cow<'_, [Loop]> {
+    let once = Loop {
+        extent: 1,
+        params_stride: 0,
+        indices_stride: 0,
+    };
+    match form.loops() {
+        Some(count) if count > loops.len() => {
+            let around = std::iter::repeat_n(once, count - loops.len());
+            around.chain(loops.iter().copied()).collect()
+        }
+        _ => loops.into(),
     }
 }
 
