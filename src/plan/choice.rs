@@ -25,7 +25,7 @@ pub enum KernelKind {
 
 impl KernelKind {
     /// Whether it makes several words of the output at once, and so all of them or none.
-    pub(crate) fn is_fast(self) -> bool {
+    pub fn is_fast(self) -> bool {
         matches!(self, KernelKind::Runs | KernelKind::Packed4)
     }
 }
