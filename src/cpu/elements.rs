@@ -3,6 +3,7 @@
 //! Whether a row can leave params is settled once for each run, and what is left to each row is one
 //! comparison.
 
+use std::hint::select_unpredictable;
 use std::iter::zip;
 use std::mem::MaybeUninit;
 
@@ -11,9 +12,16 @@ use bytemuck::Pod;
 use super::copy::Work;
 use super::sources::{BLOCK, Coordinate};
 use super::walk::{Run, Walk};
+use crate::rules::{Negative, OutOfBounds};
 
 /// How many indices are compared before their rows are copied.
 const GROUP: usize = 8;
+
+/// What is copied for a bad index: choosing that takes no branch, which the processor would foresee
+/// wrong wherever good and bad indices mix. Against asking the rules and branching, 1.2 times (random
+/// 4 bytes in 64 MiB) to 4 times (in 64 KiB) as fast with a quarter of bad indices, 1.2 to 2.4 with
+/// one in a hundred.
+const ZEROS: [MaybeUninit<u8>; 16] = [MaybeUninit::new(0); 16];
 
 impl Work<'_> {
     /// Writes rows of `WIDTH` bytes, which have one coordinate and whose indices are neighbours.
@@ -25,15 +33,28 @@ impl Work<'_> {
     ) -> bool {
         let mut walk = Walk::new(self.plan.geometry(), first);
         let mut sources = [0; BLOCK];
+        let from_end = self.added_from_end(only);
         let mut bad = false;
         while !rest.is_empty() {
             let mut run = walk.run(rest.len() / WIDTH);
             let (mut rows, later) = rest.split_at_mut(run.rows * WIDTH);
             rest = later;
+            let covered = self.covers(run, only, WIDTH);
             loop {
-                let copied = self.copy_inside::<W, WIDTH>(run, rows, only);
-                run = run.after(copied);
-                rows = &mut rows[copied * WIDTH..];
+                if covered {
+                    let (mut copied, _) = self.copy_inside::<W, WIDTH, false>(run, rows, only, 0);
+                    if copied < run.rows
+                        && let Some(from_end) = from_end
+                    {
+                        let (run, rows) = (run.after(copied), &mut rows[copied * WIDTH..]);
+                        let (more, some_bad) =
+                            self.copy_inside::<W, WIDTH, true>(run, rows, only, from_end);
+                        copied += more;
+                        bad |= some_bad;
+                    }
+                    run = run.after(copied);
+                    rows = &mut rows[copied * WIDTH..];
+                }
                 if run.rows == 0 {
                     break;
                 }
@@ -49,21 +70,31 @@ impl Work<'_> {
         bad
     }
 
-    /// Copies the rows of `run` up to the first whose index is not plainly inside; returns how
-    /// many.
-    fn copy_inside<W: Pod + Into<u64>, const WIDTH: usize>(
+    /// What to add to an index that is not plainly inside, in its own bits, so that one that is not
+    /// inside then is bad and leaves zeros; nothing, if the rules are others.
+    fn added_from_end(&self, only: &Coordinate) -> Option<u64> {
+        let rules = self.plan.rules();
+        let zeros = matches!(rules.out_of_bounds, OutOfBounds::Zero | OutOfBounds::Error);
+        // An index that is not negative stays outside when the extent is added, without wrapping
+        // around: both are below half of what its bits hold.
+        let in_own_bits = only.inside == only.extent as u64;
+        let counts = rules.negative == Negative::FromEnd && self.plan.index_type().is_signed();
+        (zeros && in_own_bits).then_some(if counts { only.inside } else { 0 })
+    }
+
+    /// Copies the rows of a covered `run` up to the first whose index needs the rules, which is none
+    /// if good and bad ones are `MIXED`. Returns how many, and whether some were bad.
+    fn copy_inside<W: Pod + Into<u64>, const WIDTH: usize, const MIXED: bool>(
         &self,
         run: Run,
         rows: &mut [MaybeUninit<u8>],
         only: &Coordinate,
-    ) -> usize {
-        if !self.covers(run, only, WIDTH) {
-            return 0;
-        }
+        from_end: u64,
+    ) -> (usize, bool) {
         let (_, step) = self.lookups.start(run);
         match step == 0 && only.stride_bytes == WIDTH as isize {
-            true => self.copy_covered::<W, WIDTH, true>(run, rows, only),
-            false => self.copy_covered::<W, WIDTH, false>(run, rows, only),
+            true => self.copy_covered::<W, WIDTH, true, MIXED>(run, rows, only, from_end),
+            false => self.copy_covered::<W, WIDTH, false, MIXED>(run, rows, only, from_end),
         }
     }
 
@@ -83,17 +114,26 @@ impl Work<'_> {
         lowest >= 0 && highest.saturating_add(width as i128) <= self.params.len() as i128
     }
 
-    /// [`Work::copy_inside`] for a run that [`Work::covers`]. `STRAIGHT`: no step from row to row
+    /// Rows of a covered run: up to the first whose index is not plainly inside, or, if `MIXED`, all,
+    /// with zeros for bad indices. Groups that are all inside are a loop of their own in both, but
+    /// it is 1.1 to 1.2 times as fast where it is the only one. `STRAIGHT`: no step from row to row
     /// but by the index, and that by `WIDTH` bytes.
     #[inline(never)]
     #[allow(unsafe_code, reason = "a second bound check costs 13 to 22 %")]
-    fn copy_covered<W: Pod + Into<u64>, const WIDTH: usize, const STRAIGHT: bool>(
+    fn copy_covered<
+        W: Pod + Into<u64>,
+        const WIDTH: usize,
+        const STRAIGHT: bool,
+        const MIXED: bool,
+    >(
         &self,
         run: Run,
         rows: &mut [MaybeUninit<u8>],
         only: &Coordinate,
-    ) -> usize {
+        from_end: u64,
+    ) -> (usize, bool) {
         let (params, inside) = (self.params, only.inside);
+        let own_bits = u64::MAX >> (u64::BITS as usize - 8 * size_of::<W>());
         let (base, step) = self.lookups.start(run);
         let (stride, step) = match STRAIGHT {
             true => (WIDTH, 0),
@@ -102,23 +142,35 @@ impl Work<'_> {
         let first = run.indices * size_of::<W>();
         let indices = &self.lookups.indices()[first..first + run.rows * size_of::<W>()];
         let load = |index: &[u8]| -> u64 { bytemuck::pod_read_unaligned::<W>(index).into() };
-        let copy = |row: &mut [MaybeUninit<u8>], n: usize, bits: u64| {
+        // Of row `n`, if its index is `index`, which is below `inside`.
+        let source = |n: usize, index: u64| {
             let start = base.wrapping_add(n.wrapping_mul(step));
-            let at = start.wrapping_add((bits as usize).wrapping_mul(stride));
-            // SAFETY: bits < inside, n < run.rows and the run is covered, so
+            let at = start.wrapping_add((index as usize).wrapping_mul(stride));
+            // SAFETY: index < inside, n < run.rows and the run is covered, so
             // at + WIDTH <= params.len().
-            row.copy_from_slice(unsafe { params.get_unchecked(at..at + WIDTH) });
+            unsafe { params.get_unchecked(at..at + WIDTH) }
+        };
+        let mut bad = false;
+        let mut copy_or_zero = |row: &mut [MaybeUninit<u8>], n: usize, bits: u64| {
+            let counted = bits.wrapping_add(from_end) & own_bits;
+            let index = select_unpredictable(bits < inside, bits, counted);
+            let valid = index < inside;
+            let found = source(n, select_unpredictable(valid, index, 0));
+            row.copy_from_slice(select_unpredictable(valid, found, &ZEROS[..WIDTH]));
+            bad |= !valid;
         };
         let mut copied = 0;
         let groups = rows.chunks_exact_mut(GROUP * WIDTH);
         for (rows, indices) in zip(groups, indices.chunks_exact(GROUP * size_of::<W>())) {
             let bits: [u64; GROUP] =
                 std::array::from_fn(|k| load(&indices[k * size_of::<W>()..][..size_of::<W>()]));
-            if bits.iter().any(|&bits| bits >= inside) {
+            let rows = rows.chunks_exact_mut(WIDTH).enumerate();
+            if bits.iter().all(|&bits| bits < inside) {
+                rows.for_each(|(k, row)| row.copy_from_slice(source(copied + k, bits[k])));
+            } else if MIXED {
+                rows.for_each(|(k, row)| copy_or_zero(row, copied + k, bits[k]));
+            } else {
                 break;
-            }
-            for (k, row) in rows.chunks_exact_mut(WIDTH).enumerate() {
-                copy(row, copied + k, bits[k]);
             }
             copied += GROUP;
         }
@@ -126,12 +178,15 @@ impl Work<'_> {
         let indices = indices[copied * size_of::<W>()..].chunks_exact(size_of::<W>());
         for (row, index) in zip(rows, indices) {
             let bits = load(index);
-            if bits >= inside {
+            if MIXED {
+                copy_or_zero(row, copied, bits);
+            } else if bits < inside {
+                row.copy_from_slice(source(copied, bits));
+            } else {
                 break;
             }
-            copy(row, copied, bits);
             copied += 1;
         }
-        copied
+        (copied, bad)
     }
 }
