@@ -183,9 +183,17 @@ impl<'a> Work<'a> {
 
 /// Repeats `element` (zeros, if it has no bytes) over the row.
 fn fill(row: &mut [MaybeUninit<u8>], element: &[u8]) {
-    let bytes = if element.is_empty() { &[0] } else { element };
-    for (to, &from) in row.iter_mut().zip(bytes.iter().cycle()) {
-        to.write(from);
+    if element.is_empty() {
+        row.fill(MaybeUninit::new(0));
+        return;
+    }
+    let mut written = element.len().min(row.len());
+    row[..written].copy_from_slice(as_uninit(&element[..written]));
+    // What is written is whole elements, and is there once more: twice as much each time.
+    while written < row.len() {
+        let more = written.min(row.len() - written);
+        row.copy_within(..more, written);
+        written += more;
     }
 }
 
