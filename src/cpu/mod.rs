@@ -5,6 +5,8 @@
 
 mod copy;
 mod elements;
+#[cfg(all(feature = "rayon", not(target_arch = "wasm32")))]
+mod helpers;
 mod line;
 mod output;
 pub mod parallel;

@@ -8,6 +8,8 @@ use std::sync::{
 };
 
 use super::copy::Work;
+#[cfg(all(feature = "rayon", not(target_arch = "wasm32")))]
+use super::helpers::with_helpers;
 use super::report::report;
 use super::strips::{Shared, Strips};
 use crate::error::Result;
@@ -184,12 +186,7 @@ fn on_all_cores<T, W: FnMut(T) -> bool>(
             }
         }
     };
-    rayon::in_place_scope(|scope| {
-        for _ in 1..count.min(threads()) {
-            scope.spawn(|_| take_pieces());
-        }
-        take_pieces();
-    });
+    with_helpers(count.min(threads()).saturating_sub(1), &take_pieces);
     any.into_inner()
 }
 
