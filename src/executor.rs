@@ -113,16 +113,14 @@ impl Executor {
         indices: &TensorView<'_, I>,
     ) -> Result<Tensor<T>> {
         let call = TypedCall::new(op, rules, params, indices)?;
-        let bits = match self {
-            Executor::Cpu => cpu::gather::<T>(&call.plan, &call.params, &call.indices)?,
-            _ => {
-                let mut bits = call.memory::<T>()?;
-                let output = bytemuck::cast_slice_mut(&mut bits);
-                self.execute(op, &call.plan, &call.params, &call.indices, output)
-                    .await?;
-                bits
-            }
-        };
+        if let Executor::Cpu = self {
+            let bits = cpu::gather::<T>(&call.plan, &call.params, &call.indices)?;
+            return Ok(call.finish(bits)?.with_heir(cpu::give));
+        }
+        let mut bits = call.memory::<T>()?;
+        let output = bytemuck::cast_slice_mut(&mut bits);
+        self.execute(op, &call.plan, &call.params, &call.indices, output)
+            .await?;
         call.finish(bits)
     }
 
