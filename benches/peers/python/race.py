@@ -8,6 +8,9 @@ import time
 TURN = 4e-3
 MOST = 1000
 ROUNDS = 7
+# How long a turn gathers untimed before: until the system has spread threads that slept over the
+# cores. It may do so late: see ../../results/README.md.
+UNTIMED = 40e-3
 # Threads of a library may spin for a while after its work; nobody should pay for others' threads.
 # A turn waits until those of this process sleep: this long, and no longer than this in all.
 PAUSE = 2e-3
@@ -18,20 +21,19 @@ def race(contestants, seconds, sets):
     """The seconds of one gather, of every contestant in every round."""
     following = [0] * len(contestants)
 
-    def turn(who, repeats):
+    def turn(who, untimed, repeats):
         first = following[who]
-        following[who] = first + repeats
-        return contestants[who].time(first, repeats)
+        following[who] = first + untimed + repeats
+        return contestants[who].time(first, repeats, untimed)
 
     def timed_turn(who):
         settle()
         # What the one before left behind, in caches and in the system's memory, is not to be paid
-        # for by the next: first comes a gather that is not timed.
-        turn(who, 1)
-        return turn(who, repeats[who])
+        # for by the next either.
+        return turn(who, *repeats[who])
 
     everyone = range(len(contestants))
-    repeats = [enough(lambda n, who=who: turn(who, n), sets) for who in everyone]
+    repeats = [enough(lambda n, who=who: turn(who, 0, n), sets) for who in everyone]
     times = [[] for _ in contestants]
     until = seconds * len(contestants)
     started = time.perf_counter()
@@ -55,13 +57,13 @@ def settle():
 
 
 def enough(turn, sets):
-    """How many repetitions make a turn; finding it out is the warm-up."""
+    """How many repetitions come before a turn, and make it; finding that out is the warm-up."""
     turn(sets)
     repeats = 1
     while True:
         one = turn(repeats)
         if one * repeats >= TURN or repeats == MOST:
-            return repeats
+            return max(1, int(UNTIMED / max(one, TURN / MOST))), repeats
         wanted = int(TURN / max(one, 1e-9)) + 1
         repeats = min(max(wanted, repeats + 1), repeats * 8, MOST)
 

@@ -14,6 +14,9 @@ use crate::task::SETS;
 const TURN: f64 = 4e-3;
 /// The most repetitions in a turn.
 const MOST: usize = 1000;
+/// How long a turn gathers untimed before, in seconds: until the system has spread threads that slept
+/// over the cores. It may do so late: see `results/README.md`.
+const UNTIMED: f64 = 40e-3;
 /// Fewer rounds than this say nothing.
 const ROUNDS: usize = 7;
 
@@ -46,23 +49,25 @@ pub(crate) fn race(contestants: &mut [Box<dyn Gather + '_>], seconds: f64) -> Re
         order.shuffle(&mut random);
         for &who in &order {
             // What the one before left behind, in caches and in the system's memory, is not to be
-            // paid for by the next: first comes a gather that is not timed.
-            turn(contestants[who].as_mut(), who, 1)?;
-            let took = turn(contestants[who].as_mut(), who, repeats[who])?;
+            // paid for by the next either.
+            let (untimed, timed) = repeats[who];
+            turn(contestants[who].as_mut(), who, untimed)?;
+            let took = turn(contestants[who].as_mut(), who, timed)?;
             times[who].push(took);
         }
     }
     Ok(Times(times))
 }
 
-/// How many repetitions make a turn; finding it out is the warm-up.
-fn enough(mut turn: impl FnMut(usize) -> Result<f64>) -> Result<usize> {
+/// How many repetitions come before a turn, and how many make it; finding it out is the warm-up.
+fn enough(mut turn: impl FnMut(usize) -> Result<f64>) -> Result<(usize, usize)> {
     turn(SETS)?;
     let mut repeats = 1;
     loop {
         let one = turn(repeats)?;
         if one * repeats as f64 >= TURN || repeats == MOST {
-            return Ok(repeats);
+            let untimed = UNTIMED / one.max(TURN / MOST as f64);
+            return Ok(((untimed as usize).max(1), repeats));
         }
         let wanted = (TURN / one.max(1e-9)).ceil() as usize;
         repeats = wanted.clamp(repeats + 1, (repeats * 8).min(MOST));

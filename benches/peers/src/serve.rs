@@ -26,10 +26,11 @@ const COPIES: u64 = 4;
 enum Request {
     /// Puts the tensors of a case into the folder, with the output of the last set.
     Case(String),
-    /// Gathers `count` times, from set number `first` on.
+    /// Gathers `untimed + count` times, from set number `first` on.
     Time {
         output: String,
         first: usize,
+        untimed: usize,
         count: usize,
     },
 }
@@ -107,11 +108,13 @@ fn serve_case(
             Some(Request::Time {
                 output,
                 first,
+                untimed,
                 count,
             }) => {
                 let gather = ours.iter_mut().find(|g| g.output().name() == output);
                 let gather = gather.with_context(|| format!("no output \"{output}\""))?;
-                let seconds = time(gather.as_mut(), first, count)?;
+                gather.run(Sets::new(first, untimed))?;
+                let seconds = time(gather.as_mut(), first + untimed, count)?;
                 answer(&json!({ "seconds": seconds }))?;
             }
             other => return Ok(other),
