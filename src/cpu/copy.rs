@@ -1,21 +1,20 @@
 //! Writes rows of an output: the inner loops of the CPU path.
 //!
 //! A row is looked up once and copied. What is the same for all rows is chosen outside the loops.
-//! There are three of them:
+//! There are four of them:
 //!
 //! - `elements`, for single elements (rows of 1, 2, 4, 8 or 16 bytes) with one coordinate: lookup
 //!   and copy in one loop, in groups of 8. Against a loop that checks each position in params,
 //!   1.5 times as fast in cache, 1.4 times in rows of 16 KiB, 1.1 to 1.2 times in memory.
 //! - `strips`, for single elements that are looked up column by column: 1.5 to 1.9 times as fast as
 //!   `elements` on 4096 rows of 16 KiB.
+//! - `rows`, for longer rows with one coordinate: lookup and copy in one loop.
 //! - `blocks`, for everything else: the sources of some rows first, then their copies. 1.2 times
 //!   (single elements) to 1.4 times (rows of 64 bytes) as fast as row by row with several
 //!   coordinates, the same with long rows. Copies of 3 bytes without a call gain 1.5 times.
 //!
-//! What was measured and gained nothing: asking for rows 8 ahead (0.8 times on rows of 385 bytes,
-//! which stay in the outer cache; the loads of several rows are under way at once without it), and
-//! stores past the caches (1.0 to 1.3 times into memory that is reused, 0.5 times into fresh
-//! memory, which the system has just cleared and left in the caches).
+//! What was measured and gained nothing: stores past the caches (1.0 to 1.3 times into memory that is
+//! reused, 0.5 times into fresh memory, which the system has just cleared and left in the caches).
 
 use std::mem::MaybeUninit;
 
@@ -25,6 +24,10 @@ use super::sources::{BAD, BLOCK, Lookups};
 use super::walk::Walk;
 use crate::plan::Plan;
 use crate::rules::OutOfBounds;
+
+/// Shorter rows are copied faster from a block of sources, as copies of a length that is known when
+/// compiling are no calls.
+const LONG_BYTES: usize = 17;
 
 /// One execution, shared by all threads.
 pub(super) struct Work<'a> {
@@ -74,12 +77,13 @@ impl<'a> Work<'a> {
             4 => self.elements::<W, 4>(first, rows, only),
             8 => self.elements::<W, 8>(first, rows, only),
             16 => self.elements::<W, 16>(first, rows, only),
+            bytes if bytes >= LONG_BYTES => self.rows::<W>(first, rows, only),
             _ => self.blocks::<W>(first, rows),
         }
     }
 
     /// How many positions in params a row of so many bytes can start at.
-    fn starts(&self, row_bytes: usize) -> usize {
+    pub(super) fn starts(&self, row_bytes: usize) -> usize {
         (self.params.len() + 1).saturating_sub(row_bytes)
     }
 

@@ -10,7 +10,7 @@ use std::mem::MaybeUninit;
 use bytemuck::Pod;
 
 use super::copy::Work;
-use super::sources::{BLOCK, Coordinate};
+use super::sources::{BLOCK, Coordinate, counted};
 use super::walk::{Run, Walk};
 use crate::rules::{Negative, OutOfBounds};
 
@@ -72,7 +72,7 @@ impl Work<'_> {
 
     /// What to add to an index that is not plainly inside, in its own bits, so that one that is not
     /// inside then is bad and leaves zeros; nothing, if the rules are others.
-    fn added_from_end(&self, only: &Coordinate) -> Option<u64> {
+    pub(super) fn added_from_end(&self, only: &Coordinate) -> Option<u64> {
         let rules = self.plan.rules();
         let zeros = matches!(rules.out_of_bounds, OutOfBounds::Zero | OutOfBounds::Error);
         // An index that is not negative stays outside when the extent is added, without wrapping
@@ -133,7 +133,6 @@ impl Work<'_> {
         from_end: u64,
     ) -> (usize, bool) {
         let (params, inside) = (self.params, only.inside);
-        let own_bits = u64::MAX >> (u64::BITS as usize - 8 * size_of::<W>());
         let (base, step) = self.lookups.start(run);
         let (stride, step) = match STRAIGHT {
             true => (WIDTH, 0),
@@ -152,8 +151,7 @@ impl Work<'_> {
         };
         let mut bad = false;
         let mut copy_or_zero = |row: &mut [MaybeUninit<u8>], n: usize, bits: u64| {
-            let counted = bits.wrapping_add(from_end) & own_bits;
-            let index = select_unpredictable(bits < inside, bits, counted);
+            let index = select_unpredictable(bits < inside, bits, counted::<W>(bits, from_end));
             let valid = index < inside;
             let found = source(n, select_unpredictable(valid, index, 0));
             row.copy_from_slice(select_unpredictable(valid, found, &ZEROS[..WIDTH]));

@@ -16,6 +16,7 @@ pub mod parallel;
 mod pieces;
 pub mod reference;
 mod report;
+mod rows;
 mod sources;
 mod strips;
 #[cfg(test)]

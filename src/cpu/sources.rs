@@ -34,6 +34,11 @@ pub(super) struct Coordinate {
     pub(super) stride_bytes: isize,
 }
 
+/// The bits of an index to which the extent, or nothing, is added in its own width.
+pub(super) fn counted<W>(bits: u64, added: u64) -> u64 {
+    bits.wrapping_add(added) & (u64::MAX >> (u64::BITS as usize - 8 * size_of::<W>()))
+}
+
 impl<'a> Lookups<'a> {
     pub(super) fn new(plan: &'a Plan, indices: &'a [u8]) -> Self {
         let geometry = plan.geometry();
