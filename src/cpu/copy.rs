@@ -29,6 +29,18 @@ use crate::rules::OutOfBounds;
 /// compiling are no calls.
 const LONG_BYTES: usize = 17;
 
+/// From this size on an output is more than the caches hold, whoever reads it next.
+const PAST_CACHES_BYTES: usize = 32 << 20;
+
+/// What is known of an output's memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Memory {
+    /// The system clears it when it is first written to, and leaves that in the caches.
+    Fresh,
+    /// It has been written to before.
+    Used,
+}
+
 /// One execution, shared by all threads.
 pub(super) struct Work<'a> {
     pub(super) plan: &'a Plan,
@@ -36,15 +48,18 @@ pub(super) struct Work<'a> {
     pub(super) lookups: Lookups<'a>,
     /// Bytes of one row of the output.
     pub(super) row_bytes: usize,
+    /// Whether rows are written past the caches.
+    pub(super) past_caches: bool,
 }
 
 impl<'a> Work<'a> {
-    pub(super) fn new(plan: &'a Plan, params: &'a [u8], indices: &'a [u8]) -> Self {
+    pub(super) fn new(plan: &'a Plan, params: &'a [u8], indices: &'a [u8], memory: Memory) -> Self {
         Work {
             plan,
             params: as_uninit(params),
             lookups: Lookups::new(plan, indices),
             row_bytes: plan.geometry().slice() * plan.element_bytes(),
+            past_caches: memory == Memory::Used && plan.output_bytes() >= PAST_CACHES_BYTES,
         }
     }
 

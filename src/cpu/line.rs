@@ -1,4 +1,4 @@
-//! What a CPU is told about the cache lines of a row, where that pays.
+//! What a processor is told about the cache lines of a row, where that pays.
 
 use std::mem::MaybeUninit;
 

@@ -18,6 +18,7 @@ pub mod reference;
 mod report;
 mod rows;
 mod sources;
+mod stream;
 mod strips;
 #[cfg(test)]
 mod tests;

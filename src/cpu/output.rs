@@ -7,6 +7,7 @@
 
 use std::mem::MaybeUninit;
 
+use super::copy::Memory;
 use super::{parallel, unused};
 use crate::element::Element;
 use crate::error::{Error, Result, Role};
@@ -28,9 +29,9 @@ pub(crate) fn gather<T: Element>(
     indices: &Indices<'_>,
 ) -> Result<Vec<T::Bits>> {
     let len = plan.output_bytes() / size_of::<T>();
-    let mut bits: Vec<T::Bits> = match unused::take(len) {
-        Some(memory) => memory,
-        None => fresh(len)?,
+    let (mut bits, memory): (Vec<T::Bits>, _) = match unused::take(len) {
+        Some(bits) => (bits, Memory::Used),
+        None => (fresh(len)?, Memory::Fresh),
     };
     let spare = &mut bits.spare_capacity_mut()[..len];
     // SAFETY: these are the same bytes, of a type without alignment, and any byte may be written
@@ -41,7 +42,7 @@ pub(crate) fn gather<T: Element>(
             size_of_val(spare),
         )
     };
-    parallel::write(plan, params, indices, bytes)?;
+    parallel::write(plan, params, indices, bytes, memory)?;
     // SAFETY: the first `len` elements lie within the capacity. `write` has written each of their
     // bytes, and `T::Bits` may have any bits.
     unsafe { bits.set_len(len) };

@@ -7,7 +7,7 @@ use std::sync::{
     atomic::{AtomicBool, Ordering},
 };
 
-use super::copy::Work;
+use super::copy::{Memory, Work};
 #[cfg(all(feature = "rayon", not(target_arch = "wasm32")))]
 use super::helpers::with_helpers;
 use super::report::report;
@@ -55,7 +55,7 @@ pub fn execute(
     output: &mut [u8],
 ) -> Result<()> {
     plan.check_tensors(params, indices, output.len())?;
-    write(plan, params, indices, as_uninit(output))
+    write(plan, params, indices, as_uninit(output), Memory::Used)
 }
 
 /// Bytes to be written. What is behind the reference stays initialised: `write` only ever writes
@@ -76,11 +76,12 @@ pub(super) fn write(
     params: &Params<'_>,
     indices: &Indices<'_>,
     output: &mut [MaybeUninit<u8>],
+    memory: Memory,
 ) -> Result<()> {
     if output.is_empty() {
         return Ok(());
     }
-    let work = Work::new(plan, params.bytes(), indices.bytes());
+    let work = Work::new(plan, params.bytes(), indices.bytes(), memory);
     let any_bad = share(&work, output);
     if any_bad && plan.reports_bad_indices() {
         return Err(report(plan, indices));

@@ -2,7 +2,7 @@
 
 use std::iter::zip;
 
-use super::copy::Work;
+use super::copy::{Memory, Work};
 use super::{gather, parallel, reference};
 use crate::error::Result;
 use crate::index::IndexType;
@@ -258,7 +258,7 @@ fn strips() {
                 let ids = Indices::new(&ids[1..], t, layout).unwrap();
                 let op = Op::gather_elements(1);
                 let plan = Plan::of(op, rules, &params, &ids).unwrap();
-                let work = Work::new(&plan, params.bytes(), ids.bytes());
+                let work = Work::new(&plan, params.bytes(), ids.bytes(), Memory::Used);
                 assert!(work.strips().is_some_and(|s| s.count() >= 4));
                 check(op, rules, &params, &ids).ok();
             }
