@@ -92,9 +92,6 @@ impl Work<'_> {
             }
             start = start.wrapping_add_signed(step);
         }
-        if past_caches {
-            stream::fence();
-        }
         bad
     }
 
