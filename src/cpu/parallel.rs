@@ -91,7 +91,7 @@ pub(super) fn write(
 
 /// Writes all rows; returns whether some index was bad.
 fn share(work: &Work<'_>, output: &mut [MaybeUninit<u8>]) -> bool {
-    if let Some(strips) = work.strips() {
+    if let Some(strips) = work.strips(output.as_ptr().addr()) {
         return share_strips(work, &strips, output);
     }
     #[cfg(all(feature = "rayon", not(target_arch = "wasm32")))]
