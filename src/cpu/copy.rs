@@ -63,12 +63,17 @@ pub(super) struct Work<'a> {
 
 impl<'a> Work<'a> {
     pub(super) fn new(plan: &'a Plan, params: &'a [u8], indices: &'a [u8], memory: Memory) -> Self {
+        let row_bytes = plan.geometry().slice() * plan.element_bytes();
+        let pays = BUFFERED_BYTES.contains(&row_bytes) || stream::pays(row_bytes);
         Work {
             plan,
             params: as_uninit(params),
             lookups: Lookups::new(plan, indices),
-            row_bytes: plan.geometry().slice() * plan.element_bytes(),
-            past_caches: memory == Memory::Used && plan.output_bytes() >= PAST_CACHES_BYTES,
+            row_bytes,
+            past_caches: stream::EXISTS
+                && pays
+                && memory == Memory::Used
+                && plan.output_bytes() >= PAST_CACHES_BYTES,
         }
     }
 

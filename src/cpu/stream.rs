@@ -6,13 +6,26 @@
 //! system clears when it is first written to, and leaves in the caches (half as fast).
 
 use std::mem::MaybeUninit;
+#[cfg(all(target_arch = "x86_64", not(miri)))]
+use std::ops::Range;
 
 /// Bytes of the smallest such store, whose address is a multiple of this.
-#[cfg(all(target_arch = "x86_64", not(miri)))]
 const UNIT: usize = 16;
 
-/// Copies a row past the caches if it lies in whole units and the processor can. [`fence`] is to come
-/// before anybody else sees the row.
+/// Rows that are not of whole units share a line of a cache with the next, which has to be read. From
+/// this length on they gain all the same: 1.0 to 1.6 times as fast. Shorter ones lose.
+const UNEVEN_FROM_BYTES: usize = 512;
+
+/// Whether there are such stores.
+pub(super) const EXISTS: bool = cfg!(all(target_arch = "x86_64", not(miri)));
+
+/// Whether rows of so many bytes are faster past the caches.
+pub(super) fn pays(row_bytes: usize) -> bool {
+    row_bytes >= UNEVEN_FROM_BYTES || row_bytes > UNIT && row_bytes.is_multiple_of(UNIT)
+}
+
+/// Copies a row past the caches, as far as it lies in whole units and if the processor can. [`fence`]
+/// is to come before anybody else sees the row.
 ///
 /// # Panics
 ///
@@ -21,14 +34,31 @@ const UNIT: usize = 16;
 #[inline]
 #[allow(unsafe_code, reason = "instructions without a safe wrapper")]
 pub(super) fn copy(row: &mut [MaybeUninit<u8>], source: &[MaybeUninit<u8>]) {
-    let whole = (row.as_ptr().addr() | row.len()).is_multiple_of(UNIT);
-    if whole && row.len() == source.len() && std::arch::is_x86_feature_detected!("avx") {
+    let start = row.as_ptr().addr();
+    let even = (start | row.len()).is_multiple_of(UNIT);
+    let short = row.len() < UNEVEN_FROM_BYTES;
+    if row.len() != source.len() || short && !even || !std::arch::is_x86_feature_detected!("avx") {
+        row.copy_from_slice(source);
+    } else if even {
         // SAFETY: there is AVX. The row starts and ends at multiples of UNIT, and the source is as
         // long.
-        unsafe { copy_units(row, source) }
+        unsafe { copy_units(row, source) };
     } else {
-        row.copy_from_slice(source);
+        let (head, lines, tail) = lines(start, row.len());
+        row[head.clone()].copy_from_slice(&source[head]);
+        // SAFETY: there is AVX. Lines are whole units, and these are as many of either.
+        unsafe { copy_units(&mut row[lines.clone()], &source[lines]) };
+        row[tail.clone()].copy_from_slice(&source[tail]);
     }
+}
+
+/// The whole lines of a cache in `len` bytes from address `start` on, and what is before and after.
+#[cfg(all(target_arch = "x86_64", not(miri)))]
+fn lines(start: usize, len: usize) -> (Range<usize>, Range<usize>, Range<usize>) {
+    const LINE: usize = 4 * UNIT;
+    let first = (start.next_multiple_of(LINE) - start).min(len);
+    let last = len - (len - first) % LINE;
+    (0..first, first..last, last..len)
 }
 
 /// A loop over pointers: with slices of units of each size, whose loops are entered for each row,
@@ -91,10 +121,10 @@ mod tests {
 
     #[test]
     fn every_byte_of_rows_at_any_start_and_of_any_length_is_copied_and_no_other() {
-        let source: Vec<u8> = (0..300).map(|n| (n % 251) as u8 + 1).collect();
+        let source: Vec<u8> = (0..700).map(|n| (n % 251) as u8 + 1).collect();
         for start in 0..64 {
-            for len in (0..=200).chain([224, 230]) {
-                let mut output = vec![MaybeUninit::new(0_u8); 300];
+            for len in (0..=200).chain([224, 512, 513, 600, 640]) {
+                let mut output = vec![MaybeUninit::new(0_u8); 710];
                 let from = &source[start / 3..][..len];
                 copy(&mut output[start..start + len], as_uninit(from));
                 fence();
