@@ -8,10 +8,10 @@
 //!   1.5 times as fast in cache, 1.4 times in rows of 16 KiB, 1.1 to 1.2 times in memory.
 //! - `strips`, for single elements that are looked up column by column: 1.5 to 1.9 times as fast as
 //!   `elements` on 4096 rows of 16 KiB.
-//! - `rows`, for longer rows with one coordinate: lookup and copy in one loop.
-//! - `blocks`, for everything else: the sources of some rows first, then their copies. 1.2 times
-//!   (single elements) to 1.4 times (rows of 64 bytes) as fast as row by row with several
-//!   coordinates, the same with long rows. Copies of 3 bytes without a call gain 1.5 times.
+//! - `rows`, for longer rows whose tuples of indices follow each other, and for elements with three
+//!   coordinates: lookup and copy in one loop.
+//! - `blocks`, for everything else: the sources of some rows first, then their copies. Copies of 3
+//!   bytes without a call gain 1.5 times.
 //!
 //! Outputs that are larger than caches are written past them (`stream`).
 
@@ -122,17 +122,29 @@ impl<'a> Work<'a> {
     }
 
     fn write_for<W: Pod + Into<u64>>(&self, first: usize, rows: &mut [MaybeUninit<u8>]) -> bool {
-        let Some(only) = self.lookups.only() else {
-            return self.blocks::<W>(first, rows);
-        };
+        if let Some([only]) = self.lookups.tuples() {
+            return match self.row_bytes {
+                1 => self.elements::<W, 1>(first, rows, only),
+                2 => self.elements::<W, 2>(first, rows, only),
+                4 => self.elements::<W, 4>(first, rows, only),
+                8 => self.elements::<W, 8>(first, rows, only),
+                16 => self.elements::<W, 16>(first, rows, only),
+                LONG_BYTES.. => self.rows::<W, 1, 0>(first, rows, [only]),
+                _ => self.blocks::<W>(first, rows),
+            };
+        }
         match self.row_bytes {
-            1 => self.elements::<W, 1>(first, rows, only),
-            2 => self.elements::<W, 2>(first, rows, only),
-            4 => self.elements::<W, 4>(first, rows, only),
-            8 => self.elements::<W, 8>(first, rows, only),
-            16 => self.elements::<W, 16>(first, rows, only),
-            bytes if bytes >= LONG_BYTES => self.rows::<W>(first, rows, only),
-            _ => self.blocks::<W>(first, rows),
+            LONG_BYTES.. => match (self.lookups.tuples(), self.lookups.tuples()) {
+                (Some(pair), _) => self.rows::<W, 2, 0>(first, rows, pair),
+                (_, Some(three)) => self.rows::<W, 3, 0>(first, rows, three),
+                _ => self.blocks::<W>(first, rows),
+            },
+            // Short rows with two coordinates are as fast from blocks, or faster.
+            bytes => match (self.lookups.tuples(), bytes) {
+                (Some(three), 2) => self.rows::<W, 3, 2>(first, rows, three),
+                (Some(three), 4) => self.rows::<W, 3, 4>(first, rows, three),
+                _ => self.blocks::<W>(first, rows),
+            },
         }
     }
 

@@ -9,7 +9,7 @@ use bytemuck::Pod;
 
 use super::walk::{Run, forward};
 use crate::index::IndexType;
-use crate::plan::{Geometry, Loop, Plan};
+use crate::plan::{Geometry, Plan};
 
 /// How many rows are looked up before they are copied. The copies are then one short loop, of
 /// which a core runs enough turns ahead to have its loads overlap.
@@ -62,13 +62,14 @@ impl<'a> Lookups<'a> {
         }
     }
 
-    /// The coordinate, if there is one only and the indices of neighbouring rows are neighbours.
-    pub(super) fn only(&self) -> Option<&Coordinate> {
-        let in_order = |l: &Loop| l.indices_stride == 1;
-        match &*self.coordinates {
-            [only] if self.geometry.row_loops().last().is_none_or(in_order) => Some(only),
-            _ => None,
-        }
+    /// The coordinates, if there are so many and the tuples of indices of neighbouring rows follow
+    /// each other.
+    pub(super) fn tuples<const DEPTH: usize>(&self) -> Option<[&Coordinate; DEPTH]> {
+        let coordinates: &[_; DEPTH] = self.coordinates.as_slice().try_into().ok()?;
+        let inner = self.geometry.row_loops().last();
+        let follow = (DEPTH == 1 || self.geometry.index_step == 1)
+            && inner.is_none_or(|l| l.indices_stride == DEPTH as isize);
+        follow.then(|| coordinates.each_ref())
     }
 
     /// The indices' bytes.

@@ -107,7 +107,7 @@ impl<'a> Shared<'a> {
 impl Work<'_> {
     /// How to cut the output, which starts at this address, into strips, where that pays.
     pub(super) fn strips(&self, address: usize) -> Option<Strips> {
-        let only = self.lookups.only()?;
+        let [only] = self.lookups.tuples()?;
         let width = self.row_bytes;
         let [tables @ .., down, across] = self.plan.geometry().row_loops() else {
             return None;
@@ -160,7 +160,7 @@ impl Work<'_> {
         output: &Shared<'_>,
         buffer: &mut Vec<MaybeUninit<u8>>,
     ) -> bool {
-        let Some(only) = self.lookups.only() else {
+        let Some([only]) = self.lookups.tuples() else {
             return false;
         };
         macro_rules! strip {

@@ -171,8 +171,10 @@ fn views() {
 #[test]
 #[cfg_attr(miri, ignore = "slow, and the copies are those of rows")]
 fn tuples() {
-    for (width, stray) in [(1, 13), (1, 0), (4, 13), (4, 0), (3, 13), (3, 0)] {
-        let ids = index_data(IndexType::I32, 1000, 4, stray);
+    use IndexType::{I32, I64};
+    let cases = [(1, 13), (1, 0), (2, 13), (4, 13), (4, 0), (3, 13), (3, 0)];
+    for (width, stray, t) in cases.map(|(w, s)| [(w, s, I32), (w, s, I64)]).concat() {
+        let ids = index_data(t, 1000, 4, stray);
         let bytes = data(4 * 5 * 6 * 7 * width);
         let layout = Layout::contiguous(&[4, 5, 6, 7]);
         let params = Params::new(&bytes[1..], width, layout).unwrap();
@@ -182,7 +184,7 @@ fn tuples() {
         {
             for strides in [[25 * depth as isize, depth as isize, 1], [1, 4, 300]] {
                 let layout = Layout::strided(&[4, 25, depth], &strides, 0).unwrap();
-                let ids = Indices::new(&ids[1..], IndexType::I32, layout).unwrap();
+                let ids = Indices::new(&ids[1..], t, layout).unwrap();
                 check(Op::GatherNd { batch_dims: 1 }, &rules, &params, &ids).unwrap();
                 check(Op::gather_nd(), &rules, &params, &ids).unwrap();
             }
