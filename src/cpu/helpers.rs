@@ -4,6 +4,9 @@
 //! those that the system has not woken by the time the work is done; here such a thread finds the
 //! gate closed. A thread that has helped stands by for a moment, as gathers often come one after
 //! the other, and waking a thread takes as long as copying some hundred kilobytes.
+//!
+//! A caller that is a thread of rayon's itself takes a scope all the same: the others have work of
+//! their own then, of which standing by would keep them (up to 2.6 times as long).
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -25,6 +28,14 @@ const CLOSED: usize = 1 << (usize::BITS - 1);
 pub(super) fn with_helpers(most: usize, work: &(dyn Fn() + Sync)) {
     if most == 0 {
         return work();
+    }
+    if rayon::current_thread_index().is_some() {
+        return rayon::scope(|scope| {
+            for _ in 0..most {
+                scope.spawn(|_| work());
+            }
+            work();
+        });
     }
     let gate = Arc::new(Gate::new(work));
     let open = Open(&gate);
@@ -168,7 +179,8 @@ fn stand_by() -> Option<Arc<Gate>> {
                 return None;
             }
         }
-        std::hint::spin_loop();
+        // Whoever else wants this core has it.
+        thread::yield_now();
     }
 }
 
@@ -215,7 +227,7 @@ mod tests {
                 scope.spawn(calls);
             }
         });
-        // From a thread of the pool, which cannot help itself.
+        // From a thread of the pool.
         let (sender, receiver) = std::sync::mpsc::channel();
         rayon::spawn(move || {
             calls();

@@ -120,6 +120,7 @@ mod tests {
     use super::*;
 
     #[test]
+    #[cfg_attr(miri, ignore = "no such stores")]
     fn every_byte_of_rows_at_any_start_and_of_any_length_is_copied_and_no_other() {
         let source: Vec<u8> = (0..700).map(|n| (n % 251) as u8 + 1).collect();
         for start in 0..64 {
