@@ -130,7 +130,7 @@ impl Work<'_> {
                     true => stream::copy(row, source),
                     false => row.copy_from_slice(source),
                 }
-            } else if at == BAD && lookups.added.is_some() {
+            } else if at == BAD && lookups.added.is_some() && !past_caches {
                 row.fill(MaybeUninit::new(0));
                 bad = true;
             } else {
