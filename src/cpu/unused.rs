@@ -18,8 +18,9 @@ use crate::element::Element;
 /// Smaller memory is left to the allocator, which has it at hand.
 const FROM_BYTES: usize = 4 << 20;
 
-/// The most that is kept unless the program says otherwise.
-const USUAL_MOST_BYTES: usize = 512 << 20;
+/// The most that is kept unless the program says otherwise. 32 bits of addresses are too few to keep
+/// any; in WebAssembly, memory never goes back to the system anyway.
+const USUAL_MOST_BYTES: usize = if usize::BITS < 64 { 0 } else { 512 << 20 };
 
 static UNUSED: Mutex<Unused> = Mutex::new(Unused::new(USUAL_MOST_BYTES));
 
@@ -40,8 +41,8 @@ pub fn free_unused() -> usize {
 }
 
 /// Keeps at most `most_bytes` of the memory of dropped outputs from now on, for the whole process;
-/// without this call, 512 MiB. What is too much is freed, the oldest first. 0 keeps nothing: each
-/// output then comes from the allocator and goes back to it.
+/// without this call, 512 MiB, and nothing where addresses have 32 bits. What is too much is freed,
+/// the oldest first. 0 keeps nothing: each output then comes from the allocator and goes back to it.
 pub fn keep_unused(most_bytes: usize) {
     let too_much = {
         let mut unused = lock();
@@ -181,6 +182,7 @@ mod tests {
     }
     #[test]
     #[cfg_attr(miri, ignore = "5 MiB take minutes")]
+    #[cfg(target_pointer_width = "64")]
     fn an_output_is_made_where_one_was_dropped() {
         // A type of its own, which no other test gathers.
         type Element = [u8; 5];
