@@ -11,7 +11,7 @@ use std::mem::MaybeUninit;
 use bytemuck::Pod;
 
 use super::copy::Work;
-use super::sources::{BAD, Coordinate, counted};
+use super::sources::{BAD, Coordinate, Tuples};
 use super::walk::{Run, Walk};
 use super::{line, stream};
 
@@ -23,55 +23,6 @@ const AHEAD: usize = 24;
 /// rows whose length is known when compiling, which are short: 0.6 to 0.9 times.
 const LONGEST_AHEAD_BYTES: usize = 256;
 
-/// What a tuple of `DEPTH` indices is compared with and multiplied by.
-#[derive(Clone, Copy)]
-struct Tuples<const DEPTH: usize> {
-    inside: [u64; DEPTH],
-    strides: [usize; DEPTH],
-    /// What to add to an index that is not plainly inside, where what then is not inside leaves zeros;
-    /// nothing, if the rules are others.
-    added: Option<[u64; DEPTH]>,
-}
-
-impl<const DEPTH: usize> Tuples<DEPTH> {
-    /// Where the row of `tuple` lies from `start` on, if all its indices are plainly inside, and
-    /// whether they are.
-    fn plain<W: Pod + Into<u64>>(&self, start: usize, tuple: &[u8]) -> (usize, bool) {
-        let (mut at, mut all_inside) = (start, true);
-        for k in 0..DEPTH {
-            let bits = load::<W>(tuple, k);
-            all_inside &= bits < self.inside[k];
-            at = at.wrapping_add((bits as usize).wrapping_mul(self.strides[k]));
-        }
-        (at, all_inside)
-    }
-
-    /// Where the row of any `tuple` lies, or [`BAD`].
-    fn counted<W: Pod + Into<u64>>(
-        &self,
-        start: usize,
-        tuple: &[u8],
-        added: [u64; DEPTH],
-    ) -> usize {
-        let mut at = start;
-        for (k, added) in added.into_iter().enumerate() {
-            let mut index = load::<W>(tuple, k);
-            if index >= self.inside[k] {
-                index = counted::<W>(index, added);
-            }
-            if index >= self.inside[k] {
-                return BAD;
-            }
-            at = at.wrapping_add((index as usize).wrapping_mul(self.strides[k]));
-        }
-        at
-    }
-}
-
-fn load<W: Pod + Into<u64>>(tuple: &[u8], k: usize) -> u64 {
-    bytemuck::pod_read_unaligned::<W>(&tuple[k * size_of::<W>()..][..size_of::<W>()]).into()
-}
-
 impl Work<'_> {
     /// Writes rows of `WIDTH` bytes, or, if that is 0, of any length.
     pub(super) fn rows<W: Pod + Into<u64>, const DEPTH: usize, const WIDTH: usize>(
@@ -81,12 +32,9 @@ impl Work<'_> {
         coordinates: [&Coordinate; DEPTH],
     ) -> bool {
         let added = coordinates.map(|c| self.added_from_end(c));
-        let tuples = Tuples {
-            inside: coordinates.map(|c| c.inside),
-            strides: coordinates.map(|c| c.stride_bytes as usize),
-            added: (added.iter().all(Option::is_some))
-                .then(|| added.map(Option::unwrap_or_default)),
-        };
+        let zeros = added.iter().all(Option::is_some);
+        let added = zeros.then(|| added.map(Option::unwrap_or_default));
+        let tuples = Tuples::new(coordinates, added);
         let mut walk = Walk::new(self.plan.geometry(), first);
         let mut bad = false;
         while !rest.is_empty() {

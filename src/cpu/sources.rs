@@ -34,6 +34,63 @@ pub(super) struct Coordinate {
     pub(super) stride_bytes: isize,
 }
 
+/// What a tuple of `DEPTH` indices is compared with and multiplied by.
+#[derive(Clone, Copy)]
+pub(super) struct Tuples<const DEPTH: usize> {
+    inside: [u64; DEPTH],
+    strides: [usize; DEPTH],
+    /// What to add to an index that is not plainly inside, where what then is not inside leaves zeros;
+    /// nothing, if the rules are others.
+    pub(super) added: Option<[u64; DEPTH]>,
+}
+
+impl<const DEPTH: usize> Tuples<DEPTH> {
+    pub(super) fn new(coordinates: [&Coordinate; DEPTH], added: Option<[u64; DEPTH]>) -> Self {
+        Tuples {
+            inside: coordinates.map(|c| c.inside),
+            strides: coordinates.map(|c| c.stride_bytes as usize),
+            added,
+        }
+    }
+
+    /// Where the row of `tuple` lies from `start` on, if all its indices are plainly inside, and
+    /// whether they are.
+    pub(super) fn plain<W: Pod + Into<u64>>(&self, start: usize, tuple: &[u8]) -> (usize, bool) {
+        let (mut at, mut all_inside) = (start, true);
+        for k in 0..DEPTH {
+            let bits = load::<W>(tuple, k);
+            all_inside &= bits < self.inside[k];
+            at = at.wrapping_add((bits as usize).wrapping_mul(self.strides[k]));
+        }
+        (at, all_inside)
+    }
+
+    /// Where the row of any `tuple` lies, or [`BAD`].
+    pub(super) fn counted<W: Pod + Into<u64>>(
+        &self,
+        start: usize,
+        tuple: &[u8],
+        added: [u64; DEPTH],
+    ) -> usize {
+        let mut at = start;
+        for (k, added) in added.into_iter().enumerate() {
+            let mut index = load::<W>(tuple, k);
+            if index >= self.inside[k] {
+                index = counted::<W>(index, added);
+            }
+            if index >= self.inside[k] {
+                return BAD;
+            }
+            at = at.wrapping_add((index as usize).wrapping_mul(self.strides[k]));
+        }
+        at
+    }
+}
+
+fn load<W: Pod + Into<u64>>(tuple: &[u8], k: usize) -> u64 {
+    bytemuck::pod_read_unaligned::<W>(&tuple[k * size_of::<W>()..][..size_of::<W>()]).into()
+}
+
 /// The bits of an index to which the extent, or nothing, is added in its own width.
 pub(super) fn counted<W>(bits: u64, added: u64) -> u64 {
     bits.wrapping_add(added) & (u64::MAX >> (u64::BITS as usize - 8 * size_of::<W>()))
@@ -79,13 +136,14 @@ impl<'a> Lookups<'a> {
 
     /// Where the rows of `run` start in params, in bytes, or [`BAD`].
     pub(super) fn sources<W: Pod + Into<u64>>(&self, run: Run, sources: &mut [usize]) {
-        let follow =
-            self.geometry.index_step == 1 && run.indices_stride == self.coordinates.len() as isize;
-        let all_inside = match &*self.coordinates {
-            [a] if follow => self.of_tuples::<W, 1>(run, [a], sources),
-            [a, b] if follow => self.of_tuples::<W, 2>(run, [a, b], sources),
-            [a, b, c] if follow => self.of_tuples::<W, 3>(run, [a, b, c], sources),
-            _ => self.of_coordinates::<W>(run, sources),
+        let all_inside = if let Some(one) = self.tuples() {
+            self.of_tuples::<W, 1>(run, one, sources)
+        } else if let Some(pair) = self.tuples() {
+            self.of_tuples::<W, 2>(run, pair, sources)
+        } else if let Some(three) = self.tuples() {
+            self.of_tuples::<W, 3>(run, three, sources)
+        } else {
+            self.of_coordinates::<W>(run, sources)
         };
         if !all_inside {
             self.sources_by_rules::<W>(run, sources);
@@ -101,20 +159,14 @@ impl<'a> Lookups<'a> {
         coordinates: [&Coordinate; DEPTH],
         sources: &mut [usize],
     ) -> bool {
-        let inside = coordinates.map(|c| c.inside);
-        let strides = coordinates.map(|c| c.stride_bytes as usize);
+        let lookup = Tuples::new(coordinates, None);
         let tuples =
             self.indices[run.indices * size_of::<W>()..].chunks_exact(DEPTH * size_of::<W>());
         let (mut start, step) = self.start(run);
         let mut all_inside = true;
         for (source, tuple) in zip(sources, tuples) {
-            let mut at = start;
-            for k in 0..DEPTH {
-                let index = &tuple[k * size_of::<W>()..][..size_of::<W>()];
-                let bits: u64 = bytemuck::pod_read_unaligned::<W>(index).into();
-                all_inside &= bits < inside[k];
-                at = at.wrapping_add((bits as usize).wrapping_mul(strides[k]));
-            }
+            let (at, inside) = lookup.plain::<W>(start, tuple);
+            all_inside &= inside;
             *source = at;
             start = start.wrapping_add_signed(step);
         }
@@ -177,8 +229,7 @@ impl<'a> Lookups<'a> {
 
     #[inline]
     fn bits<W: Pod + Into<u64>>(&self, position: usize) -> u64 {
-        let start = position * size_of::<W>();
-        bytemuck::pod_read_unaligned::<W>(&self.indices[start..start + size_of::<W>()]).into()
+        load::<W>(self.indices, position)
     }
 
     /// Where `run` starts in params without its lookups, and its step there, in bytes.
