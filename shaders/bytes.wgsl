@@ -18,12 +18,12 @@ fn fill_byte(n: u32) -> u32 {
 
 // `word`, or four bytes of the fill value, from byte `column` of a row on.
 fn or_fill(word: u32, source: Source, column: u32) -> u32 {
+    var bytes = word;
     if (PLAIN) {
-        return select(0u, word, source.valid);
+        bytes = select(0u, word, source.valid);
+    } else if (!source.valid) {
+        bytes = fill_byte(column) | (fill_byte(column + 1u) << 8u)
+            | (fill_byte(column + 2u) << 16u) | (fill_byte(column + 3u) << 24u);
     }
-    if (source.valid) {
-        return word;
-    }
-    return fill_byte(column) | (fill_byte(column + 1u) << 8u) | (fill_byte(column + 2u) << 16u)
-        | (fill_byte(column + 3u) << 24u);
+    return bytes;
 }

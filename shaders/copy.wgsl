@@ -37,7 +37,10 @@ fn look_up(at: Place) -> Source {
 fn add_coordinate(at: Place, k: u32, source: ptr<function, Source>) {
     let c = geometry.coordinates[k];
     let coordinate = resolve(load_index(at.indices + k * geometry.index_step), c.xw);
-    (*source).valid = (*source).valid & coordinate.valid;
+    // No `valid = valid & coordinate.valid`: FXC takes that for true when a loop carries it.
+    if (!coordinate.valid) {
+        (*source).valid = false;
+    }
     if (WIDE) {
         let sum = vec2((*source).params, (*source).params_high);
         let moved = add_product(sum, vec2(coordinate.low, coordinate.high), c.yz);
@@ -51,14 +54,13 @@ fn add_coordinate(at: Place, k: u32, source: ptr<function, Source>) {
 // Lane `column` of a row. What a bad index would read is not read: lane 0 is, which is there as
 // params are bound from it on, and left out. So loads wait for no branch.
 fn fetch(source: Source, column: u32) -> Lane {
-    let lane = load(source.segment, select(0u, source.params + column, is_read(source)));
+    var lane = load(source.segment, select(0u, source.params + column, is_read(source)));
     if (PLAIN) {
-        return select(Lane(), lane, source.valid);
+        lane = select(Lane(), lane, source.valid);
+    } else if (!source.valid) {
+        lane = fill_lane(column % geometry.fill_length);
     }
-    if (source.valid) {
-        return lane;
-    }
-    return fill_lane(column % geometry.fill_length);
+    return lane;
 }
 
 // Whether the row's lanes may be read.

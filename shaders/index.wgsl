@@ -39,11 +39,11 @@ fn resolve(index: vec2<u32>, extent: vec2<u32>) -> Coordinate {
     if (WIDE) {
         high += select(0u, extent.y, from_end);
     }
-    let valid = is_inside(vec2(low, high), extent);
-    if (PLAIN | valid) {
-        return Coordinate(low, high, valid);
+    var coordinate = Coordinate(low, high, is_inside(vec2(low, high), extent));
+    if (!PLAIN & !coordinate.valid) {
+        coordinate = resolve_outside(vec2(low, high), extent);
     }
-    return resolve_outside(vec2(low, high), extent);
+    return coordinate;
 }
 
 fn is_negative(index: vec2<u32>) -> bool {
@@ -63,16 +63,14 @@ fn is_less(a: vec2<u32>, b: vec2<u32>) -> bool {
 
 fn resolve_outside(value: vec2<u32>, extent: vec2<u32>) -> Coordinate {
     let negative = is_negative(value);
+    var inside = vec2(0u);
     if (rule(CLIP)) {
         let last = vec2(extent.x - 1u, extent.y - select(0u, 1u, extent.x == 0u));
-        let end = select(last, vec2(0u), negative);
-        return Coordinate(end.x, end.y, true);
+        inside = select(last, vec2(0u), negative);
+    } else if (rule(WRAP)) {
+        inside = modulo(value, negative, extent);
     }
-    if (rule(WRAP)) {
-        let rest = modulo(value, negative, extent);
-        return Coordinate(rest.x, rest.y, true);
-    }
-    return Coordinate(0u, 0u, false);
+    return Coordinate(inside.x, inside.y, rule(CLIP | WRAP));
 }
 
 // value modulo extent, never negative. Long division by bits: extents are below 2^63, so that
@@ -91,7 +89,7 @@ fn modulo(value: vec2<u32>, negative: bool, extent: vec2<u32>) -> vec2<u32> {
         }
     }
     if (negative && any(rest != vec2(0u))) {
-        return subtract(extent, rest);
+        rest = subtract(extent, rest);
     }
     return rest;
 }

@@ -9,7 +9,7 @@ fn find_segment(source: ptr<function, Source>) {
     let lane = vec2((*source).params, (*source).params_high);
     var segment = 0u;
     var shift = geometry.segments[0].z;
-    for (var n = 1u; n < SEGMENTS; n++) {
+    for (var n = 1u; n < SEGMENTS; n++) { // FXC warns of the loop where there are two
         let next = geometry.segments[n];
         let further = is_from(lane, next.xy);
         segment = select(segment, n, further);

@@ -13,6 +13,8 @@ mod examples;
 mod faults;
 mod fences;
 mod fixtures;
+#[cfg(windows)]
+mod hlsl;
 mod huge;
 mod memory;
 #[cfg(feature = "ndarray")]
@@ -20,6 +22,7 @@ mod ndarrays;
 mod pieces;
 mod random;
 mod segments;
+mod shader_faults;
 mod shaders;
 mod statuses;
 mod tensors;

@@ -7,6 +7,16 @@ use wgpu_gather::{Executor, Fill, IndexType, Layout, Op, OutOfBounds, Rules, Ten
 
 use crate::common::{assert_all_passed, block_on, check_all, device_on, engines, fresh_adapter};
 
+/// Limits with bindings and buffers of so many bytes, and so many storage buffers bound.
+pub(crate) fn limits(binding: u64, buffer: u64, storage_buffers: u32) -> wgpu::Limits {
+    wgpu::Limits {
+        max_storage_buffer_binding_size: binding,
+        max_buffer_size: buffer,
+        max_storage_buffers_per_shader_stage: storage_buffers,
+        ..wgpu::Limits::downlevel_defaults()
+    }
+}
+
 /// An engine with bindings and buffers of so many bytes, that binds so many storage buffers.
 fn small(engine: &Engine, binding: u64, buffer: u64, storage_buffers: u32) -> Engine {
     small_with(engine, binding, buffer, storage_buffers, Options::default())
@@ -19,19 +29,14 @@ fn small_with(
     storage_buffers: u32,
     options: Options,
 ) -> Engine {
-    let limits = wgpu::Limits {
-        max_storage_buffer_binding_size: binding,
-        max_buffer_size: buffer,
-        max_storage_buffers_per_shader_stage: storage_buffers,
-        ..wgpu::Limits::downlevel_defaults()
-    };
+    let limits = limits(binding, buffer, storage_buffers);
     let (device, queue) = device_on(&fresh_adapter(engine), limits);
     block_on(Engine::with_options(device, queue, options)).expect("an engine")
 }
 
 /// Calls of the built-in set and random ones that take some dozens of small segments, not
 /// thousands.
-fn calls() -> Vec<Call> {
+pub(crate) fn calls() -> Vec<Call> {
     let mut seed = 11u64;
     let mut choice = || {
         seed = seed
@@ -116,6 +121,12 @@ fn call(
         indices: index_bytes,
         indices_layout: Layout::contiguous(indices),
     }
+}
+
+/// Looks up rows of so many words.
+pub(crate) fn rows_of(words: usize) -> Call {
+    let rules = Rules::default();
+    call(Op::gather(0), &rules, 4, &[3, words], IndexType::I32, &[4])
 }
 
 /// Sizes on both sides of a binding of 4,096 bytes.

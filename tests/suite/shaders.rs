@@ -11,7 +11,7 @@ use wgpu_gather::verify::{builtin, call_from};
 use wgpu_gather::wgpu::{DownlevelFlags, Features};
 
 /// The module and its validation, with the overrides resolved.
-fn resolve(specialisation: &Specialisation) -> (naga::Module, naga::valid::ModuleInfo) {
+pub(crate) fn resolve(specialisation: &Specialisation) -> (naga::Module, naga::valid::ModuleInfo) {
     let source = specialisation.source();
     let module = naga::front::wgsl::parse_str(&source)
         .unwrap_or_else(|e| panic!("{specialisation:?}: {}", e.emit_to_string(&source)));
@@ -51,14 +51,54 @@ fn write_msl(module: &naga::Module, info: &naga::valid::ModuleInfo) -> usize {
     text.len()
 }
 
-fn write_hlsl(module: &naga::Module, info: &naga::valid::ModuleInfo) -> usize {
+/// HLSL with the bindings and options of wgpu's DX12 backend, and the name of its entry point there.
+pub(crate) fn write_hlsl(
+    module: &naga::Module,
+    info: &naga::valid::ModuleInfo,
+    entry: &str,
+    shader_model: hlsl::ShaderModel,
+) -> (String, String) {
+    let bound = module
+        .global_variables
+        .iter()
+        .filter_map(|(_, v)| Some((v.binding?, v.space)));
+    let mut bound: Vec<_> = bound.collect();
+    bound.sort_by_key(|(binding, _)| *binding);
+    // Registers are numbered by kind: constant buffers, what is read, what is written.
+    let [mut uniforms, mut read, mut written] = [hlsl::BindTarget::default(); 3];
+    let mut binding_map = hlsl::BindingMap::default();
+    for (binding, space) in bound {
+        let next = match space {
+            naga::AddressSpace::Uniform => &mut uniforms,
+            naga::AddressSpace::Storage { access }
+                if access.contains(naga::StorageAccess::STORE) =>
+            {
+                &mut written
+            }
+            _ => &mut read,
+        };
+        binding_map.insert(binding, *next);
+        next.register += 1;
+    }
+    let options = hlsl::Options {
+        shader_model,
+        binding_map,
+        fake_missing_bindings: false,
+        special_constants_binding: Some(uniforms),
+        zero_initialize_workgroup_memory: true,
+        restrict_indexing: true,
+        force_loop_bounding: true,
+        ..Default::default()
+    };
+    let pipeline_options = hlsl::PipelineOptions {
+        entry_point: Some((naga::ShaderStage::Compute, entry.to_owned())),
+    };
     let mut text = String::new();
-    let options = hlsl::Options::default();
-    let pipeline_options = hlsl::PipelineOptions::default();
-    hlsl::Writer::new(&mut text, &options, &pipeline_options)
+    let reflection = hlsl::Writer::new(&mut text, &options, &pipeline_options)
         .write(module, info, None)
         .expect("HLSL");
-    text.len()
+    let name = reflection.entry_point_names[0].as_ref().expect("its name");
+    (text, name.clone())
 }
 
 fn write_glsl(module: &naga::Module, info: &naga::valid::ModuleInfo, entry: &str) -> usize {
@@ -92,11 +132,14 @@ fn every_specialisation_is_valid_and_can_be_written_for_every_api() {
     let all = Specialisation::all(6);
     for specialisation in &all {
         let (module, info) = resolve(specialisation);
+        let entry = specialisation.entry_point();
         let lengths = [
             write_spirv(&module, &info),
             write_msl(&module, &info),
-            write_hlsl(&module, &info),
-            write_glsl(&module, &info, specialisation.entry_point()),
+            write_hlsl(&module, &info, entry, hlsl::ShaderModel::V5_1)
+                .0
+                .len(),
+            write_glsl(&module, &info, entry),
         ];
         assert!(
             lengths.iter().all(|&l| l > 500),

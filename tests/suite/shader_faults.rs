@@ -1,0 +1,469 @@
+//! Faults planted in the shaders' text, which the checks must report on every adapter.
+
+use std::collections::BTreeSet;
+use std::fs;
+
+use wgpu_gather::gpu::Engine;
+use wgpu_gather::verify::{Call, Outcome, check_call};
+use wgpu_gather::{Executor, wgpu};
+
+use crate::common::{block_on, engines, fresh_device};
+use crate::faults::calls;
+use crate::segments;
+
+/// Replaces text that must be there in the shaders that have `part`.
+fn plant(source: String, part: &str, from: &str, to: &str) -> String {
+    if !source.contains(part) {
+        return source;
+    }
+    assert!(
+        source.contains(from),
+        "the fault has lost its place: {from}"
+    );
+    source.replace(from, to)
+}
+
+type Fault = (&'static str, Device, fn(String) -> String);
+
+/// Where a fault shows.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Device {
+    /// On a device with all that the adapter has.
+    Whole,
+    /// Where few workgroups fit a dimension, so that an invocation takes several parts of a row.
+    FewWorkgroups,
+    /// Where bindings are so small that params lie in several segments.
+    Segments,
+}
+
+use Device::{FewWorkgroups, Segments, Whole};
+
+const SHADER_FAULTS: &[Fault] = &[
+    ("none", Whole, |s| s),
+    ("none", FewWorkgroups, |s| s),
+    ("none", Segments, |s| s),
+    ("stride off by one", Whole, |s| {
+        plant(
+            s,
+            "fn look_up",
+            "coordinate.low * c.y",
+            "coordinate.low * (c.y + 1u)",
+        )
+    }),
+    ("coordinates swapped", Whole, |s| {
+        let swapped = "geometry.coordinates[geometry.depth - 1u - k]";
+        plant(s, "fn look_up", "geometry.coordinates[k]", swapped)
+    }),
+    ("outermost loop dropped", Whole, |s| {
+        let dropped = "step(geometry.loops[0], select(rest, 0u, geometry.loop_count > 1u), &at);";
+        plant(
+            s,
+            "fn place",
+            "step(geometry.loops[0], rest, &at);",
+            dropped,
+        )
+    }),
+    ("bound <= for <", Whole, |s| {
+        plant(
+            s,
+            "fn is_inside",
+            "value.x < extent.x",
+            "value.x <= extent.x",
+        )
+    }),
+    ("truncation of i64", Whole, |s| {
+        plant(s, "fn load_index", "indices[2u * at + 1u]", "0u")
+    }),
+    ("zero by multiplication", Whole, |s| {
+        // Only where zeros belong: a NaN survives, and a negative number leaves its sign. The
+        // factor is 0 for every call of one workgroup, which no compiler knows.
+        let product = "let zero = bitcast<Lane>(bitcast<f32>(lane) * f32(geometry.grid_x - 1u));
+            lane = select(zero, lane, source.valid);";
+        if s.contains("alias Lane = u32;") {
+            let from = "lane = select(Lane(), lane, source.valid);";
+            plant(s, "fn fetch", from, product)
+        } else {
+            s
+        }
+    }),
+    ("flat-offset bound check", Whole, |s| {
+        let part = "fn look_up";
+        let s = plant(
+            s,
+            part,
+            "var inside = vec2(0u);",
+            "var inside = vec2(value.x, 0u);",
+        );
+        let s = plant(s, part, "(*source).valid = false;", "");
+        plant(
+            s,
+            part,
+            "    return source;",
+            "    source.valid = source.params < arrayLength(&params); return source;",
+        )
+    }),
+    ("f16 passed through arithmetic", Whole, |s| {
+        let rounded = "let halves = unpack2x16float(funnel(low, high, byte));
+            let rows = f32(geometry.row_count);
+            return or_fill(pack2x16float(halves * rows / rows), source, column);";
+        let from = "return or_fill(funnel(low, high, byte), source, column);";
+        plant(s, "fn load_bytes", from, rounded)
+    }),
+    ("last partial word dropped", Whole, |s| {
+        plant(
+            s,
+            "fn load_bytes",
+            "if (first >= end)",
+            "if (end - min(first, end) < 4u)",
+        )
+    }),
+    ("negative from the end twice", Whole, |s| {
+        plant(
+            s,
+            "fn resolve",
+            "select(0u, extent.x, from_end)",
+            "select(0u, 2u * extent.x, from_end)",
+        )
+    }),
+    ("fill value of the wrong column", Whole, |s| {
+        plant(
+            s,
+            "fn fill_byte",
+            "byte = n % geometry.fill_length",
+            "byte = 0u",
+        )
+    }),
+    ("modulo of the low word only", Whole, |s| {
+        plant(
+            s,
+            "fn modulo",
+            "var bits = value;",
+            "var bits = vec2(value.x, 0u);",
+        )
+    }),
+    ("carry of a division lost", Whole, |s| {
+        plant(s, "fn divide", "+ (other >> 16u)", "")
+    }),
+    ("last of four elements twice", Whole, |s| {
+        plant(s, "source_d", "fetch(source_d, 0u)", "fetch(source_c, 0u)")
+    }),
+    ("run of elements that stands still", Whole, |s| {
+        plant(s, "fn advance", "advance(at, 3u)", "advance(at, 2u)")
+    }),
+    ("second row of a pair left out", Whole, |s| {
+        plant(s, "other_to", "(next < geometry.row_count)", "false")
+    }),
+    ("next row a byte too early", Whole, |s| {
+        plant(s, "fn load_vector", "0u - left", "1u - left")
+    }),
+    ("units of a word swapped", Whole, |s| {
+        let s = plant(
+            s,
+            "fn load_unit",
+            "unit(min(first, total",
+            "unit(min(first ^ 1u, total",
+        );
+        plant(
+            s,
+            "fn load_unit",
+            "unit(min(first + 1u,",
+            "unit(min((first + 1u) ^ 1u,",
+        )
+    }),
+    ("bad lookups counted per coordinate", Whole, |s| {
+        plant(s, "fn is_bad", "bad = bad |", "bad =")
+    }),
+    ("last bad index for the first", Whole, |s| {
+        plant(
+            s,
+            "fn is_bad",
+            "atomicMax(&status[2], ~lookup)",
+            "atomicMin(&status[2], ~lookup)",
+        )
+    }),
+    // The loops and early exits, as a compiler may get them wrong.
+    ("validity of the last coordinate alone", Whole, |s| {
+        plant(
+            s,
+            "fn look_up",
+            "if (!coordinate.valid) {",
+            "(*source).valid = true; if (!coordinate.valid) {",
+        )
+    }),
+    ("position by the last coordinate alone", Whole, |s| {
+        plant(
+            s,
+            "fn look_up",
+            "(*source).params += coordinate.low",
+            "(*source).params = coordinate.low",
+        )
+    }),
+    ("loops that all count from the row number", Whole, |s| {
+        plant(
+            s,
+            "fn place",
+            "rest = take_apart(rest, d - 1u, &at);",
+            "rest = take_apart(row, d - 1u, &at);",
+        )
+    }),
+    ("last bit of a modulo left out", Whole, |s| {
+        plant(s, "fn modulo", "n < 64u", "n < 63u")
+    }),
+    ("values of the first coordinate for all", Whole, |s| {
+        let from = "let index = load_index(at.indices + k * geometry.index_step);
+        atomicStore";
+        let to = "let index = load_index(at.indices);
+        atomicStore";
+        plant(s, "fn locate", from, to)
+    }),
+    ("first bad lookup of each dispatch located", Segments, |s| {
+        plant(s, "fn locate", " || atomicLoad(&status[3]) != 0u", "")
+    }),
+    ("one part of a long row", FewWorkgroups, |s| {
+        let step = "a += geometry.chunks * span";
+        plant(s, "other_to", step, "a += geometry.row_length")
+    }),
+    ("last segment alone", Segments, |s| {
+        plant(
+            s,
+            "fn is_from",
+            "segment = select(segment, n, further);",
+            "segment = select(0u, n, further);",
+        )
+    }),
+    ("first lane of a segment in the one before", Segments, |s| {
+        plant(
+            s,
+            "fn is_from",
+            "return !is_less(lane, first);",
+            "return is_less(first, lane);",
+        )
+    }),
+    ("extents of a check in one word", Whole, |s| {
+        plant(
+            s,
+            "fn is_bad",
+            "return is_less(value, extent);",
+            "return value.x < extent.x;",
+        )
+    }),
+    ("last row left out: rows", Whole, |s| {
+        exit_early(
+            s,
+            "other_to",
+            "row >= geometry.row_count",
+            "row + 1u >= geometry.row_count",
+        )
+    }),
+    ("last row left out: elements", Whole, |s| {
+        exit_early(
+            s,
+            "source_d",
+            "a >= geometry.row_count",
+            "a + 1u >= geometry.row_count",
+        )
+    }),
+    ("last row left out: runs", Whole, |s| {
+        exit_early(
+            s,
+            "fn advance",
+            "first >= geometry.row_count",
+            "first + 4u >= geometry.row_count",
+        )
+    }),
+    ("last word left out: packed4", Whole, |s| {
+        let rows = "geometry.row_count * geometry.row_length";
+        let (from, to) = (format!("first >= {rows}"), format!("first + 16u >= {rows}"));
+        exit_early(s, "fn load_vector", &from, &to)
+    }),
+    ("last word left out: units", Whole, |s| {
+        let from = "word * per_word >= total + skipped";
+        exit_early(
+            s,
+            "fn load_unit",
+            from,
+            "(word + 1u) * per_word >= total + skipped",
+        )
+    }),
+];
+
+/// Changes the condition of an early exit.
+fn exit_early(source: String, part: &str, from: &str, to: &str) -> String {
+    plant(source, part, &format!("if ({from})"), &format!("if ({to})"))
+}
+
+/// Every loop and every early exit of the shaders, with the faults that show that the calls depend on
+/// it: compilers have got loops wrong that others get right.
+const CONSTRUCTS: &[(&str, &[&str])] = &[
+    (
+        "check.wgsl is_bad for",
+        &["bad lookups counted per coordinate"],
+    ),
+    (
+        "check.wgsl locate for",
+        &["values of the first coordinate for all"],
+    ),
+    (
+        "check.wgsl locate return",
+        &["first bad lookup of each dispatch located"],
+    ),
+    (
+        "copy.wgsl look_up for",
+        &[
+            "validity of the last coordinate alone",
+            "position by the last coordinate alone",
+        ],
+    ),
+    (
+        "elements.wgsl main return",
+        &["last row left out: elements"],
+    ),
+    (
+        "geometry.wgsl place for",
+        &["loops that all count from the row number"],
+    ),
+    (
+        "index.wgsl is_inside return",
+        &["extents of a check in one word"],
+    ),
+    ("index.wgsl load_index return", &["truncation of i64"]),
+    ("index.wgsl modulo for", &["last bit of a modulo left out"]),
+    ("packed.wgsl main return", &["last partial word dropped"]),
+    ("packed4.wgsl main return", &["last word left out: packed4"]),
+    ("rows.wgsl main for", &["one part of a long row"]),
+    ("rows.wgsl main return", &["last row left out: rows"]),
+    ("runs.wgsl main return", &["last row left out: runs"]),
+    ("segments.wgsl find_segment for", &["last segment alone"]),
+    (
+        "segments.wgsl is_from return",
+        &["first lane of a segment in the one before"],
+    ),
+    ("units.wgsl main return", &["last word left out: units"]),
+];
+
+/// Where the shaders loop, and where they return from within a block: file, function and which.
+fn constructs() -> BTreeSet<String> {
+    let mut found = BTreeSet::new();
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/shaders");
+    for file in fs::read_dir(folder).expect("the shaders") {
+        let path = file.expect("a file").path();
+        let name = path.file_name().unwrap().to_str().unwrap().to_owned();
+        let mut function = String::new();
+        for line in fs::read_to_string(&path).expect("its text").lines() {
+            if let Some(rest) = line.strip_prefix("fn ") {
+                function = rest.split('(').next().unwrap().to_owned();
+            }
+            let code = line.trim_start();
+            let within = line.len() - code.len() > 4;
+            let first = code
+                .split(|c: char| !c.is_alphabetic() && c != '_')
+                .next()
+                .unwrap();
+            match first {
+                "for" | "while" | "loop" => found.insert(format!("{name} {function} for")),
+                "return" if within => found.insert(format!("{name} {function} return")),
+                _ => false,
+            };
+        }
+    }
+    found
+}
+
+#[test]
+fn every_loop_and_early_exit_has_its_fault() {
+    let known: BTreeSet<String> = CONSTRUCTS.iter().map(|(c, _)| (*c).to_owned()).collect();
+    assert_eq!(constructs(), known);
+    for (construct, names) in CONSTRUCTS {
+        for name in *names {
+            let there = SHADER_FAULTS.iter().any(|(fault, ..)| fault == name);
+            assert!(there, "{construct}: {name}");
+        }
+    }
+}
+
+impl Device {
+    /// Limits that show a fault.
+    fn limits(self, engine: &Engine) -> wgpu::Limits {
+        match self {
+            Whole => engine.device().limits(),
+            FewWorkgroups => wgpu::Limits {
+                max_compute_workgroups_per_dimension: 3,
+                ..wgpu::Limits::downlevel_defaults()
+            },
+            Segments => segments::limits(1024, 256 << 20, 8),
+        }
+    }
+
+    /// Calls that show a fault.
+    fn calls(self) -> Vec<Call> {
+        match self {
+            Whole => calls(),
+            // 13 workgroups' worth of a row
+            FewWorkgroups => vec![segments::rows_of(12_289)],
+            Segments => segments::calls(),
+        }
+    }
+}
+
+/// The first call that reports `fault`, and what is wrong there.
+fn first_report(
+    engine: &Engine,
+    device: Device,
+    calls: &[Call],
+    fault: fn(String) -> String,
+) -> Option<(usize, String)> {
+    let (device, queue) = fresh_device(engine, device.limits(engine));
+    let faulty = block_on(Engine::with_fault(device, queue, fault)).expect("engine");
+    let executor = Executor::Gpu(faulty);
+    calls
+        .iter()
+        .enumerate()
+        .find_map(|(n, call)| match block_on(check_call(call, &executor)) {
+            Outcome::Failed(why) => Some((n, why)),
+            _ => None,
+        })
+}
+
+#[test]
+fn faults_of_shaders_are_reported_on_every_adapter() {
+    for device in [Whole, FewWorkgroups, Segments] {
+        let calls = device.calls();
+        for engine in engines() {
+            let label = engine.adapter().label();
+            for &(name, _, fault) in SHADER_FAULTS.iter().filter(|(_, on, _)| *on == device) {
+                match first_report(engine, device, &calls, fault) {
+                    None => assert_eq!(name, "none", "{label}, {device:?}: not reported"),
+                    Some((n, why)) => {
+                        assert_ne!(name, "none", "{label}: {why}");
+                        assert!(!why.contains("wgpu refused"), "{label}: {name}: {why}");
+                        println!("{label}: {name}: reported by call {n}: {why}");
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// FXC takes a `&` that a loop carries for true; every other compiler gets it right.
+#[test]
+fn what_fxc_gets_wrong_is_reported_there() {
+    let carried = |source: String| {
+        let branch = "if (!coordinate.valid) {
+        (*source).valid = false;
+    }";
+        let and = "(*source).valid = (*source).valid & coordinate.valid;";
+        plant(source, "fn look_up", branch, and)
+    };
+    let compiler = std::env::var("WGPU_DX12_COMPILER").unwrap_or_default();
+    let calls = calls();
+    for engine in engines() {
+        let label = engine.adapter().label();
+        let report = first_report(engine, Whole, &calls, carried);
+        println!("{label} {compiler}: {report:?}");
+        match (engine.adapter().api.as_str(), compiler.as_str()) {
+            ("dx12", "fxc") => assert!(report.is_some(), "{label}: not reported"),
+            ("dx12", "") => (), // wgpu's choice, which it does not tell
+            _ => assert_eq!(report, None, "{label}"),
+        }
+    }
+}
