@@ -1,11 +1,15 @@
 //! Files beyond memory: sparse tables, of which only what is written takes space on a disk.
 
 use std::fs::File;
-use std::io::{Read, Seek, SeekFrom, Write};
+#[cfg(target_os = "linux")]
+use std::io::Read;
+use std::io::{Seek, SeekFrom, Write};
 use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
-use crate::kit::{Dir, Ran, i32s, npy, safetensors, split_npy};
+#[cfg(target_os = "linux")]
+use crate::kit::Ran;
+use crate::kit::{Dir, i32s, npy, safetensors, split_npy};
 
 /// Bytes of a row of the tables.
 const ROW: usize = 4096;
@@ -38,6 +42,7 @@ fn table(dir: &Dir, name: &str, rows: usize, marked: &[usize]) {
 }
 
 /// Checks that the file holds the rows at `ids`, if all rows but those of `marked` are 0.
+#[cfg(target_os = "linux")]
 fn check_rows(dir: &Dir, name: &str, ids: &[i32], marked: &[usize]) {
     let mut file = File::open(dir.path().join(name)).unwrap();
     let all = file.metadata().unwrap().len() as usize;
@@ -117,7 +122,6 @@ fn large_tables_and_outputs_take_little_memory() {
     }
 }
 
-#[cfg(unix)]
 #[test]
 fn an_output_without_space_is_refused_at_once() {
     let dir = Dir::new();
@@ -177,7 +181,6 @@ fn unfinished(dir: &Dir) -> u64 {
     others.filter_map(|e| Some(e.metadata().ok()?.len())).sum()
 }
 
-#[cfg(unix)]
 #[test]
 fn an_interrupt_leaves_nothing_behind() {
     for (signal, status) in [("INT", 130), ("TERM", 143)] {

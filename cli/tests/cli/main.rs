@@ -8,5 +8,6 @@ mod explain;
 mod formats;
 mod gpu;
 mod kit;
+#[cfg(unix)]
 mod large;
 mod semantics;
