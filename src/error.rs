@@ -652,6 +652,21 @@ pub enum Error {
         reason: String,
     },
 
+    /// The device reports what it cannot have found: its driver computes wrongly, or nothing.
+    #[error(
+        "{op}: the device reports {what} as {got} (allowed: {allowed}); its driver is at fault"
+    )]
+    ImpossibleReport {
+        /// The operator.
+        op: OpKind,
+        /// What is reported.
+        what: &'static str,
+        /// What the device says.
+        got: String,
+        /// What it could have said.
+        allowed: String,
+    },
+
     /// The device was lost or destroyed; a new one is needed.
     #[error("the GPU device is lost: {reason}")]
     DeviceLost {
@@ -790,6 +805,15 @@ mod tests {
                     reason: "no".to_owned(),
                 },
                 "wgpu refused a shader: no",
+            ),
+            (
+                Error::ImpossibleReport {
+                    op,
+                    what: "the first bad index",
+                    got: "9".to_owned(),
+                    allowed: "less than 8".to_owned(),
+                },
+                "gather_nd: the device reports the first bad index as 9 (allowed: less than 8); its driver is at fault",
             ),
             (
                 Error::DeviceLost {
