@@ -636,6 +636,22 @@ pub enum Error {
         reason: String,
     },
 
+    /// The adapter cannot run a gather, or gives wrong results.
+    #[error("adapter {adapter} cannot run gathers: it lacks {what}")]
+    AdapterLacks {
+        /// The adapter.
+        adapter: String,
+        /// What it lacks, in one line.
+        what: String,
+    },
+
+    /// No adapter of the machine can run a gather.
+    #[error("no adapter of this machine can run gathers: {}", Lacking(lacking))]
+    NoUsableAdapter {
+        /// The adapters, as `name (API)`, and what each lacks.
+        lacking: Vec<(String, String)>,
+    },
+
     /// The GPU has no memory for a buffer or a call.
     #[error("the GPU is out of memory: {what}")]
     GpuOutOfMemory {
@@ -681,6 +697,19 @@ struct Signed(usize);
 impl fmt::Display for Signed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "-{}..={}", self.0, self.0.saturating_sub(1))
+    }
+}
+
+/// `A (gl) lacks compute shaders; B (vulkan) lacks a device: no`.
+pub(crate) struct Lacking<'a>(pub(crate) &'a [(String, String)]);
+
+impl fmt::Display for Lacking<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (n, (adapter, what)) in self.0.iter().enumerate() {
+            let before = if n == 0 { "" } else { "; " };
+            write!(f, "{before}{adapter} lacks {what}")?;
+        }
+        Ok(())
     }
 }
 
@@ -785,6 +814,22 @@ mod tests {
                     available: vec![],
                 },
                 "no GPU adapter; this machine has none (Debian/Ubuntu: apt-get install mesa-vulkan-drivers libegl1 libgl1-mesa-dri, for software ones)",
+            ),
+            (
+                Error::AdapterLacks {
+                    adapter: adapter.clone(),
+                    what: "compute shaders".to_owned(),
+                },
+                "adapter A (vulkan) cannot run gathers: it lacks compute shaders",
+            ),
+            (
+                Error::NoUsableAdapter {
+                    lacking: vec![
+                        (adapter.clone(), "a device: no".to_owned()),
+                        ("C (gl)".to_owned(), "compute shaders".to_owned()),
+                    ],
+                },
+                "no adapter of this machine can run gathers: A (vulkan) lacks a device: no; C (gl) lacks compute shaders",
             ),
             (
                 Error::RequestDevice {

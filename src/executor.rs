@@ -2,9 +2,11 @@
 
 use crate::cpu;
 use crate::element::{Element, elements_from_bits, zeroed_bits};
+#[cfg(feature = "gpu")]
+use crate::error::Lacking;
 use crate::error::{Error, Result, Role};
 #[cfg(feature = "gpu")]
-use crate::gpu::{Engine, Options, WhenFull};
+use crate::gpu::{Engine, Options, WhenFull, first_usable_gpu};
 use crate::index::Index;
 use crate::op::Op;
 use crate::plan::Plan;
@@ -45,8 +47,11 @@ pub struct Auto {
 }
 
 impl Executor {
-    /// The GPU path if this machine has a GPU, the CPU path if it has none or only a software
-    /// adapter, which runs shaders on the same cores with more effort.
+    /// The GPU path if this machine has a GPU that runs gathers, the CPU path if it has none or only
+    /// a software adapter, which runs shaders on the same cores with more effort.
+    ///
+    /// Each GPU is tried on a small gather (`gpu::Engine::probe`) before it is taken; the
+    /// reason says what those lack that were passed over.
     pub async fn auto() -> Auto {
         #[cfg(feature = "gpu")]
         return Executor::auto_with(Options::default()).await;
@@ -60,24 +65,24 @@ impl Executor {
     /// [`Executor::auto`], with options for the engine if there is a GPU.
     #[cfg(feature = "gpu")]
     pub async fn auto_with(options: Options) -> Auto {
-        let adapters = crate::gpu::adapters().await;
-        let cpu = |reason| Auto {
-            executor: Executor::Cpu,
-            reason,
-        };
-        match adapters.first() {
-            None => cpu("no GPU adapter".to_owned()),
-            Some(first) if first.is_software() => {
-                cpu(format!("only a software adapter: {}", first.label()))
-            }
-            Some(first) => match Engine::headless_with(None, options).await {
-                Ok(engine) => Auto {
-                    executor: Executor::Gpu(engine),
-                    reason: format!("a {} GPU", first.kind),
-                },
-                Err(error) => cpu(error.to_string()),
-            },
+        let (found, software) = first_usable_gpu(&options).await;
+        let lacking = Lacking(&found.lacking).to_string();
+        if let Some((_, engine)) = found.usable {
+            let kind = engine.adapter().kind;
+            let reason = match found.lacking.is_empty() {
+                true => format!("a {kind} GPU"),
+                false => format!("a {kind} GPU; {lacking}"),
+            };
+            let executor = Executor::Gpu(engine);
+            return Auto { executor, reason };
         }
+        let reason = match software {
+            _ if !found.lacking.is_empty() => lacking,
+            Some(label) => format!("only a software adapter: {label}"),
+            None => "no GPU adapter".to_owned(),
+        };
+        let executor = Executor::Cpu;
+        Auto { executor, reason }
     }
 
     /// [`Executor::auto`], blocking this thread.
