@@ -1,10 +1,7 @@
 //! The adapters of a machine, and how one is chosen by name.
 
 use crate::error::{Error, Result};
-use crate::gpu::engine::{Engine, Options};
 use crate::gpu::needs;
-use crate::gpu::pipeline::Fault;
-use crate::gpu::probe::{Found, first_usable};
 
 /// What is known of an adapter before a device is made from it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -79,22 +76,6 @@ pub async fn adapters() -> Vec<AdapterSummary> {
     able.map(AdapterSummary::of).collect()
 }
 
-/// The adapter that [`Engine::headless`](crate::gpu::Engine::headless) would take, for a device of
-/// one's own: with other features, for example.
-///
-/// # Errors
-///
-/// [`Error::NoAdapter`] with the adapters there are; without a name, [`Error::NoUsableAdapter`].
-/// (In a browser there is one adapter, and it gives one device; that is left to the caller.)
-pub async fn find_adapter(wanted: Option<&str>) -> Result<wgpu::Adapter> {
-    let instance = instance();
-    if wanted.is_some() || cfg!(target_arch = "wasm32") {
-        return choose(&instance, wanted).await;
-    }
-    let (adapter, _) = choose_usable(&instance, &Options::default(), None).await?;
-    Ok(adapter)
-}
-
 /// An instance without the API's own validation, in debug builds too: wgpu validates every call
 /// already. `WGPU_VALIDATION=1` turns it on.
 pub(super) fn instance() -> wgpu::Instance {
@@ -160,20 +141,4 @@ pub(super) async fn choose(
             available: summaries.iter().map(AdapterSummary::label).collect(),
         }),
     }
-}
-
-/// The first adapter that is found to run gathers, with an engine on it.
-pub(super) async fn choose_usable(
-    instance: &wgpu::Instance,
-    options: &Options,
-    fault: Option<Fault>,
-) -> Result<(wgpu::Adapter, Engine)> {
-    let Found { usable, lacking } = first_usable(enumerate(instance).await, options, fault).await;
-    usable.ok_or(match lacking.is_empty() {
-        true => Error::NoAdapter {
-            wanted: None,
-            available: Vec::new(),
-        },
-        false => Error::NoUsableAdapter { lacking },
-    })
 }

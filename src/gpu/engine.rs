@@ -11,6 +11,7 @@ use crate::gpu::pipeline::{Fault, Pipelines};
 use crate::gpu::pool::Pool;
 use crate::gpu::recorder::Recorders;
 use crate::gpu::scope::{one_line, scoped};
+use crate::gpu::select;
 use crate::gpu::shader::Specialisation;
 use crate::gpu::staging::Staging;
 use crate::gpu::storage::binding_limit;
@@ -205,7 +206,7 @@ impl Engine {
     ) -> Result<Engine> {
         let instance = adapter::instance();
         if wanted.is_none() {
-            let (_, engine) = adapter::choose_usable(&instance, &options, fault).await?;
+            let (_, engine) = select::choose_usable(&instance, &options, fault).await?;
             return Ok(engine);
         }
         // One that gives wrong results can be had, too: `verify` is there to say which.
