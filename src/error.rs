@@ -636,6 +636,22 @@ pub enum Error {
         reason: String,
     },
 
+    /// The adapter cannot run a gather, or gives wrong results.
+    #[error("adapter {adapter} cannot run gathers: it lacks {what}")]
+    AdapterLacks {
+        /// The adapter.
+        adapter: String,
+        /// What it lacks, in one line.
+        what: String,
+    },
+
+    /// No adapter of the machine can run a gather.
+    #[error("no adapter of this machine can run gathers: {}", Lacking(lacking))]
+    NoUsableAdapter {
+        /// The adapters, as `name (API)`, and what each lacks.
+        lacking: Vec<(String, String)>,
+    },
+
     /// The GPU has no memory for a buffer or a call.
     #[error("the GPU is out of memory: {what}")]
     GpuOutOfMemory {
@@ -652,6 +668,21 @@ pub enum Error {
         reason: String,
     },
 
+    /// The device reports what it cannot have found: its driver computes wrongly, or nothing.
+    #[error(
+        "{op}: the device reports {what} as {got} (allowed: {allowed}); its driver is at fault"
+    )]
+    ImpossibleReport {
+        /// The operator.
+        op: OpKind,
+        /// What is reported.
+        what: &'static str,
+        /// What the device says.
+        got: String,
+        /// What it could have said.
+        allowed: String,
+    },
+
     /// The device was lost or destroyed; a new one is needed.
     #[error("the GPU device is lost: {reason}")]
     DeviceLost {
@@ -666,6 +697,19 @@ struct Signed(usize);
 impl fmt::Display for Signed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "-{}..={}", self.0, self.0.saturating_sub(1))
+    }
+}
+
+/// `A (gl) lacks compute shaders; B (vulkan) lacks a device: no`.
+pub(crate) struct Lacking<'a>(pub(crate) &'a [(String, String)]);
+
+impl fmt::Display for Lacking<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (n, (adapter, what)) in self.0.iter().enumerate() {
+            let before = if n == 0 { "" } else { "; " };
+            write!(f, "{before}{adapter} lacks {what}")?;
+        }
+        Ok(())
     }
 }
 
@@ -772,6 +816,22 @@ mod tests {
                 "no GPU adapter; this machine has none (Debian/Ubuntu: apt-get install mesa-vulkan-drivers libegl1 libgl1-mesa-dri, for software ones)",
             ),
             (
+                Error::AdapterLacks {
+                    adapter: adapter.clone(),
+                    what: "compute shaders".to_owned(),
+                },
+                "adapter A (vulkan) cannot run gathers: it lacks compute shaders",
+            ),
+            (
+                Error::NoUsableAdapter {
+                    lacking: vec![
+                        (adapter.clone(), "a device: no".to_owned()),
+                        ("C (gl)".to_owned(), "compute shaders".to_owned()),
+                    ],
+                },
+                "no adapter of this machine can run gathers: A (vulkan) lacks a device: no; C (gl) lacks compute shaders",
+            ),
+            (
                 Error::RequestDevice {
                     adapter,
                     reason: "no".to_owned(),
@@ -790,6 +850,15 @@ mod tests {
                     reason: "no".to_owned(),
                 },
                 "wgpu refused a shader: no",
+            ),
+            (
+                Error::ImpossibleReport {
+                    op,
+                    what: "the first bad index",
+                    got: "9".to_owned(),
+                    allowed: "less than 8".to_owned(),
+                },
+                "gather_nd: the device reports the first bad index as 9 (allowed: less than 8); its driver is at fault",
             ),
             (
                 Error::DeviceLost {

@@ -3,10 +3,10 @@
 use crate::cpu;
 use crate::element::{Element, elements_from_bits, zeroed_bits};
 #[cfg(feature = "gpu")]
-use crate::error::Error;
-use crate::error::{Result, Role};
+use crate::error::Lacking;
+use crate::error::{Error, Result, Role};
 #[cfg(feature = "gpu")]
-use crate::gpu::{Engine, Options, WhenFull};
+use crate::gpu::{Engine, Options, WhenFull, first_usable_gpu};
 use crate::index::Index;
 use crate::op::Op;
 use crate::plan::Plan;
@@ -47,8 +47,11 @@ pub struct Auto {
 }
 
 impl Executor {
-    /// The GPU path if this machine has a GPU, the CPU path if it has none or only a software
-    /// adapter, which runs shaders on the same cores with more effort.
+    /// The GPU path if this machine has a GPU that runs gathers, the CPU path if it has none or only
+    /// a software adapter, which runs shaders on the same cores with more effort.
+    ///
+    /// Each GPU is tried on a small gather (`gpu::Engine::probe`) before it is taken; the
+    /// reason says what those lack that were passed over.
     pub async fn auto() -> Auto {
         #[cfg(feature = "gpu")]
         return Executor::auto_with(Options::default()).await;
@@ -62,24 +65,24 @@ impl Executor {
     /// [`Executor::auto`], with options for the engine if there is a GPU.
     #[cfg(feature = "gpu")]
     pub async fn auto_with(options: Options) -> Auto {
-        let adapters = crate::gpu::adapters().await;
-        let cpu = |reason| Auto {
-            executor: Executor::Cpu,
-            reason,
-        };
-        match adapters.first() {
-            None => cpu("no GPU adapter".to_owned()),
-            Some(first) if first.is_software() => {
-                cpu(format!("only a software adapter: {}", first.label()))
-            }
-            Some(first) => match Engine::headless_with(None, options).await {
-                Ok(engine) => Auto {
-                    executor: Executor::Gpu(engine),
-                    reason: format!("a {} GPU", first.kind),
-                },
-                Err(error) => cpu(error.to_string()),
-            },
+        let (found, software) = first_usable_gpu(&options).await;
+        let lacking = Lacking(&found.lacking).to_string();
+        if let Some((_, engine)) = found.usable {
+            let kind = engine.adapter().kind;
+            let reason = match found.lacking.is_empty() {
+                true => format!("a {kind} GPU"),
+                false => format!("a {kind} GPU; {lacking}"),
+            };
+            let executor = Executor::Gpu(engine);
+            return Auto { executor, reason };
         }
+        let reason = match software {
+            _ if !found.lacking.is_empty() => lacking,
+            Some(label) => format!("only a software adapter: {label}"),
+            None => "no GPU adapter".to_owned(),
+        };
+        let executor = Executor::Cpu;
+        Auto { executor, reason }
     }
 
     /// [`Executor::auto`], blocking this thread.
@@ -161,7 +164,7 @@ impl Executor {
         let positions = TensorView::strided(params.layout().clone(), &positions)?;
         let rules = rules_for_positions(rules);
         let found = self.run(op, &rules, &positions, indices).await?;
-        clone_values(params, &found, default)
+        clone_values(op, &rules, params, &found, default)
     }
 
     async fn execute(
@@ -246,7 +249,7 @@ impl Executor {
         let positions = TensorView::strided(params.layout().clone(), &positions)?;
         let rules = rules_for_positions(rules);
         let found = self.run_blocking(op, &rules, &positions, indices)?;
-        clone_values(params, &found, default)
+        clone_values(op, &rules, params, &found, default)
     }
 
     fn execute_blocking(
@@ -327,10 +330,12 @@ fn positions<S>(params: &TensorView<'_, S>) -> Vec<u64> {
     (0..params.data().len() as u64).collect()
 }
 
-/// A bad index gives a position that no value has.
+/// What a bad index gives where it is to give the default: a position that no value has.
+const NO_POSITION: u64 = u64::MAX;
+
 fn rules_for_positions(rules: &Rules) -> Rules {
     let out_of_bounds = match &rules.out_of_bounds {
-        OutOfBounds::Zero | OutOfBounds::Fill(_) => OutOfBounds::Fill(Fill::new(u64::MAX)),
+        OutOfBounds::Zero | OutOfBounds::Fill(_) => OutOfBounds::Fill(Fill::new(NO_POSITION)),
         other => other.clone(),
     };
     Rules {
@@ -339,11 +344,61 @@ fn rules_for_positions(rules: &Rules) -> Rules {
     }
 }
 
+/// The values at the positions that were found. A device found them, so they are not trusted.
 fn clone_values<S: Clone>(
+    op: Op,
+    rules: &Rules,
     params: &TensorView<'_, S>,
     found: &Tensor<u64>,
     default: &S,
 ) -> Result<Tensor<S>> {
-    let value = |&at: &u64| params.data().get(at as usize).unwrap_or(default).clone();
-    Tensor::new(found.shape(), found.data().iter().map(value).collect())
+    let data = params.data();
+    let may_be_default = matches!(rules.out_of_bounds, OutOfBounds::Fill(_));
+    let value = |&at: &u64| match usize::try_from(at).ok().and_then(|at| data.get(at)) {
+        Some(value) => Ok(value.clone()),
+        None if may_be_default && at == NO_POSITION => Ok(default.clone()),
+        None => Err(Error::ImpossibleReport {
+            op: op.kind(),
+            what: "the position of a value",
+            got: at.to_string(),
+            allowed: format!("less than {}", data.len()),
+        }),
+    };
+    let values: Result<Vec<S>> = found.data().iter().map(value).collect();
+    Tensor::new(found.shape(), values?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::OpKind;
+
+    #[test]
+    fn positions_that_no_gather_finds_are_an_error() {
+        let params = Tensor::new(&[2], vec!["a", "b"]).unwrap();
+        let params = params.view();
+        let cloned = |rules: &Rules, at: u64| {
+            let found = Tensor::new(&[2], vec![1, at]).unwrap();
+            clone_values(Op::gather(0), rules, &params, &found, &"none")
+        };
+        let filled = rules_for_positions(&Rules::default());
+        assert_eq!(cloned(&filled, 0).unwrap().data(), ["b", "a"]);
+        assert_eq!(cloned(&filled, NO_POSITION).unwrap().data(), ["b", "none"]);
+        for (rules, at) in [
+            (&filled, 2),
+            (&filled, (1 << 32) + 1), // not cut to 32 bits, where addresses have so many
+            (&Rules::ONNX, NO_POSITION),
+        ] {
+            let error = cloned(rules, at).map(|_| ()).unwrap_err();
+            assert_eq!(
+                error,
+                Error::ImpossibleReport {
+                    op: OpKind::Gather,
+                    what: "the position of a value",
+                    got: at.to_string(),
+                    allowed: "less than 2".to_owned(),
+                }
+            );
+        }
+    }
 }

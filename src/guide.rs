@@ -40,9 +40,9 @@
 //! # Device tensors
 //!
 //! An [`Engine`] executes gathers on one device: yours, or one of its own
-//! ([`Engine::headless`]); [`needs`] says what to request a device with. A [`DeviceTensor`] is a
-//! range of a buffer with shape and strides. Upload what stays, gather as often as you like,
-//! download what you want to see.
+//! ([`Engine::headless`]); [`needs`] says what to request a device with, and [`Engine::probe`]
+//! whether its driver gets a small gather right. A [`DeviceTensor`] is a range of a buffer with shape
+//! and strides. Upload what stays, gather as often as you like, download what you want to see.
 //!
 //! ```no_run
 //! use wgpu_gather::gpu::Engine;
@@ -329,6 +329,7 @@
 //! [`Engine::gather_into`]: crate::gpu::Engine::gather_into
 //! [`Engine::gather_tables`]: crate::gpu::Engine::gather_tables
 //! [`Engine::headless`]: crate::gpu::Engine::headless
+//! [`Engine::probe`]: crate::gpu::Engine::probe
 //! [`Engine::prepare`]: crate::gpu::Engine::prepare
 //! [`Engine::upload`]: crate::gpu::Engine::upload
 //! [`Engine::upload_with_progress`]: crate::gpu::Engine::upload_with_progress

@@ -51,6 +51,17 @@ impl IndexType {
         }
     }
 
+    /// Whether an index of this type can have the value.
+    #[cfg(feature = "gpu")]
+    pub(crate) fn holds(self, value: i128) -> bool {
+        match self {
+            IndexType::I32 => i32::try_from(value).is_ok(),
+            IndexType::U32 => u32::try_from(value).is_ok(),
+            IndexType::I64 => i64::try_from(value).is_ok(),
+            IndexType::U64 => u64::try_from(value).is_ok(),
+        }
+    }
+
     /// The value at position `at` of `bytes`, which hold indices in this machine's byte order.
     pub(crate) fn load(self, bytes: &[u8], at: usize) -> i128 {
         match self {

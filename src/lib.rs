@@ -80,8 +80,8 @@
 //! **Host tensors.** [`Executor::run`] takes views and returns a [`Tensor`];
 //! [`Executor::run_blocking`] blocks. There are three executors: [`Executor::Reference`] (the
 //! definitions, slow and plain), [`Executor::Cpu`] (all cores) and `Executor::Gpu`.
-//! [`Executor::auto`] takes the GPU if there is one, and else the CPU; it says why. A software
-//! adapter does not count as a GPU here.
+//! [`Executor::auto`] takes the GPU if there is one that gets a small gather right, and else the CPU;
+//! it says why. A software adapter does not count as a GPU here.
 //!
 //! ```
 //! use wgpu_gather::{Executor, Op, Rules, Tensor};

@@ -3,15 +3,15 @@
 use anyhow::Result;
 use serde_json::{Value, json};
 use wgpu_gather::Error;
-use wgpu_gather::gpu::{AdapterSummary, adapters};
+use wgpu_gather::gpu::{ProbedAdapter, probe_adapters};
 
 use crate::answer::Answer;
 use crate::args::AdaptersArgs;
 use crate::text;
 
-/// Lists the adapters, the one that `--backend gpu` takes first.
+/// Lists the adapters, the one that `--backend gpu` takes first, and what each lacks to run gathers.
 pub(crate) fn run(args: &AdaptersArgs) -> Result<Answer> {
-    let found = pollster::block_on(adapters());
+    let found = pollster::block_on(probe_adapters());
     if args.json {
         let all: Vec<Value> = found.iter().map(as_json).collect();
         return Ok(Answer::json(&all.into(), true));
@@ -32,12 +32,15 @@ pub(crate) fn run(args: &AdaptersArgs) -> Result<Answer> {
         "driver",
         "binding limit ",
         "buffer limit ",
+        "lacks",
     ];
     let rows: Vec<Vec<String>> = found.iter().map(as_row).collect();
     Ok(Answer::good(text::table(&headings, &rows)))
 }
 
-fn as_row(adapter: &AdapterSummary) -> Vec<String> {
+fn as_row(probed: &ProbedAdapter) -> Vec<String> {
+    let adapter = &probed.adapter;
+    let lacks = probed.lacks.as_deref().unwrap_or("nothing");
     vec![
         adapter.name.clone(),
         adapter.api.clone(),
@@ -45,10 +48,12 @@ fn as_row(adapter: &AdapterSummary) -> Vec<String> {
         adapter.driver.clone(),
         text::bytes(adapter.max_binding_bytes),
         text::bytes(adapter.max_buffer_bytes),
+        lacks.to_owned(),
     ]
 }
 
-fn as_json(adapter: &AdapterSummary) -> Value {
+fn as_json(probed: &ProbedAdapter) -> Value {
+    let adapter = &probed.adapter;
     json!({
         "name": adapter.name,
         "api": adapter.api,
@@ -56,5 +61,6 @@ fn as_json(adapter: &AdapterSummary) -> Value {
         "driver": adapter.driver,
         "max_binding_bytes": adapter.max_binding_bytes,
         "max_buffer_bytes": adapter.max_buffer_bytes,
+        "lacks": probed.lacks,
     })
 }

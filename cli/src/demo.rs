@@ -33,7 +33,7 @@ pub(crate) fn run(args: &DemoArgs) -> Result<Answer> {
 /// Says so where no GPU is used though one was wanted.
 fn no_gpu(chosen: &Chosen) -> &'static str {
     match (chosen.adapter(), &chosen.reason) {
-        (None, Some(_)) => "There is no GPU here, so the CPU path is used.\n",
+        (None, Some(_)) => "There is no GPU here that can be used, so the CPU path is.\n",
         _ => "",
     }
 }

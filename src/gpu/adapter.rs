@@ -1,6 +1,7 @@
 //! The adapters of a machine, and how one is chosen by name.
 
 use crate::error::{Error, Result};
+use crate::gpu::needs;
 
 /// What is known of an adapter before a device is made from it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -63,22 +64,16 @@ fn kind(device_type: wgpu::DeviceType) -> &'static str {
     }
 }
 
-/// All adapters that can run compute shaders, the fastest kind first.
+/// The adapters whose drivers say that they have what the shaders need, the fastest kind first.
+///
+/// Makes no device, so it is cheap; [`probe_adapters`](crate::gpu::probe_adapters) finds out what
+/// they are good for.
 ///
 /// The environment variables of wgpu apply (`WGPU_BACKEND`, …).
 pub async fn adapters() -> Vec<AdapterSummary> {
     let found = enumerate(&instance()).await;
-    found.iter().map(AdapterSummary::of).collect()
-}
-
-/// The adapter that [`Engine::headless`](crate::gpu::Engine::headless) would take, for a device of
-/// one's own: with other features, for example.
-///
-/// # Errors
-///
-/// [`Error::NoAdapter`] with the adapters there are.
-pub async fn find_adapter(wanted: Option<&str>) -> Result<wgpu::Adapter> {
-    choose(&instance(), wanted).await
+    let able = found.iter().filter(|a| missing(a).is_none());
+    able.map(AdapterSummary::of).collect()
 }
 
 /// An instance without the API's own validation, in debug builds too: wgpu validates every call
@@ -91,15 +86,26 @@ pub(super) fn instance() -> wgpu::Instance {
     wgpu::Instance::new(descriptor.with_env())
 }
 
-/// The adapters with compute shaders, discrete GPUs first and software last.
+/// What the driver itself says the adapter lacks.
+pub(super) fn missing(adapter: &wgpu::Adapter) -> Option<String> {
+    let downlevel = adapter.get_downlevel_capabilities();
+    let compute = wgpu::DownlevelFlags::COMPUTE_SHADERS;
+    if !downlevel.flags.contains(compute) {
+        return Some("compute shaders".to_owned());
+    }
+    match needs::check(&needs::usable_limits(adapter)) {
+        Err(Error::MissingLimit { limit, needed, got }) => {
+            Some(format!("{limit} = {needed}: it has {got}"))
+        }
+        _ => None,
+    }
+}
+
+/// All adapters: discrete GPUs first, then software, and last those that say that they cannot run
+/// gathers.
 pub(super) async fn enumerate(instance: &wgpu::Instance) -> Vec<wgpu::Adapter> {
     let backends = wgpu::Backends::from_env().unwrap_or(wgpu::Backends::all());
     let mut found = instance.enumerate_adapters(backends).await;
-    found.retain(|a| {
-        let downlevel = a.get_downlevel_capabilities();
-        let compute = wgpu::DownlevelFlags::COMPUTE_SHADERS;
-        downlevel.flags.contains(compute) && a.limits().max_storage_buffers_per_shader_stage >= 3
-    });
     found.sort_by_key(|a| match a.get_info().device_type {
         wgpu::DeviceType::DiscreteGpu => 0,
         wgpu::DeviceType::IntegratedGpu => 1,
@@ -107,6 +113,7 @@ pub(super) async fn enumerate(instance: &wgpu::Instance) -> Vec<wgpu::Adapter> {
         wgpu::DeviceType::Other => 3,
         wgpu::DeviceType::Cpu => 4,
     });
+    found.sort_by_cached_key(|a| missing(a).is_some());
     found
 }
 

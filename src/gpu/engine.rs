@@ -7,10 +7,11 @@ use crate::error::{Error, Result};
 use crate::gpu::adapter::{self, AdapterSummary};
 use crate::gpu::late::{Answers, Late};
 use crate::gpu::needs;
-use crate::gpu::pipeline::Pipelines;
+use crate::gpu::pipeline::{Fault, Pipelines};
 use crate::gpu::pool::Pool;
 use crate::gpu::recorder::Recorders;
 use crate::gpu::scope::{one_line, scoped};
+use crate::gpu::select;
 use crate::gpu::shader::Specialisation;
 use crate::gpu::staging::Staging;
 use crate::gpu::storage::binding_limit;
@@ -128,7 +129,7 @@ impl Engine {
         device: wgpu::Device,
         queue: wgpu::Queue,
         options: Options,
-        fault: Option<fn(String) -> String>,
+        fault: Option<Fault>,
     ) -> Result<Engine> {
         needs::check(&device.limits())?;
         let what = "the bind group layouts";
@@ -168,11 +169,13 @@ impl Engine {
     }
 
     /// An engine with a device of its own: on the first adapter whose name contains `wanted` or
-    /// whose API is `wanted` (`vulkan`, `metal`, `dx12`, `gl`), or on the fastest kind of all.
+    /// whose API is `wanted` (`vulkan`, `metal`, `dx12`, `gl`), if it compiles gathers; without a
+    /// name, on the fastest kind of all that [run](Engine::probe) them.
     ///
     /// # Errors
     ///
-    /// [`Error::NoAdapter`] with the adapters there are, [`Error::RequestDevice`].
+    /// [`Error::NoAdapter`] with the adapters there are, [`Error::AdapterLacks`],
+    /// [`Error::RequestDevice`]; without a name, [`Error::NoUsableAdapter`] with what each lacks.
     pub async fn headless(wanted: Option<&str>) -> Result<Engine> {
         Engine::headless_with(wanted, Options::default()).await
     }
@@ -183,11 +186,51 @@ impl Engine {
     ///
     /// As [`Engine::headless`].
     pub async fn headless_with(wanted: Option<&str>, options: Options) -> Result<Engine> {
-        let adapter = adapter::choose(&adapter::instance(), wanted).await?;
+        Engine::choose(wanted, options, None).await
+    }
+
+    /// For tests only: [`Engine::headless`] with a fault in every shader, which the adapter must
+    /// then be refused for.
+    #[doc(hidden)]
+    pub async fn headless_with_fault(
+        wanted: Option<&str>,
+        fault: fn(String) -> String,
+    ) -> Result<Engine> {
+        Engine::choose(wanted, Options::default(), Some(fault)).await
+    }
+
+    async fn choose(
+        wanted: Option<&str>,
+        options: Options,
+        fault: Option<Fault>,
+    ) -> Result<Engine> {
+        let instance = adapter::instance();
+        if wanted.is_none() {
+            let (_, engine) = select::choose_usable(&instance, &options, fault).await?;
+            return Ok(engine);
+        }
+        // One that gives wrong results can be had, too: `verify` is there to say which.
+        let adapter = adapter::choose(&instance, wanted).await?;
+        let engine = Engine::open(&adapter, options, fault).await?;
+        engine.probe_compiler().await?;
+        Ok(engine)
+    }
+
+    /// An engine with a device of its own on `adapter`.
+    pub(super) async fn open(
+        adapter: &wgpu::Adapter,
+        options: Options,
+        fault: Option<Fault>,
+    ) -> Result<Engine> {
+        let label = AdapterSummary::of(adapter).label();
+        if let Some(what) = adapter::missing(adapter) {
+            let adapter = label;
+            return Err(Error::AdapterLacks { adapter, what });
+        }
         let descriptor = wgpu::DeviceDescriptor {
             label: Some("wgpu-gather"),
-            required_features: needs::usable_features(&adapter),
-            required_limits: needs::usable_limits(&adapter),
+            required_features: needs::usable_features(adapter),
+            required_limits: needs::usable_limits(adapter),
             ..Default::default()
         };
         let (device, queue) =
@@ -195,10 +238,10 @@ impl Engine {
                 .request_device(&descriptor)
                 .await
                 .map_err(|error| Error::RequestDevice {
-                    adapter: AdapterSummary::of(&adapter).label(),
+                    adapter: label,
                     reason: one_line(&error.to_string()),
                 })?;
-        let engine = Engine::with_options(device, queue, options).await?;
+        let engine = Engine::make(device, queue, options, fault).await?;
         let lost = Arc::clone(&engine.0.lost);
         engine.device().set_device_lost_callback(move |_, message| {
             *lost.lock().unwrap_or_else(PoisonError::into_inner) = Some(message);

@@ -241,6 +241,7 @@ impl BoundGather {
 
     /// Records the gather into `pass`. A status is not cleared: it goes on counting.
     pub fn encode_in_pass(&self, pass: &mut wgpu::ComputePass<'_>) {
+        self.status.iter().for_each(Status::note_recording);
         self.dispatches.iter().for_each(|d| d.record(pass));
     }
 }

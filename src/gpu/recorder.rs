@@ -260,6 +260,7 @@ impl Recorder {
         let dispatches = self.dispatches(engine, placed)?;
         if let Some(status) = placed.status {
             encoder.clear_buffer(status.buffer(), 0, None);
+            status.note_recording();
         }
         let mut bytes = 0;
         let parts = dispatches.chunk_by(|before, _| {

@@ -115,6 +115,7 @@ impl Engine {
     ) -> Result<()> {
         let status = Status::new(self, recorder.plan())?;
         status.clear()?;
+        status.note_recording(); // the passes together look at each index once
         let most = passes.iter().map(|p| p.indices.size).max().unwrap_or(16);
         let window = self.allocate("indices", most, &[])?;
         for pass in passes {

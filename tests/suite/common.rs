@@ -19,7 +19,7 @@ pub(crate) fn engines() -> &'static [Engine] {
         let found = block_on(adapters());
         let engines: Vec<Engine> = found
             .iter()
-            .map(|a| block_on(Engine::headless(Some(&a.label()))).expect("a device"))
+            .map(|a| block_on(Engine::headless(Some(&a.label()))).unwrap_or_else(|e| panic!("{e}")))
             .collect();
         for engine in &engines {
             println!("adapter: {:?}", engine.adapter());

@@ -20,6 +20,7 @@ mod memory;
 #[cfg(feature = "ndarray")]
 mod ndarrays;
 mod pieces;
+mod probes;
 mod random;
 mod segments;
 mod shader_faults;

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use anyhow::{Context, Result, bail};
-use wgpu_gather::gpu::{Engine, find_adapter};
+use wgpu_gather::gpu::Engine;
 use wgpu_gather::{Error, wgpu};
 
 /// Bytes that are uploaded at once. What runs out of memory while it is staged loses the device.
@@ -35,9 +35,8 @@ const BOTH: Range<u32> = 0..2;
 const STAMPS: u64 = 16;
 
 impl Device {
-    /// A device of the adapter that `wanted` names, or of the first.
-    pub(crate) fn open(wanted: Option<&str>) -> Result<Self> {
-        let adapter = pollster::block_on(find_adapter(wanted))?;
+    /// A device of `adapter`.
+    pub(crate) fn open(adapter: &wgpu::Adapter) -> Result<Self> {
         let timestamps =
             wgpu::Features::TIMESTAMP_QUERY | wgpu::Features::TIMESTAMP_QUERY_INSIDE_ENCODERS;
         let has_clock = adapter.features().contains(timestamps);
@@ -55,6 +54,8 @@ impl Device {
         let (device, queue) = pollster::block_on(adapter.request_device(&descriptor))
             .with_context(|| format!("no device of {} ({})", info.name, info.backend))?;
         let engine = pollster::block_on(Engine::new(device, queue))?;
+        // One error, instead of one for each case.
+        pollster::block_on(engine.probe())?;
         let mut opened = Device {
             engine,
             clock: None,
@@ -205,18 +206,17 @@ impl Device {
         self.submit(encoder)?;
         let wall = started.elapsed().as_secs_f64();
         let device = match &self.clock {
-            Some(clock) => self.between(clock)?,
+            Some(clock) => self.between(clock, wall)?,
             None => None,
         };
         Ok(Took { device, wall })
     }
 
-    /// Seconds between the two timestamps; none from a clock that stands still or runs back.
-    fn between(&self, clock: &Clock) -> Result<Option<f64>> {
+    /// Seconds between the two timestamps of work that took `wall` seconds with all around it.
+    fn between(&self, clock: &Clock, wall: f64) -> Result<Option<f64>> {
         let bytes = self.download(&clock.resolved, 0..STAMPS)?;
         let stamps: Vec<u64> = bytemuck::pod_collect_to_vec(&bytes);
-        let ticks = stamps[1].checked_sub(stamps[0]).filter(|&ticks| ticks > 0);
-        Ok(ticks.map(|ticks| ticks as f64 * clock.tick))
+        Ok(elapsed(stamps[0], stamps[1], clock.tick).filter(|&seconds| seconds <= wall))
     }
 
     /// Bytes of `buffer`; the range is made of whole words.
@@ -235,5 +235,24 @@ impl Device {
         receiver.recv()?.context("the download was not mapped")?;
         let view = staging.get_mapped_range(..)?;
         Ok(view.to_vec())
+    }
+}
+
+/// Seconds between two timestamps; none from a clock that stands still or runs back.
+fn elapsed(from: u64, to: u64, tick: f64) -> Option<f64> {
+    let seconds = to.checked_sub(from)? as f64 * tick;
+    (seconds > 0.0).then_some(seconds)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_clock_that_cannot_be_right_is_not_read() {
+        assert_eq!(elapsed(100, 300, 0.5), Some(100.0));
+        for (from, to, tick) in [(300, 100, 0.5), (7, 7, 0.5), (1, 9, 0.0), (1, 9, f64::NAN)] {
+            assert_eq!(elapsed(from, to, tick), None, "{from} {to} {tick}");
+        }
     }
 }

@@ -18,7 +18,6 @@ mod timing;
 use std::path::Path;
 
 use anyhow::{Result, bail, ensure};
-use wgpu_gather::gpu::adapters;
 use wgpu_gather::{Error, Executor};
 
 use crate::answer::Answer;
@@ -117,9 +116,9 @@ impl Runner {
         Ok(match backend {
             Backend::Gpu => gpu()?,
             Backend::Auto if wanted.is_some() => gpu()?,
-            Backend::Auto => match pollster::block_on(adapters()).first() {
-                Some(first) if !first.is_software() => gpu()?,
-                _ => Runner::Cpu(Cpu::new(Executor::Cpu)),
+            Backend::Auto => match Gpu::open_hardware(args.transfers)? {
+                Some(gpu) => Runner::Gpu(gpu),
+                None => Runner::Cpu(Cpu::new(Executor::Cpu)),
             },
             Backend::Cpu => Runner::Cpu(Cpu::new(Executor::Cpu)),
             Backend::Reference => Runner::Cpu(Cpu::new(Executor::Reference)),

@@ -3,9 +3,9 @@
 use std::time::Instant;
 
 use anyhow::{Result, bail};
-use wgpu_gather::gpu::{Buffers, Prepared, Status};
+use wgpu_gather::gpu::{AdapterSummary, Buffers, Prepared, Status, adapters, find_adapter};
 use wgpu_gather::plan::Traffic;
-use wgpu_gather::{Executor, Indices, Layout, Params, Role, wgpu};
+use wgpu_gather::{Error, Executor, Indices, Layout, Params, Role, wgpu};
 
 use crate::bench::case::Scaled;
 use crate::bench::device::Device;
@@ -27,8 +27,24 @@ pub(crate) struct Gpu {
 
 impl Gpu {
     pub(crate) fn open(wanted: Option<&str>, transfers: bool) -> Result<Self> {
-        let device = Device::open(wanted)?;
+        let adapter = pollster::block_on(find_adapter(wanted))?;
+        let device = Device::open(&adapter)?;
         Ok(Gpu { device, transfers })
+    }
+
+    /// The first GPU that runs gathers, if there is one that is no software.
+    pub(crate) fn open_hardware(transfers: bool) -> Result<Option<Self>> {
+        let found = pollster::block_on(adapters());
+        if found.first().is_none_or(AdapterSummary::is_software) {
+            return Ok(None);
+        }
+        let adapter = match pollster::block_on(find_adapter(None)) {
+            Ok(adapter) if adapter.get_info().device_type != wgpu::DeviceType::Cpu => adapter,
+            Ok(_) | Err(Error::NoUsableAdapter { .. }) => return Ok(None),
+            Err(error) => bail!(error),
+        };
+        let device = Device::open(&adapter)?;
+        Ok(Some(Gpu { device, transfers }))
     }
 
     pub(crate) fn place(&self) -> Place {
@@ -268,7 +284,7 @@ mod tests {
     use super::*;
     use crate::bench::cases;
     use wgpu_gather::Rules;
-    use wgpu_gather::gpu::{Engine, adapters};
+    use wgpu_gather::gpu::Engine;
 
     /// What comes of a case where every shader has `fault`.
     fn run(adapter: &str, fault: Option<fn(String) -> String>) -> Result<Figures> {

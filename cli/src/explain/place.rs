@@ -39,12 +39,17 @@ impl Place {
             None => {}
         }
         if args.adapter.is_some() || args.measure {
-            return Place::of_adapter(args.adapter.as_deref());
+            let adapter = pollster::block_on(find_adapter(args.adapter.as_deref()))?;
+            return Ok(Place::of_adapter(&adapter));
         }
         let why = match pollster::block_on(adapters()).first() {
-            Some(first) if !first.is_software() => return Place::of_adapter(None),
-            Some(_) => "here is a software adapter only",
             None => "there is no GPU adapter here",
+            Some(first) if first.is_software() => "here is a software adapter only",
+            // The one that is taken without a name: of software only if no GPU runs gathers.
+            Some(_) => match pollster::block_on(find_adapter(None)) {
+                Ok(adapter) if !is_software(&adapter) => return Ok(Place::of_adapter(&adapter)),
+                _ => "no GPU here can run gathers",
+            },
         };
         let label = format!("{DEFAULT}, as {why}");
         Ok(Place::of_limits(label, &wgpu::Limits::default()))
@@ -58,17 +63,20 @@ impl Place {
         }
     }
 
-    fn of_adapter(wanted: Option<&str>) -> Result<Self> {
-        let adapter = pollster::block_on(find_adapter(wanted))?;
+    fn of_adapter(adapter: &wgpu::Adapter) -> Self {
         let info = adapter.get_info();
-        let software = match info.device_type {
-            wgpu::DeviceType::Cpu => ", software adapter",
-            _ => "",
+        let software = match is_software(adapter) {
+            true => ", software adapter",
+            false => "",
         };
         let label = format!("{} ({}){software}", info.name, info.backend);
-        Ok(Place {
+        Place {
             adapter: Some(label.clone()),
-            ..Place::of_limits(label, &needs::usable_limits(&adapter))
-        })
+            ..Place::of_limits(label, &needs::usable_limits(adapter))
+        }
     }
+}
+
+fn is_software(adapter: &wgpu::Adapter) -> bool {
+    adapter.get_info().device_type == wgpu::DeviceType::Cpu
 }

@@ -51,7 +51,7 @@ fn no_adapter_is_an_answer_not_an_error() {
     assert!(ran.stdout.contains("; no GPU adapter)"), "{}", ran.stdout);
     assert!(
         ran.stdout
-            .contains("There is no GPU here, so the CPU path is used."),
+            .contains("There is no GPU here that can be used, so the CPU path is."),
         "{}",
         ran.stdout
     );

@@ -1,0 +1,159 @@
+//! Chooses an adapter: by name, or the first that runs gathers.
+//!
+//! Called by what makes engines and by `Executor::auto`. Whether an adapter runs gathers is for
+//! `probe` to say.
+
+use crate::error::{Error, Result};
+use crate::gpu::adapter::{self, AdapterSummary};
+use crate::gpu::engine::{Engine, Options};
+use crate::gpu::pipeline::Fault;
+
+/// The adapter that [`Engine::headless`](crate::gpu::Engine::headless) would take, for a device of
+/// one's own: with other features, for example.
+///
+/// # Errors
+///
+/// [`Error::NoAdapter`] with the adapters there are; without a name, [`Error::NoUsableAdapter`].
+/// (In a browser there is one adapter, and it gives one device; that is left to the caller.)
+pub async fn find_adapter(wanted: Option<&str>) -> Result<wgpu::Adapter> {
+    let instance = adapter::instance();
+    if wanted.is_some() || cfg!(target_arch = "wasm32") {
+        return adapter::choose(&instance, wanted).await;
+    }
+    let (adapter, _) = choose_usable(&instance, &Options::default(), None).await?;
+    Ok(adapter)
+}
+
+/// An adapter, and what it lacks to run gathers.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ProbedAdapter {
+    /// The adapter.
+    pub adapter: AdapterSummary,
+    /// What it lacks, in one line, such as `compute shaders`; `None` if it runs gathers.
+    pub lacks: Option<String>,
+}
+
+/// Every adapter of this machine, each [probed](Engine::probe) with a device of its own: those that
+/// run gathers first, in the order of [`adapters`](crate::gpu::adapters), then those that do not,
+/// which [`Engine::headless`] takes only by name.
+pub async fn probe_adapters() -> Vec<ProbedAdapter> {
+    let mut probed = Vec::new();
+    for adapter in adapter::enumerate(&adapter::instance()).await {
+        let opened = open_probed(&adapter, Options::default(), None).await;
+        probed.push(ProbedAdapter {
+            adapter: AdapterSummary::of(&adapter),
+            lacks: opened.err().map(lack),
+        });
+    }
+    probed.sort_by_key(|p| p.lacks.is_some());
+    probed
+}
+
+/// What came of trying adapters one after the other.
+pub(crate) struct Found {
+    /// The first that runs gathers, with an engine on it.
+    pub(crate) usable: Option<(wgpu::Adapter, Engine)>,
+    /// Those before it: label, and what each lacks.
+    pub(crate) lacking: Vec<(String, String)>,
+}
+
+/// Tries `adapters` in order.
+pub(super) async fn first_usable(
+    adapters: Vec<wgpu::Adapter>,
+    options: &Options,
+    fault: Option<Fault>,
+) -> Found {
+    let mut lacking = Vec::new();
+    for adapter in adapters {
+        match open_probed(&adapter, options.clone(), fault).await {
+            Ok(engine) => {
+                let usable = Some((adapter, engine));
+                return Found { usable, lacking };
+            }
+            Err(error) => lacking.push((AdapterSummary::of(&adapter).label(), lack(error))),
+        }
+    }
+    let usable = None;
+    Found { usable, lacking }
+}
+
+/// Tries the adapters that do not run shaders on the CPU. The label of the first that does is
+/// beside what comes of it.
+pub(crate) async fn first_usable_gpu(options: &Options) -> (Found, Option<String>) {
+    let adapters = adapter::enumerate(&adapter::instance()).await;
+    let (software, gpus): (Vec<_>, Vec<_>) = adapters
+        .into_iter()
+        .partition(|a| AdapterSummary::of(a).is_software());
+    let software = software.first().map(|a| AdapterSummary::of(a).label());
+    (first_usable(gpus, options, None).await, software)
+}
+
+async fn open_probed(
+    adapter: &wgpu::Adapter,
+    options: Options,
+    fault: Option<Fault>,
+) -> Result<Engine> {
+    let engine = Engine::open(adapter, options, fault).await?;
+    engine.probe().await?;
+    Ok(engine)
+}
+
+/// What an adapter lacks that failed so, for lists that name the adapter beside it.
+fn lack(error: Error) -> String {
+    match error {
+        Error::AdapterLacks { what, .. } => what,
+        Error::RequestDevice { reason, .. } => format!("a device: {reason}"),
+        other => format!("a working device: {other}"),
+    }
+}
+
+/// The first adapter that is found to run gathers, with an engine on it.
+pub(super) async fn choose_usable(
+    instance: &wgpu::Instance,
+    options: &Options,
+    fault: Option<Fault>,
+) -> Result<(wgpu::Adapter, Engine)> {
+    let Found { usable, lacking } =
+        first_usable(adapter::enumerate(instance).await, options, fault).await;
+    usable.ok_or(match lacking.is_empty() {
+        true => Error::NoAdapter {
+            wanted: None,
+            available: Vec::new(),
+        },
+        false => Error::NoUsableAdapter { lacking },
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_lack_does_not_repeat_the_adapter() {
+        let adapter = || "A (gl)".to_owned();
+        for (error, expected) in [
+            (
+                Error::AdapterLacks {
+                    adapter: adapter(),
+                    what: "compute shaders".to_owned(),
+                },
+                "compute shaders",
+            ),
+            (
+                Error::RequestDevice {
+                    adapter: adapter(),
+                    reason: "no".to_owned(),
+                },
+                "a device: no",
+            ),
+            (
+                Error::DeviceLost {
+                    reason: "gone".to_owned(),
+                },
+                "a working device: the GPU device is lost: gone",
+            ),
+        ] {
+            assert_eq!(lack(error), expected);
+        }
+    }
+}

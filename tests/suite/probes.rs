@@ -1,0 +1,207 @@
+//! Adapters that cannot run gathers, imitated by faults in the shaders: none is chosen, and what
+//! they report is not trusted.
+
+use wgpu_gather::gpu::{Engine, find_adapter, probe_adapters};
+use wgpu_gather::verify::{Call, check_call};
+use wgpu_gather::{Error, Executor, IndexType, Layout, Op, Rules};
+
+use crate::common::{block_on, engines, failed, fresh_device};
+
+type Fault = fn(String) -> String;
+
+/// The shaders of a driver that executes nothing.
+fn idle(source: String) -> String {
+    let Some((before, entry)) = source.split_once("@compute") else {
+        panic!("no entry point: {source}");
+    };
+    let leave = "{ if (geometry.row_count < 0xffffffffu) { return; }";
+    format!("{before}@compute{}", entry.replacen('{', leave, 1))
+}
+
+/// Shaders that no compiler takes.
+fn broken(source: String) -> String {
+    source + "fn"
+}
+
+fn one_lane_off(source: String) -> String {
+    source.replace("params[", "params[1u + ")
+}
+
+const NO_COMPILER: &str = "a compiler for the shaders: ";
+const WRONG: &str = "right results: of a small gather, output[";
+
+fn with_fault(engine: &Engine, fault: Fault) -> Engine {
+    let (device, queue) = fresh_device(engine, wgpu_gather::wgpu::Limits::downlevel_defaults());
+    block_on(Engine::with_fault(device, queue, fault)).expect("an engine")
+}
+
+#[test]
+fn a_probe_passes_what_is_right_and_says_what_is_lacking() {
+    for engine in engines() {
+        let label = engine.adapter().label();
+        assert_eq!(block_on(engine.probe()), Ok(()), "{label}");
+        assert_eq!(block_on(with_fault(engine, |s| s).probe()), Ok(()));
+        let faults: [(Fault, &str); 3] =
+            [(idle, WRONG), (one_lane_off, WRONG), (broken, NO_COMPILER)];
+        for (fault, expected) in faults {
+            let refused = block_on(with_fault(engine, fault).probe());
+            let Err(Error::AdapterLacks { adapter, what }) = refused else {
+                panic!("{label}: {refused:?} for {expected}");
+            };
+            assert_eq!(adapter, label);
+            assert!(what.starts_with(expected), "{what}");
+            assert!(!what.contains('\n') && what.len() < 200, "{what}");
+        }
+    }
+}
+
+#[test]
+fn an_adapter_that_cannot_run_gathers_is_taken_by_its_name_only() {
+    if engines().is_empty() {
+        return;
+    }
+    let all: Vec<String> = block_on(probe_adapters())
+        .iter()
+        .map(|p| p.adapter.label())
+        .collect();
+    for (fault, expected) in [(idle as Fault, WRONG), (broken, NO_COMPILER)] {
+        let refused = block_on(Engine::headless_with_fault(None, fault));
+        let Err(Error::NoUsableAdapter { lacking }) = refused else {
+            panic!("{refused:?}");
+        };
+        let mut named: Vec<_> = lacking.iter().map(|(label, _)| label.clone()).collect();
+        let mut all = all.clone();
+        named.sort();
+        all.sort();
+        assert_eq!(named, all);
+        for engine in engines() {
+            let label = engine.adapter().label();
+            let (_, what) = lacking.iter().find(|(l, _)| *l == label).unwrap();
+            assert!(what.starts_with(expected), "{label}: {what}");
+        }
+    }
+    for engine in engines() {
+        let label = engine.adapter().label();
+        // It compiles, so `verify` may find out how wrong it is.
+        assert!(block_on(Engine::headless_with_fault(Some(&label), idle)).is_ok());
+        let refused = block_on(Engine::headless_with_fault(Some(&label), broken));
+        assert!(
+            matches!(&refused, Err(Error::AdapterLacks { adapter, .. }) if *adapter == label),
+            "{refused:?}"
+        );
+    }
+}
+
+#[test]
+fn the_default_is_the_first_that_runs_gathers() {
+    let probed = block_on(probe_adapters());
+    assert!(probed.is_sorted_by_key(|p| p.lacks.is_some()), "{probed:?}");
+    let Some(first) = probed.iter().find(|p| p.lacks.is_none()) else {
+        return;
+    };
+    let label = first.adapter.label();
+    let engine = block_on(Engine::headless(None)).expect("an engine");
+    assert_eq!(engine.adapter().label(), label);
+    let info = block_on(find_adapter(None)).expect("an adapter").get_info();
+    assert_eq!(format!("{} ({})", info.name, info.backend), label);
+    let auto = block_on(Executor::auto());
+    match auto.executor {
+        Executor::Gpu(engine) => assert_eq!(engine.adapter().label(), label),
+        executor => {
+            assert!(matches!(executor, Executor::Cpu), "{executor:?}");
+            assert!(first.adapter.is_software(), "{}", auto.reason);
+        }
+    }
+}
+
+/// A gather of rows under a rule that reports the two bad ones of its indices.
+fn two_bad() -> Call {
+    Call {
+        op: Op::gather(0),
+        rules: Rules::ONNX,
+        element_bytes: 4,
+        params: (0..48).collect(),
+        params_layout: Layout::contiguous(&[3, 4]),
+        index_type: IndexType::I32,
+        indices: bytemuck::cast_slice(&[0, 2, 9, 1, -9]).to_vec(),
+        indices_layout: Layout::contiguous(&[5]),
+    }
+}
+
+#[test]
+fn a_status_that_cannot_be_is_an_error() {
+    let faults: [(Fault, &str); 4] = [
+        (
+            |s| {
+                s.replace(
+                    "fn locate() {",
+                    "fn locate() { if (geometry.depth > 0u) { return; }",
+                )
+            },
+            "the flag of the first bad index",
+        ),
+        (
+            |s| s.replace("&status[4], number", "&status[4], number + 4096u"),
+            "the first bad index",
+        ),
+        (
+            |s| s.replace("atomicAdd(&status[0], 1u)", "atomicAdd(&status[0], 9u)"),
+            "the number of bad indices",
+        ),
+        (
+            |s| s.replace("&status[6u + 2u * k], index.x", "&status[6u + 2u * k], 1u"),
+            "the first bad index",
+        ),
+    ];
+    for engine in engines() {
+        for (fault, expected) in faults {
+            let executor = Executor::Gpu(with_fault(engine, fault));
+            let refused = block_on(two_bad().output(&executor));
+            let Err(Error::ImpossibleReport { what, .. }) = &refused else {
+                panic!("{refused:?} for {expected}");
+            };
+            assert_eq!(*what, expected);
+            assert!(failed(&block_on(check_call(&two_bad(), &executor))));
+        }
+        let executor = Executor::Gpu(with_fault(engine, |s| s));
+        let refused = block_on(two_bad().output(&executor));
+        assert!(
+            matches!(refused, Err(Error::IndexOutOfBounds(_))),
+            "{refused:?}"
+        );
+    }
+}
+
+/// A status that is recorded into a pass goes on counting: several gathers may count more bad
+/// indices than one has.
+#[test]
+fn a_status_counts_over_several_recordings() {
+    use crate::common::buffer_with;
+    use wgpu_gather::gpu::Buffers;
+    let call = two_bad();
+    for engine in engines() {
+        let prepared = block_on(engine.prepare(&call.plan().unwrap())).unwrap();
+        let status = prepared.status().unwrap();
+        let params = buffer_with(engine, &call.params);
+        let indices = buffer_with(engine, &call.indices);
+        let output = buffer_with(engine, &[0; 80]);
+        let buffers = Buffers {
+            params: (&params, 0),
+            indices: (&indices, 0),
+            output: (&output, 0),
+            status: Some(&status),
+            count: None,
+        };
+        let mut encoder = engine.device().create_command_encoder(&Default::default());
+        let mut pass = encoder.begin_compute_pass(&Default::default());
+        for _ in 0..4 {
+            prepared.encode_in_pass(&mut pass, &buffers).unwrap();
+        }
+        drop(pass);
+        engine.queue().submit([encoder.finish()]);
+        let Err(Error::IndexOutOfBounds(bad)) = status.read_blocking() else {
+            panic!("two indices are bad");
+        };
+        assert_eq!((bad.count, bad.position), (8, vec![2]));
+    }
+}
