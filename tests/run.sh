@@ -9,6 +9,9 @@
 #   WGPU_BACKEND=vulkan         restricts adapters to one API (a variable of wgpu)
 #   WGPU_GATHER_WANT_BROWSER=1  fails where the tests in a browser cannot run, instead of saying so;
 #                               .ci/run sets it, unless it is set to 0
+#   WGPU_GATHER_WANT_DX12=1     the same for tests/dx12.sh; so WGPU_GATHER_WANT_DRIVERS for
+#                               tests/drivers.sh and WGPU_GATHER_WANT_MESA for tests/mesa.sh; 0
+#                               leaves them out. They need Debian and root, and some minutes
 #   GATHER_CASES=1000           how many random calls the tests make
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -179,6 +182,15 @@ browser_tools() {
     fi
 }
 
+# Tests in systems of their own.
+elsewhere() {
+    if [[ ${WGPU_GATHER_ALLOW_NO_GPU:-} == 1 ]]; then
+        echo "NOT RUN: tests/$1.sh, as nothing is to be installed"
+        return
+    fi
+    "tests/$1.sh"
+}
+
 run "format" cargo fmt --all --check
 run "lints" cargo clippy --workspace --all-targets --all-features --locked -- -D warnings
 run "lints of each feature alone" clippy_features
@@ -191,5 +203,8 @@ run "adapters" adapters
 run "Vulkan validation" vulkan_validation
 run "browser" web/test.sh
 run "tests" cargo test --workspace --all-features --locked
+run "drivers without their GPUs" elsewhere drivers
+run "other versions of Mesa" elsewhere mesa
+run "DX12" elsewhere dx12
 
 printf '\nAll steps passed: %d s in all\n' $((SECONDS - started))

@@ -256,6 +256,10 @@ pub(crate) struct VerifyArgs {
         allow_negative_numbers = true
     )]
     pub(crate) seed: u64,
+    /// Compile every pipeline there is before the first call; one that the driver refuses is an
+    /// error. Needs a GPU
+    #[arg(long)]
+    pub(crate) pipelines: bool,
     #[command(flatten)]
     pub(crate) backend: BackendArgs,
     /// Print one JSON object instead of a report

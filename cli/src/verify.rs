@@ -4,13 +4,13 @@ use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde_json::{Value, json};
-use wgpu_gather::OpKind;
 use wgpu_gather::verify::{
     Call, Case, Outcome, Report, Values, builtin, check_call, read_cases, run_case,
 };
+use wgpu_gather::{Executor, OpKind};
 
 use crate::answer::Answer;
 use crate::args::VerifyArgs;
@@ -26,6 +26,10 @@ pub(crate) fn run(args: &VerifyArgs) -> Result<Answer> {
         return Ok(Answer::good(String::new()).despite(unreadable));
     }
     let chosen = Chosen::new(&args.backend)?;
+    let pipelines = match args.pipelines {
+        true => Some(compile_all(&chosen)?),
+        false => None,
+    };
     let checked = match args.random {
         Some(count) => check_random(&chosen, count, args.seed),
         None if files.is_empty() => check_builtin(&chosen),
@@ -33,8 +37,8 @@ pub(crate) fn run(args: &VerifyArgs) -> Result<Answer> {
     };
     let good = checked.total.failed.is_empty();
     let answer = match args.json {
-        true => Answer::json(&as_json(&chosen, &checked, &unreadable), good),
-        false => Answer::checked(as_text(&chosen, &checked), good),
+        true => Answer::json(&as_json(&chosen, pipelines, &checked, &unreadable), good),
+        false => Answer::checked(as_text(&chosen, pipelines, &checked), good),
     };
     Ok(answer.despite(unreadable))
 }
@@ -58,6 +62,17 @@ fn read(path: &Path) -> Result<Vec<Case>> {
     let named = || format!("cases {}", path.display());
     let text = fs::read_to_string(path).with_context(named)?;
     read_cases(&text).with_context(named)
+}
+
+/// Compiles every pipeline; says how many there are.
+fn compile_all(chosen: &Chosen) -> Result<usize> {
+    match &chosen.executor {
+        Executor::Gpu(engine) => {
+            let compiled = pollster::block_on(engine.warm_up());
+            compiled.with_context(|| format!("--pipelines on {}", engine.adapter().label()))
+        }
+        _ => bail!("--pipelines needs a GPU; this is {}", chosen.describe()),
+    }
 }
 
 /// What was checked, and the outcomes.
@@ -176,7 +191,7 @@ fn case_label(case: &Case) -> String {
     format!("{}: {}", case.suite, case.name)
 }
 
-fn as_text(chosen: &Chosen, checked: &Checked) -> String {
+fn as_text(chosen: &Chosen, pipelines: Option<usize>, checked: &Checked) -> String {
     let total = &checked.total;
     let mut text = format!("executor: {}\n", chosen.describe());
     if let Some(adapter) = chosen.adapter() {
@@ -186,6 +201,9 @@ fn as_text(chosen: &Chosen, checked: &Checked) -> String {
             text,
             "adapter:  {name}\nAPI:      {api}\ndriver:   {driver}"
         );
+    }
+    if let Some(count) = pipelines {
+        let _ = writeln!(text, "compiled: {count} pipelines, all there are");
     }
     let _ = writeln!(text, "checked:  {}\n", checked.what);
     for (label, difference) in &total.failed {
@@ -209,7 +227,12 @@ fn as_text(chosen: &Chosen, checked: &Checked) -> String {
     text
 }
 
-fn as_json(chosen: &Chosen, checked: &Checked, unreadable: &[anyhow::Error]) -> Value {
+fn as_json(
+    chosen: &Chosen,
+    pipelines: Option<usize>,
+    checked: &Checked,
+    unreadable: &[anyhow::Error],
+) -> Value {
     let total = &checked.total;
     let named = |pairs: &[(String, String)], what: &str| -> Value {
         let pair = |(label, text): &(String, String)| json!({ "case": label, what: text });
@@ -223,6 +246,7 @@ fn as_json(chosen: &Chosen, checked: &Checked, unreadable: &[anyhow::Error]) -> 
         "adapter": adapter.map(|a| &a.name),
         "api": adapter.map(|a| &a.api),
         "driver": adapter.map(|a| &a.driver),
+        "pipelines": pipelines,
         "checked": checked.what,
         "passed": total.passed,
         "failed": total.failed.len(),

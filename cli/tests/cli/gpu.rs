@@ -197,6 +197,23 @@ fn random_calls_are_right_on_every_adapter() {
 }
 
 #[test]
+fn verify_compiles_every_pipeline_if_asked() {
+    let dir = Dir::new();
+    for (adapter, _) in adapters(&dir) {
+        let ran = on(&dir, &adapter, "verify --random 1 --pipelines");
+        let line = ran
+            .stdout
+            .lines()
+            .find_map(|l| l.strip_prefix("compiled: "));
+        let count = line.and_then(|l| l.strip_suffix(" pipelines, all there are"));
+        let count: Option<usize> = count.and_then(|n| n.parse().ok());
+        assert!(count > Some(100), "{}", ran.stdout);
+        let ran = on(&dir, &adapter, "verify --random 1");
+        assert!(!ran.stdout.contains("compiled"), "{}", ran.stdout);
+    }
+}
+
+#[test]
 fn an_unknown_adapter_is_refused_with_those_there_are() {
     let dir = Dir::new();
     let labels: Vec<String> = adapters(&dir)

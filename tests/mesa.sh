@@ -1,0 +1,99 @@
+#!/usr/bin/env bash
+# The tests on other versions of Mesa than the machine's, in Debian 13 and Debian testing in folders,
+# on Vulkan (lavapipe) and GL (llvmpipe). And on what users meet besides:
+#
+# - Chromium's SwiftShader as a Vulkan driver (where Chromium is installed): all calls and cases
+# - adapters that cannot run gathers, which must be named and left: Mesa's softpipe, whose GL is too
+#   old, and RADV's null device, which makes no device
+# - no driver at all
+#
+#   WGPU_GATHER_WANT_MESA=1 fails where it cannot run, instead of saying so; 0 leaves it out
+#   WGPU_GATHER_CHROOTS=DIR     where those systems are kept (see tests/chroot.sh)
+#   GATHER_CASES=1000           how many random calls the tests make
+#
+# The last line is "N passed, M failed, K skipped". What was skipped is named before it.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+. tests/chroot.sh
+
+drivers=/usr/share/vulkan/icd.d
+
+# suite_in SYSTEM: the tests there, on both APIs.
+suite_in() {
+    printf '\n%s of Debian %s\n' "$(mesa_of "$1")" "$1"
+    in_chroot "$1" "$command" adapters --json | grep '"api"' | sort -u >"$scratch/apis"
+    if (($(wc -l <"$scratch/apis") != 2)); then
+        echo "FAILED: an adapter of Vulkan or GL is missing"
+        failed=$((failed + 1))
+    fi
+    in_chroot "$1" env GATHER_CASES="${GATHER_CASES:-1000}" "$suite" --show-output \
+        &>"$scratch/suite" || true
+    count "$scratch/suite" 1
+}
+
+# falls_back SYSTEM WHY VARIABLE...: the demo there, which must run on the CPU and say why.
+falls_back() {
+    local system=$1 why=$2
+    shift 2
+    if in_chroot "$system" env "$@" "$command" demo &>"$scratch/demo" &&
+        grep --quiet "^Running on cpu (.*$why" "$scratch/demo"; then
+        passed=$((passed + 1))
+    else
+        echo "FAILED: demo with $*, expected on the CPU for \"$why\""
+        cat "$scratch/demo"
+        failed=$((failed + 1))
+    fi
+    head -n 1 "$scratch/demo"
+}
+
+# refused SYSTEM API TEXT VARIABLE...: an adapter by name that cannot be used, which is one error.
+refused() {
+    local system=$1 api=$2 text=$3
+    shift 3
+    if ! in_chroot "$system" env "$@" "$command" verify --adapter "$api" &>"$scratch/named" &&
+        (($(wc -l <"$scratch/named") == 1)) && grep --quiet "^error: adapter .*$text" "$scratch/named"; then
+        passed=$((passed + 1))
+    else
+        echo "FAILED: verify --adapter $api with $*, expected one error with \"$text\""
+        cat "$scratch/named"
+        failed=$((failed + 1))
+    fi
+    head -n 1 "$scratch/named"
+}
+
+swiftshader() {
+    local driver
+    driver=$(find /usr/lib/chromium* /usr/share/chromium* /opt/google/chrome \
+        -name vk_swiftshader_icd.json 2>/dev/null | head -n 1 || true)
+    if [[ -z $driver ]]; then
+        echo "SKIPPED: SwiftShader, as Chromium is not installed"
+        skipped=$((skipped + 1))
+        return
+    fi
+    for arguments in "" "--cases $(echo tests/conformance/*.json)"; do
+        # shellcheck disable=SC2086 # several arguments
+        VK_DRIVER_FILES=$driver WGPU_BACKEND=vulkan "$command" verify --backend gpu $arguments
+    done &>"$scratch/swiftshader" || true
+    count "$scratch/swiftshader" 2
+}
+
+leave_if_lacking "$(chroot_lacks)" "${WGPU_GATHER_WANT_MESA:-}"
+mkdir -p "$chroots/files"
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+build_tests "$@"
+for system in trixie testing; do
+    make_chroot $system mesa-vulkan-drivers libvulkan1 libegl1 libgl1-mesa-dri
+    suite_in $system
+    printf '\nadapters of Debian %s that cannot run gathers\n' $system
+    softpipe=(GALLIUM_DRIVER=softpipe WGPU_BACKEND=gl)
+    falls_back $system "softpipe (gl) lacks a compiler for the shaders" "${softpipe[@]}"
+    refused $system gl "it lacks a compiler for the shaders" "${softpipe[@]}"
+    falls_back $system "no GPU adapter" VK_DRIVER_FILES=/dev/null WGPU_BACKEND=vulkan
+done
+null_device=(RADV_FORCE_FAMILY=navi21 "VK_DRIVER_FILES=$drivers/radeon_icd.json" WGPU_BACKEND=vulkan)
+falls_back trixie "lacks a device" "${null_device[@]}"
+refused trixie vulkan "no device" "${null_device[@]}"
+printf '\nSwiftShader\n'
+swiftshader
+report
