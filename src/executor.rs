@@ -115,7 +115,7 @@ impl Executor {
         let call = TypedCall::new(op, rules, params, indices)?;
         if let Executor::Cpu = self {
             let bits = cpu::gather::<T>(&call.plan, &call.params, &call.indices)?;
-            return Ok(call.finish(bits)?.with_heir(cpu::give));
+            return call.finish(bits);
         }
         let mut bits = call.memory::<T>()?;
         let output = bytemuck::cast_slice_mut(&mut bits);

@@ -245,10 +245,6 @@
 //!   dropped, also while the device still works on it: the order of submissions keeps them apart.
 //!   A buffer that you saw ([`DeviceTensor::buffer`], [`Buffers::of`]) stays yours.
 //!   [`Engine::free_unused`] frees what waits, and [`Options::max_unused_bytes`] limits it.
-//! - Outputs of the CPU path of 4 MiB and more leave their memory to later ones as well, for the
-//!   whole process and up to 512 MiB (nothing where addresses have 32 bits): [`cpu::keep_unused`]
-//!   sets the limit, [`cpu::free_unused`] frees what waits. A `Vec` that you took out of a tensor
-//!   stays yours.
 //! - A tensor larger than `max_buffer_size` lies in several buffers ([`DeviceTensor::parts`]); at
 //!   this level, [`Prepared::bind_tensors`](crate::gpu::Prepared::bind_tensors) takes it. What is larger than a binding is bound as
 //!   several segments, in as few dispatches as the device's limits allow.
@@ -335,8 +331,6 @@
 //! [`Engine::warm_up`]: crate::gpu::Engine::warm_up
 //! [`Options::max_unused_bytes`]: crate::gpu::Options::max_unused_bytes
 //! [`Options::pipeline_cache`]: crate::gpu::Options::pipeline_cache
-//! [`cpu::free_unused`]: crate::cpu::free_unused
-//! [`cpu::keep_unused`]: crate::cpu::keep_unused
 //! [`DeviceTensor`]: crate::gpu::DeviceTensor
 //! [`DeviceTensor::buffer`]: crate::gpu::DeviceTensor::buffer
 //! [`DeviceTensor::parts`]: crate::gpu::DeviceTensor::parts

@@ -2,9 +2,6 @@
 //!
 //! [`mod@reference`] is written from the operators' definitions and knows no plan; [`parallel`]
 //! executes a [`Plan`](crate::Plan). Comparing the two finds wrong lowering, merging and splitting.
-//!
-//! Large outputs of [`Executor::Cpu`](crate::Executor::Cpu) leave their memory to later ones when
-//! they are dropped: [`unused_bytes`], [`free_unused`], [`keep_unused`].
 
 mod copy;
 mod elements;
@@ -22,10 +19,7 @@ mod stream;
 mod strips;
 #[cfg(test)]
 mod tests;
-mod unused;
 mod walk;
 
 pub(crate) use output::gather;
 pub(crate) use pieces::pieces;
-pub(crate) use unused::give;
-pub use unused::{free_unused, keep_unused, unused_bytes};
