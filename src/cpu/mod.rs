@@ -4,22 +4,13 @@
 //! executes a [`Plan`](crate::Plan). Comparing the two finds wrong lowering, merging and splitting.
 
 mod copy;
-mod elements;
-#[cfg(all(feature = "rayon", not(target_arch = "wasm32")))]
-mod helpers;
-mod line;
-mod output;
 pub mod parallel;
 mod pieces;
 pub mod reference;
 mod report;
 mod rows;
-mod sources;
-mod stream;
-mod strips;
 #[cfg(test)]
 mod tests;
-mod walk;
 
-pub(crate) use output::gather;
+pub(crate) use parallel::gather;
 pub(crate) use pieces::pieces;
