@@ -101,6 +101,9 @@
 //! # Ok::<(), wgpu_gather::Error>(())
 //! ```
 //!
+//! **Your memory.** [`Executor::run_into`] writes the output to a slice of yours, for a call that is
+//! made again and again.
+//!
 //! **Bytes.** [`Executor::run_bytes`] is for element types that are known only at run time
 //! ([`Params`], [`Indices`], [`DType`]).
 //!

@@ -14,6 +14,7 @@ mod faults;
 mod fences;
 mod fixtures;
 mod huge;
+mod into;
 mod memory;
 #[cfg(feature = "ndarray")]
 mod ndarrays;
