@@ -71,12 +71,16 @@ impl<'a> Work<'a> {
 
     /// Copies the rows of a run; returns whether some of them have a bad index.
     fn copy_run(&self, run: Run, rows: &mut [MaybeUninit<u8>]) -> bool {
-        let narrow = self.plan.index_type().bytes() == 4;
-        match (self.lookups.are_neighbours(), narrow) {
-            (true, true) => self.copy(rows, self.lookups.starts_of_neighbours::<u32>(run)),
-            (true, false) => self.copy(rows, self.lookups.starts_of_neighbours::<u64>(run)),
-            (false, true) => self.copy(rows, self.lookups.starts::<u32>(run)),
-            (false, false) => self.copy(rows, self.lookups.starts::<u64>(run)),
+        let lookups = &self.lookups;
+        match (lookups.packed_depth(), self.plan.index_type().bytes()) {
+            (1, 4) => self.copy(rows, lookups.starts_packed::<u32, 1>(run)),
+            (1, _) => self.copy(rows, lookups.starts_packed::<u64, 1>(run)),
+            (2, 4) => self.copy(rows, lookups.starts_packed::<u32, 2>(run)),
+            (2, _) => self.copy(rows, lookups.starts_packed::<u64, 2>(run)),
+            (3, 4) => self.copy(rows, lookups.starts_packed::<u32, 3>(run)),
+            (3, _) => self.copy(rows, lookups.starts_packed::<u64, 3>(run)),
+            (_, 4) => self.copy(rows, lookups.starts::<u32>(run)),
+            (_, _) => self.copy(rows, lookups.starts::<u64>(run)),
         }
     }
 

@@ -159,56 +159,65 @@ impl<'a> Lookups<'a> {
         }
     }
 
-    /// Whether each row has one index, and those of neighbouring rows are neighbours.
-    pub(super) fn are_neighbours(&self) -> bool {
-        let inner = self.plan.geometry().row_loops().last();
-        self.coordinates.len() == 1 && inner.is_none_or(|l| l.indices_stride == 1)
+    /// How many indices a row has, if those of neighbouring rows follow each other; else 0.
+    pub(super) fn packed_depth(&self) -> usize {
+        let (geometry, depth) = (self.plan.geometry(), self.coordinates.len());
+        let inner = geometry.row_loops().last();
+        let packed = (depth == 1 || geometry.index_step == 1)
+            && inner.is_none_or(|l| l.indices_stride == depth as isize);
+        if packed { depth } else { 0 }
     }
 
-    /// Where the rows of `run` start in params, in bytes, or [`BAD`]: for indices that
-    /// [are neighbours](Lookups::are_neighbours).
+    /// Where the rows of `run` start in params, in bytes, or [`BAD`], if there are `DEPTH` indices
+    /// for each and they are [packed](Lookups::packed_depth).
     #[inline]
-    pub(super) fn starts_of_neighbours<W: Pod + Into<u64>>(
+    pub(super) fn starts_packed<W: Pod + Into<u64>, const DEPTH: usize>(
         &self,
         run: Run,
     ) -> impl Iterator<Item = usize> {
-        let Coordinate { inside, stride, .. } = self.coordinates[0];
+        let inside: [u64; DEPTH] = std::array::from_fn(|k| self.coordinates[k].inside);
+        let strides: [isize; DEPTH] = std::array::from_fn(|k| self.coordinates[k].stride);
         let outside_is_bad = self.outside_is_bad;
         let (mut start, step) = self.affine(run);
-        let indices = &self.indices[run.indices * size_of::<W>()..][..run.rows * size_of::<W>()];
-        let indices = indices.chunks_exact(size_of::<W>());
-        indices.map(move |index| {
-            let bits: u64 = bytemuck::pod_read_unaligned::<W>(index).into();
-            let found = if bits < inside {
-                forward(start, bits as isize, stride)
-            } else if outside_is_bad {
-                BAD
-            } else {
-                self.by_rules(start, index, 0)
-            };
+        let bytes = DEPTH * size_of::<W>();
+        let tuples = &self.indices[run.indices * size_of::<W>()..][..run.rows * bytes];
+        tuples.chunks_exact(bytes).map(move |tuple| {
+            let (mut found, mut all_inside) = (start, true);
+            for k in 0..DEPTH {
+                let bits = load::<W>(tuple, k);
+                all_inside &= bits < inside[k];
+                found = forward(found, bits as isize, strides[k]);
+            }
+            if !all_inside {
+                found = match outside_is_bad {
+                    true => BAD,
+                    false => self.by_rules(start, tuple, 0),
+                };
+            }
             start = start.wrapping_add_signed(step);
             found
         })
     }
 
-    /// As [`Lookups::starts_of_neighbours`], for any number of indices that lie anywhere.
+    /// As [`Lookups::starts_packed`], for any number of indices that lie anywhere.
     #[inline]
     pub(super) fn starts<W: Pod + Into<u64>>(&self, run: Run) -> impl Iterator<Item = usize> {
-        let coordinates = &self.coordinates[..];
         let index_step = self.plan.geometry().index_step;
         let (mut start, step) = self.affine(run);
         let mut first = run.indices;
         (0..run.rows).map(move |_| {
             let (mut found, mut position, mut all_inside) = (start, first, true);
-            for c in coordinates {
-                let index = &self.indices[position * size_of::<W>()..][..size_of::<W>()];
-                let bits: u64 = bytemuck::pod_read_unaligned::<W>(index).into();
+            for c in &self.coordinates {
+                let bits = load::<W>(self.indices, position);
                 all_inside &= bits < c.inside;
                 found = forward(found, bits as isize, c.stride);
                 position = position.wrapping_add_signed(index_step);
             }
             if !all_inside {
-                found = self.by_rules(start, self.indices, first);
+                found = match self.outside_is_bad {
+                    true => BAD,
+                    false => self.by_rules(start, self.indices, first),
+                };
             }
             start = start.wrapping_add_signed(step);
             first = first.wrapping_add_signed(run.indices_stride);
@@ -236,6 +245,13 @@ impl<'a> Lookups<'a> {
         let step = run.params_stride.wrapping_mul(bytes as isize);
         (run.params.wrapping_mul(bytes), step)
     }
+}
+
+/// The index at `position`, as an unsigned number.
+#[inline]
+fn load<W: Pod + Into<u64>>(indices: &[u8], position: usize) -> u64 {
+    let index = &indices[position * size_of::<W>()..][..size_of::<W>()];
+    bytemuck::pod_read_unaligned::<W>(index).into()
 }
 
 #[cfg(test)]
