@@ -37,6 +37,9 @@
 //! host has, [`Executor::Cpu`] reads only that part. The GPU is for data that is on the device, or
 //! stays there.
 //!
+//! In an async program, note that [`Executor::Cpu`] computes when its future is polled, and does not
+//! yield: give such a call to a thread that may block (`spawn_blocking` of your runtime).
+//!
 //! [`Executor::run_into`] writes to memory of yours instead of a new tensor. Where the same call is
 //! made again and again, the system then need not find and clear memory for each output:
 //!
