@@ -1,5 +1,7 @@
 //! One public API over the executors: the same call gives the same bits on each.
 
+use bytemuck::AnyBitPattern;
+
 use crate::cpu;
 use crate::element::{Element, elements_from_bits, zeroed_bits};
 #[cfg(feature = "gpu")]
@@ -14,6 +16,9 @@ use crate::rules::{Fill, OutOfBounds, Rules};
 use crate::tensor::{Indices, Params, Tensor, TensorView};
 
 /// What executes a gather.
+///
+/// The async calls of [`Executor::Reference`] and [`Executor::Cpu`] compute inside `poll`; see
+/// [`Executor::run`] for what to do about it.
 ///
 /// ```
 /// use wgpu_gather::{Executor, Op, Rules, Tensor};
@@ -104,6 +109,11 @@ impl Executor {
 
     /// Gathers from `params` at `indices`.
     ///
+    /// Only the GPU path ever waits. The CPU path and the reference compute the whole output when
+    /// the future is first polled, and that thread does nothing else meanwhile. In an async program
+    /// hand such a call to a thread that may block, for example
+    /// `tokio::task::spawn_blocking(move || executor.run_blocking(…))`.
+    ///
     /// # Errors
     ///
     /// As [`Executor::run_bytes`], [`Error::HostOutOfMemory`](crate::Error::HostOutOfMemory), and
@@ -118,13 +128,56 @@ impl Executor {
         let call = TypedCall::new(op, rules, params, indices)?;
         if let Executor::Cpu = self {
             let bits = cpu::gather::<T>(&call.plan, &call.params, &call.indices)?;
-            return Ok(call.finish(bits)?.with_heir(cpu::give));
+            return call.finish(bits);
         }
         let mut bits = call.memory::<T>()?;
         let output = bytemuck::cast_slice_mut(&mut bits);
         self.execute(op, &call.plan, &call.params, &call.indices, output)
             .await?;
         call.finish(bits)
+    }
+
+    /// Gathers into `output`, memory of the caller, which receives the elements, row-major.
+    ///
+    /// Saves what a new output costs each time: the system clears fresh memory page by page before
+    /// it is written to. The GPU path downloads straight to `output`.
+    ///
+    /// ```
+    /// use wgpu_gather::{Executor, Op, Rules, Tensor};
+    ///
+    /// let table = Tensor::new(&[3, 2], vec![1.0f32, 2.0, 3.0, 4.0, 5.0, 6.0])?;
+    /// let mut rows = [0.0f32; 4];
+    /// for ids in [[2i64, 0], [1, 1]] {
+    ///     let ids = Tensor::new(&[2], ids.to_vec())?;
+    ///     Executor::Cpu.run_into_blocking(
+    ///         Op::gather(0), &Rules::NUMPY, &table.view(), &ids.view(), &mut rows,
+    ///     )?;
+    /// }
+    /// assert_eq!(rows, [3.0, 4.0, 3.0, 4.0]);
+    /// # Ok::<(), wgpu_gather::Error>(())
+    /// ```
+    ///
+    /// Any bits are a value of `T`, as for all types that are [`bytemuck::Pod`]; so not `bool` and
+    /// `char`, for which there are `u8` and `u32`.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::OutputLength`](crate::Error::OutputLength) if `output` has not as many elements as
+    /// the output; then nothing is written. Else as [`Executor::run_bytes`]; under
+    /// [`Error::IndexOutOfBounds`](crate::Error::IndexOutOfBounds) and the errors of a device, what
+    /// `output` holds is not specified.
+    pub async fn run_into<T: Element + AnyBitPattern, I: Index>(
+        &self,
+        op: Op,
+        rules: &Rules,
+        params: &TensorView<'_, T>,
+        indices: &TensorView<'_, I>,
+        output: &mut [T],
+    ) -> Result<()> {
+        let call = TypedCall::new(op, rules, params, indices)?;
+        let output = bytemuck::cast_slice_mut(output);
+        self.execute(op, &call.plan, &call.params, &call.indices, output)
+            .await
     }
 
     /// Gathers bytes: `output` receives the elements, row-major.
@@ -213,6 +266,24 @@ impl Executor {
             return call.finish(bits);
         }
         pollster::block_on(self.run(op, rules, params, indices))
+    }
+
+    /// [`Executor::run_into`], blocking this thread.
+    ///
+    /// # Errors
+    ///
+    /// As [`Executor::run_into`].
+    pub fn run_into_blocking<T: Element + AnyBitPattern, I: Index>(
+        &self,
+        op: Op,
+        rules: &Rules,
+        params: &TensorView<'_, T>,
+        indices: &TensorView<'_, I>,
+        output: &mut [T],
+    ) -> Result<()> {
+        let call = TypedCall::new(op, rules, params, indices)?;
+        let output = bytemuck::cast_slice_mut(output);
+        self.execute_blocking(op, &call.plan, &call.params, &call.indices, output)
     }
 
     /// [`Executor::run_bytes`], blocking this thread.

@@ -37,6 +37,29 @@
 //! host has, [`Executor::Cpu`] reads only that part. The GPU is for data that is on the device, or
 //! stays there.
 //!
+//! In an async program, note that [`Executor::Cpu`] computes when its future is polled, and does not
+//! yield: give such a call to a thread that may block (`spawn_blocking` of your runtime).
+//!
+//! [`Executor::run_into`] writes to memory of yours instead of a new tensor. Where the same call is
+//! made again and again, the system then need not find and clear memory for each output:
+//!
+//! ```
+//! use wgpu_gather::{Executor, Op, Rules, Tensor};
+//!
+//! # fn main() -> wgpu_gather::Result<()> {
+//! let table = Tensor::new(&[3, 2], vec![0.5f32, 1.5, 2.5, 3.5, 4.5, 5.5])?;
+//! let mut rows = vec![0.0; 2 * 2];
+//! for step in 0..2i64 {
+//!     let ids = Tensor::new(&[2], vec![step, step + 1])?;
+//!     let rules = Rules::TENSORFLOW_GPU;
+//!     let (params, indices) = (&table.view(), &ids.view());
+//!     Executor::Cpu.run_into_blocking(Op::gather(0), &rules, params, indices, &mut rows)?;
+//! }
+//! assert_eq!(rows, [2.5, 3.5, 4.5, 5.5]);
+//! # Ok(())
+//! # }
+//! ```
+//!
 //! # Device tensors
 //!
 //! An [`Engine`] executes gathers on one device: yours, or one of its own
@@ -245,10 +268,8 @@
 //!   dropped, also while the device still works on it: the order of submissions keeps them apart.
 //!   A buffer that you saw ([`DeviceTensor::buffer`], [`Buffers::of`]) stays yours.
 //!   [`Engine::free_unused`] frees what waits, and [`Options::max_unused_bytes`] limits it.
-//! - Outputs of the CPU path of 4 MiB and more leave their memory to later ones as well, for the
-//!   whole process and up to 512 MiB (nothing where addresses have 32 bits): [`cpu::keep_unused`]
-//!   sets the limit, [`cpu::free_unused`] frees what waits. A `Vec` that you took out of a tensor
-//!   stays yours.
+//! - On the host nothing is kept: each output of [`Executor::run`] is new memory, and goes back to
+//!   the allocator when it is dropped. [`Executor::run_into`] uses memory of yours.
 //! - A tensor larger than `max_buffer_size` lies in several buffers ([`DeviceTensor::parts`]); at
 //!   this level, [`Prepared::bind_tensors`](crate::gpu::Prepared::bind_tensors) takes it. What is larger than a binding is bound as
 //!   several segments, in as few dispatches as the device's limits allow.
@@ -316,6 +337,7 @@
 //! ```
 //!
 //! [`Executor::run`]: crate::Executor::run
+//! [`Executor::run_into`]: crate::Executor::run_into
 //! [`Executor::Cpu`]: crate::Executor::Cpu
 //! [`Engine`]: crate::gpu::Engine
 //! [`Engine::batch`]: crate::gpu::Engine::batch
@@ -336,8 +358,6 @@
 //! [`Engine::warm_up`]: crate::gpu::Engine::warm_up
 //! [`Options::max_unused_bytes`]: crate::gpu::Options::max_unused_bytes
 //! [`Options::pipeline_cache`]: crate::gpu::Options::pipeline_cache
-//! [`cpu::free_unused`]: crate::cpu::free_unused
-//! [`cpu::keep_unused`]: crate::cpu::keep_unused
 //! [`DeviceTensor`]: crate::gpu::DeviceTensor
 //! [`DeviceTensor::buffer`]: crate::gpu::DeviceTensor::buffer
 //! [`DeviceTensor::parts`]: crate::gpu::DeviceTensor::parts

@@ -101,6 +101,9 @@
 //! # Ok::<(), wgpu_gather::Error>(())
 //! ```
 //!
+//! **Your memory.** [`Executor::run_into`] writes the output to a slice of yours, for a call that is
+//! made again and again.
+//!
 //! **Bytes.** [`Executor::run_bytes`] is for element types that are known only at run time
 //! ([`Params`], [`Indices`], [`DType`]).
 //!
@@ -186,7 +189,7 @@
 //!   the reference, and it reads case files with recorded answers of frameworks. For tests; the
 //!   command `wgpu-gather verify` is made of it.
 //!
-//! Without features the dependencies are bytemuck, pollster and thiserror, and on Linux libc. `ndarray`, `half` and
+//! Without features the dependencies are bytemuck, pollster and thiserror. `ndarray`, `half` and
 //! `num-complex` are part of the public API: your program must use the same major version of them
 //! (before 1.0: minor version) for its types to be these types.
 //!

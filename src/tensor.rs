@@ -2,7 +2,6 @@
 //! `Indices`) for the executors.
 
 use std::borrow::Cow;
-use std::fmt;
 
 use crate::element::Element;
 use crate::error::{Error, Result, Role};
@@ -10,12 +9,10 @@ use crate::index::{Index, IndexType};
 use crate::shape::{Layout, elements};
 
 /// A contiguous, row-major tensor that owns its data.
-#[derive(Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Tensor<T> {
     shape: Vec<usize>,
     data: Vec<T>,
-    /// Who gets the memory of the data at the end, if not the allocator.
-    heir: Option<fn(Vec<T>)>,
 }
 
 impl<T> Tensor<T> {
@@ -29,14 +26,7 @@ impl<T> Tensor<T> {
         Ok(Tensor {
             shape: shape.to_vec(),
             data,
-            heir: None,
         })
-    }
-
-    /// Gives the data to `heir` when the tensor is dropped.
-    pub(crate) fn with_heir(mut self, heir: fn(Vec<T>)) -> Self {
-        self.heir = Some(heir);
-        self
     }
 
     /// The extent of each dim.
@@ -50,8 +40,8 @@ impl<T> Tensor<T> {
     }
 
     /// The elements, row-major, without a copy.
-    pub fn into_data(mut self) -> Vec<T> {
-        std::mem::take(&mut self.data)
+    pub fn into_data(self) -> Vec<T> {
+        self.data
     }
 
     /// The whole tensor as a view.
@@ -60,31 +50,6 @@ impl<T> Tensor<T> {
             data: &self.data,
             layout: Layout::contiguous(&self.shape),
         }
-    }
-}
-
-impl<T> Drop for Tensor<T> {
-    fn drop(&mut self) {
-        if let Some(heir) = self.heir {
-            heir(std::mem::take(&mut self.data));
-        }
-    }
-}
-
-impl<T: PartialEq> PartialEq for Tensor<T> {
-    fn eq(&self, other: &Self) -> bool {
-        self.shape == other.shape && self.data == other.data
-    }
-}
-
-impl<T: Eq> Eq for Tensor<T> {}
-
-impl<T: fmt::Debug> fmt::Debug for Tensor<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Tensor")
-            .field("shape", &self.shape)
-            .field("data", &self.data)
-            .finish()
     }
 }
 

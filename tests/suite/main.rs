@@ -16,6 +16,7 @@ mod fixtures;
 #[cfg(windows)]
 mod hlsl;
 mod huge;
+mod into;
 mod memory;
 #[cfg(feature = "ndarray")]
 mod ndarrays;

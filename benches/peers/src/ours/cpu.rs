@@ -3,13 +3,13 @@
 use anyhow::Result;
 use bytemuck::{Pod, try_cast_slice};
 use memmap2::MmapMut;
-use wgpu_gather::{Element, Executor, Index, Indices, Layout, Params, TensorView};
+use wgpu_gather::{Element, Executor, Index, TensorView};
 
 use crate::gather::{Gather, Output, Sets};
 use crate::ours::typed;
 use crate::task::{SETS, Task};
 
-/// `Executor::run`, and `Executor::run_bytes`.
+/// `Executor::run`, and `Executor::run_into`.
 pub(crate) fn contestants<'a>(
     task: &'a Task,
     params: &'a [u8],
@@ -32,15 +32,10 @@ fn load<'a, T: Pod + Element, I: Pod + Index>(
         params: TensorView::new(&case.params, elements)?,
         indices: indices.collect::<Result<_>>()?,
     };
-    let layout = Layout::contiguous(&case.params);
-    let indices = task.indices.iter().map(|set| {
-        let layout = Layout::contiguous(&case.indices);
-        Indices::new(set.as_slice(), case.index_type, layout)
-    });
-    let kept = Kept {
+    let kept = Kept::<T, I> {
         task,
-        params: Params::new(params, case.dtype.bytes(), layout)?,
-        indices: indices.collect::<wgpu_gather::Result<_>>()?,
+        params: fresh.params.clone(),
+        indices: fresh.indices.clone(),
         output: output(task.scaled.output_bytes())?,
     };
     assert_eq!(kept.indices.len(), SETS);
@@ -78,10 +73,10 @@ impl<T: Pod + Element, I: Pod + Index> Gather for Fresh<'_, T, I> {
     }
 }
 
-struct Kept<'a> {
+struct Kept<'a, T: Pod + Element, I: Pod + Index> {
     task: &'a Task,
-    params: Params<'a>,
-    indices: Vec<Indices<'a>>,
+    params: TensorView<'a, T>,
+    indices: Vec<TensorView<'a, I>>,
     output: MmapMut,
 }
 
@@ -94,18 +89,19 @@ fn output(bytes: usize) -> Result<MmapMut> {
     Ok(memory)
 }
 
-impl Kept<'_> {
+impl<T: Pod + Element, I: Pod + Index> Kept<'_, T, I> {
     fn gather(&mut self, set: usize) -> Result<()> {
         let (op, rules) = (self.task.case().op, self.task.rules());
         let (params, indices) = (&self.params, &self.indices[set]);
-        let output = &mut self.output;
-        Ok(Executor::Cpu.run_bytes_blocking(op, rules, params, indices, output)?)
+        // A mapping starts with a page, so its bytes are elements as they are.
+        let output: &mut [T] = bytemuck::cast_slice_mut(&mut self.output[..]);
+        Ok(Executor::Cpu.run_into_blocking(op, rules, params, indices, output)?)
     }
 }
 
-impl Gather for Kept<'_> {
+impl<T: Pod + Element, I: Pod + Index> Gather for Kept<'_, T, I> {
     fn call(&self) -> String {
-        "Executor::Cpu.run_bytes".into()
+        "Executor::Cpu.run_into".into()
     }
 
     fn output(&self) -> Output {
