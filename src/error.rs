@@ -498,6 +498,16 @@ pub enum Error {
         usage: &'static str,
     },
 
+    /// The elements of a device tensor are not as wide as the type that it is to have, or as its
+    /// indices are said to be.
+    #[error("a device tensor has elements of {got} bytes, expected {expected}")]
+    ElementWidth {
+        /// Bytes of the type.
+        expected: usize,
+        /// Bytes of an element.
+        got: usize,
+    },
+
     /// A tensor would start between two elements of its buffer.
     #[error(
         "a device tensor starts at byte {offset} of its buffer, which is not a multiple of {alignment}"

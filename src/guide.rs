@@ -154,9 +154,9 @@
 //!     [table, ids, rows]: [&wgpu::Buffer; 3],
 //! ) -> Result<()> {
 //!     gather.encode(encoder, &Buffers {
-//!         params: (table, 0),
-//!         indices: (ids, 0),
-//!         output: (rows, 0),
+//!         params: table.slice(..),
+//!         indices: ids.slice(..),
+//!         output: rows.slice(..),
 //!         status: None,
 //!         count: None,
 //!     })
@@ -226,7 +226,7 @@
 //!     buffers: &Buffers<'_>,
 //!     count: &wgpu::Buffer,
 //! ) -> Result<()> {
-//!     gather.encode(encoder, &Buffers { count: Some((count, 16)), ..*buffers })
+//!     gather.encode(encoder, &Buffers { count: Some(count.slice(16..)), ..*buffers })
 //! }
 //! ```
 //!

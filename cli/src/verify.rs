@@ -180,7 +180,7 @@ fn as_text(chosen: &Chosen, checked: &Checked) -> String {
     let total = &checked.total;
     let mut text = format!("executor: {}\n", chosen.describe());
     if let Some(adapter) = chosen.adapter() {
-        let (name, api, driver) = (&adapter.name, &adapter.api, &adapter.driver);
+        let (name, api, driver) = (&adapter.name, adapter.api, &adapter.driver);
         // Writing to a string cannot fail.
         let _ = writeln!(
             text,
@@ -221,7 +221,7 @@ fn as_json(chosen: &Chosen, checked: &Checked, unreadable: &[anyhow::Error]) -> 
         "executor": chosen.name(),
         "reason": chosen.reason,
         "adapter": adapter.map(|a| &a.name),
-        "api": adapter.map(|a| &a.api),
+        "api": adapter.map(|a| a.api.to_str()),
         "driver": adapter.map(|a| &a.driver),
         "checked": checked.what,
         "passed": total.passed,

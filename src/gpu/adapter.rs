@@ -8,10 +8,10 @@ use crate::gpu::needs;
 pub struct AdapterSummary {
     /// The name that the driver gives.
     pub name: String,
-    /// The API: `vulkan`, `metal`, `dx12`, `gl`.
-    pub api: String,
-    /// `discrete`, `integrated`, `virtual`, `software` or `other`.
-    pub kind: &'static str,
+    /// The API.
+    pub api: wgpu::Backend,
+    /// The kind of device.
+    pub kind: wgpu::DeviceType,
     /// The driver's name and version, as far as it tells.
     pub driver: String,
     /// The most bytes of one binding.
@@ -28,8 +28,8 @@ impl AdapterSummary {
     pub(super) fn new(info: &wgpu::AdapterInfo, limits: &wgpu::Limits) -> Self {
         AdapterSummary {
             name: info.name.clone(),
-            api: info.backend.to_string(),
-            kind: kind(info.device_type),
+            api: info.backend,
+            kind: info.device_type,
             driver: [info.driver.as_str(), info.driver_info.as_str()]
                 .join(" ")
                 .trim()
@@ -41,26 +41,27 @@ impl AdapterSummary {
 
     /// Whether shaders run on the CPU.
     pub fn is_software(&self) -> bool {
-        self.kind == "software"
+        self.kind == wgpu::DeviceType::Cpu
+    }
+
+    /// The kind in a word: `discrete`, `integrated`, `virtual`, `software` or `other`.
+    pub fn kind_name(&self) -> &'static str {
+        match self.kind {
+            wgpu::DeviceType::DiscreteGpu => "discrete",
+            wgpu::DeviceType::IntegratedGpu => "integrated",
+            wgpu::DeviceType::VirtualGpu => "virtual",
+            wgpu::DeviceType::Cpu => "software",
+            wgpu::DeviceType::Other => "other",
+        }
     }
 
     /// The name and the API, as errors list adapters: `llvmpipe (LLVM 15) (vulkan)`.
     /// A browser may keep the name to itself.
     pub fn label(&self) -> String {
         if self.name.is_empty() {
-            return self.api.clone();
+            return self.api.to_string();
         }
         format!("{} ({})", self.name, self.api)
-    }
-}
-
-fn kind(device_type: wgpu::DeviceType) -> &'static str {
-    match device_type {
-        wgpu::DeviceType::DiscreteGpu => "discrete",
-        wgpu::DeviceType::IntegratedGpu => "integrated",
-        wgpu::DeviceType::VirtualGpu => "virtual",
-        wgpu::DeviceType::Cpu => "software",
-        wgpu::DeviceType::Other => "other",
     }
 }
 
@@ -121,7 +122,7 @@ pub(super) async fn enumerate(instance: &wgpu::Instance) -> Vec<wgpu::Adapter> {
 /// without a wish, the first of all.
 fn position(adapters: &[AdapterSummary], wanted: Option<&str>) -> Option<usize> {
     let text = wanted.unwrap_or_default().to_lowercase();
-    let is_api = |a: &AdapterSummary| a.api.to_lowercase() == text;
+    let is_api = |a: &AdapterSummary| a.api.to_str() == text;
     let contains = |a: &AdapterSummary| a.label().to_lowercase().contains(&text);
     let by_api = adapters.iter().position(is_api);
     by_api.or_else(|| adapters.iter().position(contains))

@@ -1,12 +1,93 @@
-//! Chooses an adapter: by name, or the first that runs gathers.
+//! Engines with a device of their own: on an adapter by name, or on the first that runs gathers.
 //!
-//! Called by what makes engines and by `Executor::auto`. Whether an adapter runs gathers is for
-//! `probe` to say.
+//! Called by users and by `Executor::auto`. Whether an adapter runs gathers is for `probe` to say.
 
 use crate::error::{Error, Result};
 use crate::gpu::adapter::{self, AdapterSummary};
 use crate::gpu::engine::{Engine, Options};
+use crate::gpu::needs;
 use crate::gpu::pipeline::Fault;
+use crate::gpu::scope::one_line;
+
+impl Engine {
+    /// An engine with a device of its own: on the first adapter whose name contains `wanted` or
+    /// whose API is `wanted` (`vulkan`, `metal`, `dx12`, `gl`), if it compiles gathers; without a
+    /// name, on the fastest kind of all that [run](Engine::probe) them.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NoAdapter`] with the adapters there are, [`Error::AdapterLacks`],
+    /// [`Error::RequestDevice`]; without a name, [`Error::NoUsableAdapter`] with what each lacks.
+    pub async fn headless(wanted: Option<&str>) -> Result<Engine> {
+        Engine::headless_with(wanted, Options::default()).await
+    }
+
+    /// [`Engine::headless`], with options.
+    ///
+    /// # Errors
+    ///
+    /// As [`Engine::headless`].
+    pub async fn headless_with(wanted: Option<&str>, options: Options) -> Result<Engine> {
+        Engine::choose(wanted, options, None).await
+    }
+
+    /// For tests only: [`Engine::headless`] with a fault in every shader, which the adapter must
+    /// then be refused for.
+    #[doc(hidden)]
+    pub async fn headless_with_fault(
+        wanted: Option<&str>,
+        fault: fn(String) -> String,
+    ) -> Result<Engine> {
+        Engine::choose(wanted, Options::default(), Some(fault)).await
+    }
+
+    async fn choose(
+        wanted: Option<&str>,
+        options: Options,
+        fault: Option<Fault>,
+    ) -> Result<Engine> {
+        let instance = adapter::instance();
+        if wanted.is_none() {
+            let (_, engine) = choose_usable(&instance, &options, fault).await?;
+            return Ok(engine);
+        }
+        // One that gives wrong results can be had, too: `verify` is there to say which.
+        let adapter = adapter::choose(&instance, wanted).await?;
+        let engine = Engine::open(&adapter, options, fault).await?;
+        engine.probe_compiler().await?;
+        Ok(engine)
+    }
+
+    /// An engine with a device of its own on `adapter`.
+    async fn open(
+        adapter: &wgpu::Adapter,
+        options: Options,
+        fault: Option<Fault>,
+    ) -> Result<Engine> {
+        let label = AdapterSummary::of(adapter).label();
+        if let Some(what) = adapter::missing(adapter) {
+            let adapter = label;
+            return Err(Error::AdapterLacks { adapter, what });
+        }
+        let descriptor = wgpu::DeviceDescriptor {
+            label: Some("wgpu-gather"),
+            required_features: needs::usable_features(adapter),
+            required_limits: needs::usable_limits(adapter),
+            ..Default::default()
+        };
+        let (device, queue) =
+            adapter
+                .request_device(&descriptor)
+                .await
+                .map_err(|error| Error::RequestDevice {
+                    adapter: label,
+                    reason: one_line(&error.to_string()),
+                })?;
+        let engine = Engine::make(device, queue, options, fault).await?;
+        engine.context().watch_loss();
+        Ok(engine)
+    }
+}
 
 /// The adapter that [`Engine::headless`](crate::gpu::Engine::headless) would take, for a device of
 /// one's own: with other features, for example.
@@ -58,7 +139,7 @@ pub(crate) struct Found {
 }
 
 /// Tries `adapters` in order.
-pub(super) async fn first_usable(
+async fn first_usable(
     adapters: Vec<wgpu::Adapter>,
     options: &Options,
     fault: Option<Fault>,
@@ -108,7 +189,7 @@ fn lack(error: Error) -> String {
 }
 
 /// The first adapter that is found to run gathers, with an engine on it.
-pub(super) async fn choose_usable(
+async fn choose_usable(
     instance: &wgpu::Instance,
     options: &Options,
     fault: Option<Fault>,
