@@ -130,8 +130,7 @@
 //! Between shaders of your own, a gather is a few commands in your encoder. A [`Plan`] says what is
 //! gathered, from shapes alone. [`Engine::prepare`] compiles it. [`Prepared::encode`] records it,
 //! in a compute pass of its own, and [`Prepared::encode_in_pass`] into a pass of yours; you submit
-//! when you like. It takes tensors ([`Buffers::of`]), or just buffers and where in them the data
-//! starts.
+//! when you like. It takes tensors ([`Buffers::of`]), or just slices of buffers.
 //!
 //! ```no_run
 //! use wgpu_gather::gpu::{Buffers, Engine, Prepared};
@@ -244,7 +243,8 @@
 //! - The buffer of a tensor that the engine made serves other tensors when the last view of it is
 //!   dropped, also while the device still works on it: the order of submissions keeps them apart.
 //!   A buffer that you saw ([`DeviceTensor::buffer`], [`Buffers::of`]) stays yours.
-//!   [`Engine::free_unused`] frees what waits, and [`Options::max_unused_bytes`] limits it.
+//!   [`Engine::free_unused`] frees what waits, and [`Options::max_unused_bytes`] limits it (to
+//!   256 MiB, unless you say otherwise).
 //! - Outputs of the CPU path of 4 MiB and more leave their memory to later ones as well, for the
 //!   whole process and up to 512 MiB (nothing where addresses have 32 bits): [`cpu::keep_unused`]
 //!   sets the limit, [`cpu::free_unused`] frees what waits. A `Vec` that you took out of a tensor

@@ -72,19 +72,20 @@ impl AdapterSummary {
 ///
 /// The environment variables of wgpu apply (`WGPU_BACKEND`, …).
 pub async fn adapters() -> Vec<AdapterSummary> {
-    let found = enumerate(&instance()).await;
+    let found = enumerate().await;
     let able = found.iter().filter(|a| missing(a).is_none());
     able.map(AdapterSummary::of).collect()
 }
 
 /// An instance without the API's own validation, in debug builds too: wgpu validates every call
-/// already. `WGPU_VALIDATION=1` turns it on.
-pub(super) fn instance() -> wgpu::Instance {
+/// already. `WGPU_VALIDATION=1` turns it on. None, if no backend is compiled in.
+fn instance() -> Option<wgpu::Instance> {
     let descriptor = wgpu::InstanceDescriptor {
         flags: wgpu::InstanceFlags::empty(),
         ..wgpu::InstanceDescriptor::new_without_display_handle()
     };
-    wgpu::Instance::new(descriptor.with_env())
+    let has_backends = !wgpu::Instance::enabled_backend_features().is_empty();
+    has_backends.then(|| wgpu::Instance::new(descriptor.with_env()))
 }
 
 /// What the driver itself says the adapter lacks.
@@ -104,7 +105,10 @@ pub(super) fn missing(adapter: &wgpu::Adapter) -> Option<String> {
 
 /// All adapters: discrete GPUs first, then software, and last those that say that they cannot run
 /// gathers.
-pub(super) async fn enumerate(instance: &wgpu::Instance) -> Vec<wgpu::Adapter> {
+pub(super) async fn enumerate() -> Vec<wgpu::Adapter> {
+    let Some(instance) = instance() else {
+        return Vec::new();
+    };
     let backends = wgpu::Backends::from_env().unwrap_or(wgpu::Backends::all());
     let mut found = instance.enumerate_adapters(backends).await;
     found.sort_by_key(|a| match a.get_info().device_type {
@@ -129,11 +133,8 @@ fn position(adapters: &[AdapterSummary], wanted: Option<&str>) -> Option<usize> 
 }
 
 /// The adapter that [`position`] finds.
-pub(super) async fn choose(
-    instance: &wgpu::Instance,
-    wanted: Option<&str>,
-) -> Result<wgpu::Adapter> {
-    let found = enumerate(instance).await;
+pub(super) async fn choose(wanted: Option<&str>) -> Result<wgpu::Adapter> {
+    let found = enumerate().await;
     let summaries: Vec<_> = found.iter().map(AdapterSummary::of).collect();
     match position(&summaries, wanted) {
         Some(n) => Ok(found[n].clone()),

@@ -46,13 +46,12 @@ impl Engine {
         options: Options,
         fault: Option<Fault>,
     ) -> Result<Engine> {
-        let instance = adapter::instance();
         if wanted.is_none() {
-            let (_, engine) = choose_usable(&instance, &options, fault).await?;
+            let (_, engine) = choose_usable(&options, fault).await?;
             return Ok(engine);
         }
         // One that gives wrong results can be had, too: `verify` is there to say which.
-        let adapter = adapter::choose(&instance, wanted).await?;
+        let adapter = adapter::choose(wanted).await?;
         let engine = Engine::open(&adapter, options, fault).await?;
         engine.probe_compiler().await?;
         Ok(engine)
@@ -97,11 +96,10 @@ impl Engine {
 /// [`Error::NoAdapter`] with the adapters there are; without a name, [`Error::NoUsableAdapter`].
 /// (In a browser there is one adapter, and it gives one device; that is left to the caller.)
 pub async fn find_adapter(wanted: Option<&str>) -> Result<wgpu::Adapter> {
-    let instance = adapter::instance();
     if wanted.is_some() || cfg!(target_arch = "wasm32") {
-        return adapter::choose(&instance, wanted).await;
+        return adapter::choose(wanted).await;
     }
-    let (adapter, _) = choose_usable(&instance, &Options::default(), None).await?;
+    let (adapter, _) = choose_usable(&Options::default(), None).await?;
     Ok(adapter)
 }
 
@@ -119,7 +117,7 @@ pub struct ProbedAdapter {
 /// which [`Engine::headless`] takes only by name.
 pub async fn probe_adapters() -> Vec<ProbedAdapter> {
     let mut probed = Vec::new();
-    for adapter in adapter::enumerate(&adapter::instance()).await {
+    for adapter in adapter::enumerate().await {
         let opened = open_probed(&adapter, Options::default(), None).await;
         probed.push(ProbedAdapter {
             adapter: AdapterSummary::of(&adapter),
@@ -161,7 +159,7 @@ async fn first_usable(
 /// Tries the adapters that do not run shaders on the CPU. The label of the first that does is
 /// beside what comes of it.
 pub(crate) async fn first_usable_gpu(options: &Options) -> (Found, Option<String>) {
-    let adapters = adapter::enumerate(&adapter::instance()).await;
+    let adapters = adapter::enumerate().await;
     let (software, gpus): (Vec<_>, Vec<_>) = adapters
         .into_iter()
         .partition(|a| AdapterSummary::of(a).is_software());
@@ -189,13 +187,8 @@ fn lack(error: Error) -> String {
 }
 
 /// The first adapter that is found to run gathers, with an engine on it.
-async fn choose_usable(
-    instance: &wgpu::Instance,
-    options: &Options,
-    fault: Option<Fault>,
-) -> Result<(wgpu::Adapter, Engine)> {
-    let Found { usable, lacking } =
-        first_usable(adapter::enumerate(instance).await, options, fault).await;
+async fn choose_usable(options: &Options, fault: Option<Fault>) -> Result<(wgpu::Adapter, Engine)> {
+    let Found { usable, lacking } = first_usable(adapter::enumerate().await, options, fault).await;
     usable.ok_or(match lacking.is_empty() {
         true => Error::NoAdapter {
             wanted: None,
