@@ -210,7 +210,6 @@ impl Batch<'_> {
 
         let tensors = [params.storage(), indices.storage(), output.storage()];
         let owned = tensors.into_iter().flat_map(|s| s.owned());
-        let owned = owned.chain(status.iter().map(Status::owned));
         owned.for_each(|owned| self.recording.keep(owned));
         let earlier = params.statuses().iter().chain(indices.statuses());
         let earlier = earlier.filter(|s| !s.is_clean()).cloned();
@@ -236,7 +235,7 @@ fn plan(
 /// Refuses indices that are not whole indices of their type.
 fn check_indices(op: OpKind, indices: &AnyDeviceTensor, index_type: IndexType) -> Result<()> {
     let alignment = index_type.bytes();
-    check_width(indices, alignment)?;
+    check_width(op, Role::Indices, indices, alignment)?;
     match indices.storage().misaligned(alignment as u64) {
         None => Ok(()),
         Some(offset) => Err(Error::Misaligned {
@@ -248,16 +247,21 @@ fn check_indices(op: OpKind, indices: &AnyDeviceTensor, index_type: IndexType) -
     }
 }
 
-fn check_width(tensor: &AnyDeviceTensor, expected: usize) -> Result<()> {
+fn check_width(op: OpKind, role: Role, tensor: &AnyDeviceTensor, expected: usize) -> Result<()> {
     match tensor.element_bytes() {
         got if got == expected => Ok(()),
-        got => Err(Error::ElementWidth { expected, got }),
+        got => Err(Error::ElementWidth {
+            op,
+            role,
+            expected,
+            got,
+        }),
     }
 }
 
 fn check_output(plan: &Plan, output: &AnyDeviceTensor) -> Result<()> {
     let (op, layout) = (plan.op(), output.layout());
-    check_width(output, plan.element_bytes())?;
+    check_width(op, Role::Output, output, plan.element_bytes())?;
     if layout.shape() != plan.output_shape() {
         return Err(Error::OutputShape {
             op,

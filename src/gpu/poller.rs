@@ -44,7 +44,11 @@ impl Poller {
         state.started += 1;
         drop(state);
         let shared = Arc::clone(&self.0);
-        std::thread::spawn(move || shared.run());
+        let named = std::thread::Builder::new().name("wgpu-gather poller".to_owned());
+        if named.spawn(move || shared.run()).is_err() {
+            // No thread is to be had: the caller blocks.
+            self.0.run_here();
+        }
     }
 
     /// Keeps the thread, if one is started, until the transfer is over.
@@ -68,6 +72,15 @@ impl Shared {
         while let Some(wait) = self.next() {
             wait();
         }
+    }
+
+    /// Runs what waits, without a thread.
+    fn run_here(&self) {
+        let mut state = self.lock();
+        state.is_running = false;
+        let waits = std::mem::take(&mut state.waits);
+        drop(state);
+        waits.into_iter().for_each(|wait| wait());
     }
 
     /// The next wait; nothing, if the thread is to end.

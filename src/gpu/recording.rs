@@ -9,6 +9,7 @@ use crate::gpu::context::Context;
 use crate::gpu::launch::Dispatch;
 use crate::gpu::pool::Owned;
 use crate::gpu::recorder::{Placed, Recorder};
+use crate::gpu::status::Status;
 
 /// Commands that are not submitted yet.
 #[derive(Debug)]
@@ -18,6 +19,8 @@ pub(super) struct Recording {
     full: Vec<wgpu::CommandBuffer>,
     /// What must not serve other tensors before it is submitted.
     kept: Vec<Arc<Owned>>,
+    /// Where its gathers count bad indices.
+    statuses: Vec<Status>,
 }
 
 impl Context {
@@ -32,20 +35,29 @@ impl Context {
                 encoder,
                 full: Vec::new(),
                 kept: Vec::new(),
+                statuses: Vec::new(),
             };
-            let result = record(&mut recording)?;
+            let recorded = record(&mut recording);
             let Recording {
                 encoder,
                 full,
                 kept,
+                statuses,
             } = recording;
-            self.scoped("a dispatch", || {
-                for commands in full.into_iter().chain([encoder.finish()]) {
-                    self.queue.submit([commands]);
-                }
-            })?;
+            let submitted = recorded.and_then(|result| {
+                self.scoped("a dispatch", || {
+                    for commands in full.into_iter().chain([encoder.finish()]) {
+                        self.queue.submit([commands]);
+                    }
+                })?;
+                Ok(result)
+            });
+            if submitted.is_err() {
+                // Outputs of the caller have them by now, but nothing counts into them.
+                statuses.iter().for_each(Status::set_clean);
+            }
             drop(kept);
-            Ok(result)
+            submitted
         })
     }
 }
@@ -72,6 +84,8 @@ impl Recording {
         if let Some(status) = placed.status {
             self.encoder.clear_buffer(status.buffer(), 0, None);
             status.note_recording();
+            self.kept.push(Arc::clone(status.owned()));
+            self.statuses.push(status.clone());
         }
         let most = context.bounds.pass_bytes;
         let mut bytes = 0;

@@ -58,6 +58,11 @@ impl Status {
         self.clean.load(Ordering::Relaxed)
     }
 
+    /// It has nothing to report.
+    pub(super) fn set_clean(&self) {
+        self.clean.store(true, Ordering::Relaxed);
+    }
+
     pub(super) fn buffer(&self) -> &wgpu::Buffer {
         self.owned.buffer()
     }
@@ -102,7 +107,7 @@ impl Status {
                 count,
             }) => Err(self.plan.bad_index(first, &values, count)),
             None => {
-                self.clean.store(true, Ordering::Relaxed);
+                self.set_clean();
                 Ok(())
             }
         }

@@ -146,12 +146,12 @@ impl<T> From<DeviceTensor<T>> for AnyDeviceTensor {
 impl<T: Element> TryFrom<AnyDeviceTensor> for DeviceTensor<T> {
     type Error = Error;
 
-    /// The same tensor, if its elements are as wide as `T`; else [`Error::ElementWidth`].
+    /// The same tensor, if its elements are as wide as `T`; else [`Error::TensorWidth`].
     fn try_from(any: AnyDeviceTensor) -> Result<Self> {
         let (expected, got) = (size_of::<T>(), any.element_bytes());
         match got == expected {
             true => Ok(DeviceTensor::of(any)),
-            false => Err(Error::ElementWidth { expected, got }),
+            false => Err(Error::TensorWidth { expected, got }),
         }
     }
 }

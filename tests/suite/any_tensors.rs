@@ -64,10 +64,10 @@ fn a_typed_tensor_is_one_and_comes_back_if_it_is_as_wide() {
 
         let wide = DeviceTensor::<f64>::try_from(any).map(|_| ());
         let (expected, got) = (8, 4);
-        assert_eq!(wide, Err(Error::ElementWidth { expected, got }));
+        assert_eq!(wide, Err(Error::TensorWidth { expected, got }));
         assert_eq!(
             wide.unwrap_err().to_string(),
-            "a device tensor has elements of 4 bytes, expected 8"
+            "a device tensor has elements of 4 bytes, its type would have 8"
         );
     }
 }
@@ -99,15 +99,28 @@ fn widths_that_do_not_fit_are_refused() {
             engine.gather_any_into(op, &rules, &params, indices, index_type, &mut output)
         };
         let ids = wrap(0, 4, 3).unwrap();
-        let width = |expected, got| Err(Error::ElementWidth { expected, got });
+        let op = OpKind::Gather;
+        let width = |role, expected, got| {
+            Err(Error::ElementWidth {
+                op,
+                role,
+                expected,
+                got,
+            })
+        };
         assert_eq!(gather(&ids, IndexType::U32, 2), Ok(()));
-        assert_eq!(gather(&ids, IndexType::I64, 2), width(8, 4));
-        assert_eq!(gather(&ids, IndexType::I32, 4), width(2, 4));
+        let narrow = gather(&ids, IndexType::I64, 2);
+        assert_eq!(narrow, width(Role::Indices, 8, 4));
+        assert_eq!(
+            narrow.unwrap_err().to_string(),
+            "gather: elements of indices have 4 bytes, expected 8"
+        );
+        assert_eq!(gather(&ids, IndexType::I32, 4), width(Role::Output, 2, 4));
         // As wide as an index, but between two of them.
         let bytes = DeviceTensor::<[u8; 8]>::wrap(buffer.slice(12..), Layout::contiguous(&[2]));
         let refused = gather(bytes.unwrap().as_ref(), IndexType::U64, 2);
         let misaligned = Error::Misaligned {
-            op: OpKind::Gather,
+            op,
             role: Role::Indices,
             offset: 12,
             alignment: 8,
