@@ -6,12 +6,9 @@
 mod execute;
 mod gather;
 mod probe;
-mod select;
+pub(super) mod select;
 mod stream;
 mod transfer;
-
-pub(crate) use select::first_usable_gpu;
-pub use select::{ProbedAdapter, find_adapter, probe_adapters};
 
 use std::sync::Arc;
 

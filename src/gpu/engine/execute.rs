@@ -3,10 +3,11 @@
 //!
 //! Called by users and by `Executor`.
 
-use super::transfer::reached;
 use crate::element::zeroed_bits;
 use crate::error::{Error, Result, Role};
 use crate::gpu::engine::Engine;
+use crate::gpu::engine::stream::Host;
+use crate::gpu::engine::transfer::reached;
 use crate::gpu::recorder::{Placed, Recorder};
 use crate::gpu::sink::{Pieces, Sink, Whole};
 use crate::gpu::status::Status;
@@ -143,15 +144,6 @@ impl Engine {
         let all = 0..plan.output_bytes();
         sink.take(context, placed.output, all, drive).await
     }
-}
-
-/// What a call reads: of params and indices what their views reach, and at which byte of
-/// the data that starts.
-pub(super) struct Host<'a> {
-    pub(super) params: &'a [u8],
-    pub(super) params_at: usize,
-    pub(super) indices: &'a [u8],
-    pub(super) indices_at: usize,
 }
 
 /// The bytes from the first element that a view reaches to the last, and where they start.

@@ -2,7 +2,6 @@
 //!
 //! Called by `execute`.
 
-use super::execute::Host;
 use crate::error::Result;
 use crate::gpu::engine::Engine;
 use crate::gpu::recorder::{Placed, Recorder};
@@ -13,6 +12,15 @@ use crate::gpu::wait::Drive;
 use crate::plan::{
     Bounds, CheckPass, Part, Parts, Pass, Plan, Segment, StreamSizes, check_passes, passes,
 };
+
+/// What a call reads: of params and indices what their views reach, and at which byte of
+/// the data that starts.
+pub(super) struct Host<'a> {
+    pub(super) params: &'a [u8],
+    pub(super) params_at: usize,
+    pub(super) indices: &'a [u8],
+    pub(super) indices_at: usize,
+}
 
 /// Buffers that segments of the tensors go through.
 struct Windows {
