@@ -85,9 +85,9 @@ impl OnDevice {
     fn record(&self, device: &wgpu::Device) -> wgpu::CommandEncoder {
         let mut encoder = device.create_command_encoder(&Default::default());
         let buffers = Buffers {
-            params: (&self.params, 0),
-            indices: (&self.indices, 0),
-            output: (&self.output, 0),
+            params: self.params.slice(..),
+            indices: self.indices.slice(..),
+            output: self.output.slice(..),
             status: None,
             count: None,
         };

@@ -498,6 +498,29 @@ pub enum Error {
         usage: &'static str,
     },
 
+    /// The elements of a device tensor are not as wide as those of params, or as the type of the
+    /// indices.
+    #[error("{op}: elements of {role} have {got} bytes, expected {expected}")]
+    ElementWidth {
+        /// The operator.
+        op: OpKind,
+        /// Which tensor.
+        role: Role,
+        /// Bytes expected.
+        expected: usize,
+        /// Bytes of an element.
+        got: usize,
+    },
+
+    /// The elements of a device tensor are not as wide as the type that it is to have.
+    #[error("a device tensor has elements of {got} bytes, its type would have {expected}")]
+    TensorWidth {
+        /// Bytes of the type.
+        expected: usize,
+        /// Bytes of an element.
+        got: usize,
+    },
+
     /// A tensor would start between two elements of its buffer.
     #[error(
         "a device tensor starts at byte {offset} of its buffer, which is not a multiple of {alignment}"

@@ -73,7 +73,7 @@ impl Executor {
         let (found, software) = first_usable_gpu(&options).await;
         let lacking = Lacking(&found.lacking).to_string();
         if let Some((_, engine)) = found.usable {
-            let kind = engine.adapter().kind;
+            let kind = engine.adapter().kind_name();
             let reason = match found.lacking.is_empty() {
                 true => format!("a {kind} GPU"),
                 false => format!("a {kind} GPU; {lacking}"),

@@ -153,8 +153,7 @@
 //! Between shaders of your own, a gather is a few commands in your encoder. A [`Plan`] says what is
 //! gathered, from shapes alone. [`Engine::prepare`] compiles it. [`Prepared::encode`] records it,
 //! in a compute pass of its own, and [`Prepared::encode_in_pass`] into a pass of yours; you submit
-//! when you like. It takes tensors ([`Buffers::of`]), or just buffers and where in them the data
-//! starts.
+//! when you like. It takes tensors ([`Buffers::of`]), or just slices of buffers.
 //!
 //! ```no_run
 //! use wgpu_gather::gpu::{Buffers, Engine, Prepared};
@@ -177,9 +176,9 @@
 //!     [table, ids, rows]: [&wgpu::Buffer; 3],
 //! ) -> Result<()> {
 //!     gather.encode(encoder, &Buffers {
-//!         params: (table, 0),
-//!         indices: (ids, 0),
-//!         output: (rows, 0),
+//!         params: table.slice(..),
+//!         indices: ids.slice(..),
+//!         output: rows.slice(..),
 //!         status: None,
 //!         count: None,
 //!     })
@@ -249,7 +248,7 @@
 //!     buffers: &Buffers<'_>,
 //!     count: &wgpu::Buffer,
 //! ) -> Result<()> {
-//!     gather.encode(encoder, &Buffers { count: Some((count, 16)), ..*buffers })
+//!     gather.encode(encoder, &Buffers { count: Some(count.slice(16..)), ..*buffers })
 //! }
 //! ```
 //!
@@ -267,7 +266,8 @@
 //! - The buffer of a tensor that the engine made serves other tensors when the last view of it is
 //!   dropped, also while the device still works on it: the order of submissions keeps them apart.
 //!   A buffer that you saw ([`DeviceTensor::buffer`], [`Buffers::of`]) stays yours.
-//!   [`Engine::free_unused`] frees what waits, and [`Options::max_unused_bytes`] limits it.
+//!   [`Engine::free_unused`] frees what waits, and [`Options::max_unused_bytes`] limits it (to
+//!   256 MiB, unless you say otherwise).
 //! - On the host nothing is kept: each output of [`Executor::run`] is new memory, and goes back to
 //!   the allocator when it is dropped. [`Executor::run_into`] uses memory of yours.
 //! - A tensor larger than `max_buffer_size` lies in several buffers ([`DeviceTensor::parts`]); at

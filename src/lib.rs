@@ -146,9 +146,8 @@
 //!   `gpu::Engine::gather_in_place` copies first.
 //!
 //! No optional device feature is needed, and no limit beyond `wgpu::Limits::downlevel_defaults()`.
-//! wgpu's backends for Vulkan, Metal, DX12 and GL are compiled in; on `wasm32-unknown-unknown`, the
-//! one for WebGPU in a browser. There is nothing that blocks there, the CPU path has one thread, and
-//! the device says later what was wrong with a call: see `gpu::Engine::settle`.
+//! On `wasm32-unknown-unknown` there is nothing that blocks, the CPU path has one thread, and the
+//! device says later what was wrong with a call: see `gpu::Engine::settle`.
 //!
 //! # How it is built
 //!
@@ -179,6 +178,10 @@
 //!
 //! - `gpu` (default): the wgpu executor, in the module `gpu`, and wgpu itself as
 //!   `wgpu_gather::wgpu`. Without it: planner and CPU path only.
+//! - `vulkan`, `metal`, `dx12`, `gles`, `webgpu` (default): the backends of wgpu, each on the
+//!   platforms that have it (`webgpu` in browsers). Each turns on `gpu`. An application that wants
+//!   fewer turns the default features off and names its own. Without any, no adapter is found, and
+//!   an engine is made on a device of the application's.
 //! - `rayon` (default): the CPU path on all cores; without it, on one.
 //! - `ndarray`: arrays of ndarray 0.17 as tensors, of any strides and without a copy, and tensors as
 //!   its arrays: see [`interop`].

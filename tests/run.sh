@@ -67,7 +67,7 @@ clippy_browser() {
         echo "NOT RUN: Rust's target is not installed (rustup target add $browser_target)"
         return
     fi
-    for features in gpu gpu,verify,half,ndarray,num-complex; do
+    for features in gpu webgpu webgpu,verify,half,ndarray,num-complex; do
         echo "features: $features"
         cargo clippy --package wgpu-gather --lib --locked --target "$browser_target" \
             --no-default-features --features "$features" -- -D warnings

@@ -43,8 +43,8 @@ fn as_row(probed: &ProbedAdapter) -> Vec<String> {
     let lacks = probed.lacks.as_deref().unwrap_or("nothing");
     vec![
         adapter.name.clone(),
-        adapter.api.clone(),
-        adapter.kind.to_owned(),
+        adapter.api.to_string(),
+        adapter.kind_name().to_owned(),
         adapter.driver.clone(),
         text::bytes(adapter.max_binding_bytes),
         text::bytes(adapter.max_buffer_bytes),
@@ -56,8 +56,8 @@ fn as_json(probed: &ProbedAdapter) -> Value {
     let adapter = &probed.adapter;
     json!({
         "name": adapter.name,
-        "api": adapter.api,
-        "kind": adapter.kind,
+        "api": adapter.api.to_str(),
+        "kind": adapter.kind_name(),
         "driver": adapter.driver,
         "max_binding_bytes": adapter.max_binding_bytes,
         "max_buffer_bytes": adapter.max_buffer_bytes,

@@ -211,7 +211,7 @@ impl Done<'_> {
             "executor": self.chosen.name(),
             "reason": self.chosen.reason,
             "adapter": adapter.map(|a| &a.name),
-            "api": adapter.map(|a| &a.api),
+            "api": adapter.map(|a| a.api.to_str()),
             "bytes": self.bytes,
             "seconds": self.time.as_secs_f64(),
             "out": self.out.display().to_string(),

@@ -195,7 +195,7 @@ fn as_text(chosen: &Chosen, pipelines: Option<usize>, checked: &Checked) -> Stri
     let total = &checked.total;
     let mut text = format!("executor: {}\n", chosen.describe());
     if let Some(adapter) = chosen.adapter() {
-        let (name, api, driver) = (&adapter.name, &adapter.api, &adapter.driver);
+        let (name, api, driver) = (&adapter.name, adapter.api, &adapter.driver);
         // Writing to a string cannot fail.
         let _ = writeln!(
             text,
@@ -244,7 +244,7 @@ fn as_json(
         "executor": chosen.name(),
         "reason": chosen.reason,
         "adapter": adapter.map(|a| &a.name),
-        "api": adapter.map(|a| &a.api),
+        "api": adapter.map(|a| a.api.to_str()),
         "driver": adapter.map(|a| &a.driver),
         "pipelines": pipelines,
         "checked": checked.what,

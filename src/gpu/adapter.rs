@@ -8,10 +8,10 @@ use crate::gpu::needs;
 pub struct AdapterSummary {
     /// The name that the driver gives.
     pub name: String,
-    /// The API: `vulkan`, `metal`, `dx12`, `gl`.
-    pub api: String,
-    /// `discrete`, `integrated`, `virtual`, `software` or `other`.
-    pub kind: &'static str,
+    /// The API.
+    pub api: wgpu::Backend,
+    /// The kind of device.
+    pub kind: wgpu::DeviceType,
     /// The driver's name and version, as far as it tells.
     pub driver: String,
     /// The most bytes of one binding.
@@ -28,8 +28,8 @@ impl AdapterSummary {
     pub(super) fn new(info: &wgpu::AdapterInfo, limits: &wgpu::Limits) -> Self {
         AdapterSummary {
             name: info.name.clone(),
-            api: info.backend.to_string(),
-            kind: kind(info.device_type),
+            api: info.backend,
+            kind: info.device_type,
             driver: [info.driver.as_str(), info.driver_info.as_str()]
                 .join(" ")
                 .trim()
@@ -41,26 +41,27 @@ impl AdapterSummary {
 
     /// Whether shaders run on the CPU.
     pub fn is_software(&self) -> bool {
-        self.kind == "software"
+        self.kind == wgpu::DeviceType::Cpu
+    }
+
+    /// The kind in a word: `discrete`, `integrated`, `virtual`, `software` or `other`.
+    pub fn kind_name(&self) -> &'static str {
+        match self.kind {
+            wgpu::DeviceType::DiscreteGpu => "discrete",
+            wgpu::DeviceType::IntegratedGpu => "integrated",
+            wgpu::DeviceType::VirtualGpu => "virtual",
+            wgpu::DeviceType::Cpu => "software",
+            wgpu::DeviceType::Other => "other",
+        }
     }
 
     /// The name and the API, as errors list adapters: `llvmpipe (LLVM 15) (vulkan)`.
     /// A browser may keep the name to itself.
     pub fn label(&self) -> String {
         if self.name.is_empty() {
-            return self.api.clone();
+            return self.api.to_string();
         }
         format!("{} ({})", self.name, self.api)
-    }
-}
-
-fn kind(device_type: wgpu::DeviceType) -> &'static str {
-    match device_type {
-        wgpu::DeviceType::DiscreteGpu => "discrete",
-        wgpu::DeviceType::IntegratedGpu => "integrated",
-        wgpu::DeviceType::VirtualGpu => "virtual",
-        wgpu::DeviceType::Cpu => "software",
-        wgpu::DeviceType::Other => "other",
     }
 }
 
@@ -71,19 +72,20 @@ fn kind(device_type: wgpu::DeviceType) -> &'static str {
 ///
 /// The environment variables of wgpu apply (`WGPU_BACKEND`, …).
 pub async fn adapters() -> Vec<AdapterSummary> {
-    let found = enumerate(&instance()).await;
+    let found = enumerate().await;
     let able = found.iter().filter(|a| missing(a).is_none());
     able.map(AdapterSummary::of).collect()
 }
 
 /// An instance without the API's own validation, in debug builds too: wgpu validates every call
-/// already. `WGPU_VALIDATION=1` turns it on.
-pub(super) fn instance() -> wgpu::Instance {
+/// already. `WGPU_VALIDATION=1` turns it on. None, if no backend is compiled in.
+fn instance() -> Option<wgpu::Instance> {
     let descriptor = wgpu::InstanceDescriptor {
         flags: wgpu::InstanceFlags::empty(),
         ..wgpu::InstanceDescriptor::new_without_display_handle()
     };
-    wgpu::Instance::new(descriptor.with_env())
+    let has_backends = !wgpu::Instance::enabled_backend_features().is_empty();
+    has_backends.then(|| wgpu::Instance::new(descriptor.with_env()))
 }
 
 /// What the driver itself says the adapter lacks.
@@ -103,7 +105,10 @@ pub(super) fn missing(adapter: &wgpu::Adapter) -> Option<String> {
 
 /// All adapters: discrete GPUs first, then software, and last those that say that they cannot run
 /// gathers.
-pub(super) async fn enumerate(instance: &wgpu::Instance) -> Vec<wgpu::Adapter> {
+pub(super) async fn enumerate() -> Vec<wgpu::Adapter> {
+    let Some(instance) = instance() else {
+        return Vec::new();
+    };
     let backends = wgpu::Backends::from_env().unwrap_or(wgpu::Backends::all());
     let mut found = instance.enumerate_adapters(backends).await;
     found.sort_by_key(|a| match a.get_info().device_type {
@@ -121,18 +126,15 @@ pub(super) async fn enumerate(instance: &wgpu::Instance) -> Vec<wgpu::Adapter> {
 /// without a wish, the first of all.
 fn position(adapters: &[AdapterSummary], wanted: Option<&str>) -> Option<usize> {
     let text = wanted.unwrap_or_default().to_lowercase();
-    let is_api = |a: &AdapterSummary| a.api.to_lowercase() == text;
+    let is_api = |a: &AdapterSummary| a.api.to_str() == text;
     let contains = |a: &AdapterSummary| a.label().to_lowercase().contains(&text);
     let by_api = adapters.iter().position(is_api);
     by_api.or_else(|| adapters.iter().position(contains))
 }
 
 /// The adapter that [`position`] finds.
-pub(super) async fn choose(
-    instance: &wgpu::Instance,
-    wanted: Option<&str>,
-) -> Result<wgpu::Adapter> {
-    let found = enumerate(instance).await;
+pub(super) async fn choose(wanted: Option<&str>) -> Result<wgpu::Adapter> {
+    let found = enumerate().await;
     let summaries: Vec<_> = found.iter().map(AdapterSummary::of).collect();
     match position(&summaries, wanted) {
         Some(n) => Ok(found[n].clone()),

@@ -1,22 +1,21 @@
 //! Dispatches whose size a count on the device decides: `shaders/limit.wgsl` runs before each, and
 //! writes its number of rows and workgroups.
+//!
+//! Used by `recorder`; knows no plan.
 
 use crate::error::{Error, OpKind, Result};
-use crate::gpu::engine::Engine;
+use crate::gpu::context::Context;
 use crate::gpu::launch::{Dispatch, Grid, Launch, uniform};
 use crate::gpu::pipeline::{ARGUMENTS, BLOCK, COUNT};
 use crate::gpu::shader::{Specialisation, Stage};
 use crate::plan::{GeometryBlock, LimitBlock, Limited};
 
-/// A count on the device: a word of a buffer.
-pub(super) type Count<'a> = (&'a wgpu::Buffer, u64);
-
 /// Refuses a count that a shader cannot read.
-pub(super) fn check(op: OpKind, (buffer, offset): Count<'_>) -> Result<()> {
-    let size = buffer.size();
-    let lies_within = offset.checked_add(4).is_some_and(|end| end <= size);
-    let readable = buffer.usage().contains(wgpu::BufferUsages::STORAGE);
-    match lies_within && readable && offset.is_multiple_of(4) {
+pub(super) fn check(op: OpKind, count: wgpu::BufferSlice<'_>) -> Result<()> {
+    let offset = count.offset();
+    let size = offset + count.size();
+    let readable = count.buffer().usage().contains(wgpu::BufferUsages::STORAGE);
+    match count.size() >= 4 && readable && offset.is_multiple_of(4) {
         true => Ok(()),
         false => Err(Error::CountPlace { op, offset, size }),
     }
@@ -24,34 +23,35 @@ pub(super) fn check(op: OpKind, (buffer, offset): Count<'_>) -> Result<()> {
 
 /// The dispatch that fits another to a count, and that other's launch.
 pub(super) fn launch(
-    engine: &Engine,
+    context: &Context,
     specialisation: Specialisation,
     block: &GeometryBlock,
     limited: &Limited<'_>,
-    (buffer, offset): Count<'_>,
+    count: wgpu::BufferSlice<'_>,
 ) -> Result<(Dispatch, Launch)> {
-    let bounds = engine.bounds();
-    let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::INDIRECT;
-    let arguments = engine.create_buffer("arguments", 12, usage)?;
-    let launch = Launch {
-        pipeline: engine.pipelines().get(engine.device(), specialisation)?,
-        uniform: uniform(engine, block, wgpu::BufferUsages::STORAGE)?,
-        grid: Grid::Counted(arguments.clone()),
-    };
+    let (bounds, offset) = (&context.bounds, count.offset());
+    let usage = wgpu::BufferUsages::STORAGE;
+    let arguments = usage | wgpu::BufferUsages::INDIRECT;
+    let arguments = context.create_buffer("arguments", 12, arguments)?;
+    let block = uniform(context, block, usage)?;
+    let grid = Grid::Counted(arguments.clone());
+    let launch = Launch::new(context, specialisation, block.clone(), grid)?;
     let from = offset / bounds.alignment * bounds.alignment;
     let limit = LimitBlock::new(limited, bounds.workgroups, ((offset - from) / 4) as u32);
-    let limit = Launch::new(engine, Specialisation::limit(), &limit, [1, 1, 1])?;
+    let limit = uniform(context, &limit, wgpu::BufferUsages::empty())?;
+    let grid = Grid::Fixed([1, 1, 1]);
+    let limit = Launch::new(context, Specialisation::limit(), limit, grid)?;
     let count = wgpu::BindingResource::Buffer(wgpu::BufferBinding {
-        buffer,
+        buffer: count.buffer(),
         offset: from,
         size: wgpu::BufferSize::new(offset + 4 - from),
     });
     let bindings = [
         (COUNT, count),
-        (BLOCK, launch.uniform.as_entire_binding()),
+        (BLOCK, block.as_entire_binding()),
         (ARGUMENTS, arguments.as_entire_binding()),
     ];
-    Ok((limit.bind(engine, &bindings)?, launch))
+    Ok((limit.bind(context, &bindings)?, launch))
 }
 
 impl Specialisation {

@@ -1,21 +1,28 @@
-//! A device with its pipelines.
+//! The face of the GPU executor: an engine, its options and the plans that it met.
+//!
+//! The files in `engine/` are its methods. It stands on everything else in `gpu`; nothing outside
+//! them knows it.
+
+mod execute;
+mod gather;
+mod probe;
+pub(super) mod select;
+mod stream;
+mod transfer;
 
 use std::sync::Arc;
-use std::sync::{Mutex, PoisonError};
 
-use crate::error::{Error, Result};
-use crate::gpu::adapter::{self, AdapterSummary};
-use crate::gpu::late::{Answers, Late};
-use crate::gpu::needs;
-use crate::gpu::pipeline::{Fault, Pipelines};
-use crate::gpu::pool::Pool;
+use crate::error::Result;
+use crate::gpu::adapter::AdapterSummary;
+use crate::gpu::context::{Context, Settings};
+use crate::gpu::pipeline::Fault;
+use crate::gpu::prepared::Prepared;
 use crate::gpu::recorder::Recorders;
-use crate::gpu::scope::{one_line, scoped};
-use crate::gpu::select;
 use crate::gpu::shader::Specialisation;
-use crate::gpu::staging::Staging;
-use crate::gpu::storage::binding_limit;
-use crate::plan::{Bounds, MAX_SEGMENTS};
+use crate::plan::{Bounds, Plan};
+
+/// How many plans an engine keeps, with what executes them: those that it met last.
+const PLANS: usize = 16;
 
 /// What an engine may be given besides its device.
 #[derive(Debug, Clone)]
@@ -24,8 +31,11 @@ pub struct Options {
     /// Where compiled pipelines are looked up and kept (Vulkan; wgpu's feature `PIPELINE_CACHE`).
     /// [`Engine::pipeline_cache_data`] gives what to save for the next run.
     pub pipeline_cache: Option<wgpu::PipelineCache>,
-    /// The most bytes of buffers that are kept when their tensors are dropped. By default there is
-    /// no limit: what was in use at one time is kept.
+    /// The most bytes of buffers that are kept when their tensors are dropped.
+    ///
+    /// By default 256 MiB: twice what WebGPU lets every device bind, so the outputs of a step are
+    /// used again in the next, and an engine that idles holds no more than that of a GPU's memory.
+    /// Raise it for larger tensors, or write into tensors of your own ([`Engine::gather_into`]).
     pub max_unused_bytes: u64,
     /// The most bytes of tensors that a call between host tensors has in the device's memory at a
     /// time. Larger tensors go through it segment by segment: see
@@ -44,7 +54,7 @@ impl Default for Options {
     fn default() -> Self {
         Options {
             pipeline_cache: None,
-            max_unused_bytes: u64::MAX,
+            max_unused_bytes: 256 << 20,
             max_memory_bytes: u64::MAX,
             max_pass_bytes: 1 << 30,
             when_full: WhenFull::default(),
@@ -58,7 +68,7 @@ pub enum WhenFull {
     /// The CPU path makes it.
     #[default]
     UseCpu,
-    /// [`Error::GpuOutOfMemory`].
+    /// [`Error::GpuOutOfMemory`](crate::Error::GpuOutOfMemory).
     Fail,
 }
 
@@ -70,22 +80,10 @@ pub struct Engine(Arc<Inner>);
 
 #[derive(Debug)]
 struct Inner {
-    device: wgpu::Device,
-    queue: wgpu::Queue,
-    limits: wgpu::Limits,
-    bounds: Bounds,
-    adapter: AdapterSummary,
-    pipelines: Pipelines,
+    context: Arc<Context>,
     recorders: Recorders,
-    pool: Pool,
     max_memory: u64,
     when_full: WhenFull,
-    staging: Staging,
-    /// What is bound where a kernel reads nothing.
-    nothing: wgpu::Buffer,
-    late: Late,
-    /// Why the device was lost, if it was and it is our own.
-    lost: Arc<Mutex<Option<String>>>,
 }
 
 impl Engine {
@@ -96,7 +94,8 @@ impl Engine {
     ///
     /// # Errors
     ///
-    /// [`Error::MissingLimit`] names a limit of the device that is too low.
+    /// [`Error::MissingLimit`](crate::Error::MissingLimit) names a limit of the device that is too
+    /// low.
     pub async fn new(device: wgpu::Device, queue: wgpu::Queue) -> Result<Engine> {
         Engine::with_options(device, queue, Options::default()).await
     }
@@ -116,7 +115,7 @@ impl Engine {
     ///
     /// # Errors
     ///
-    /// As [`Engine::new`]; [`Error::Gpu`] for a pipeline cache of another device.
+    /// As [`Engine::new`]; [`Error::Gpu`](crate::Error::Gpu) for a pipeline cache of another device.
     pub async fn with_options(
         device: wgpu::Device,
         queue: wgpu::Queue,
@@ -131,137 +130,39 @@ impl Engine {
         options: Options,
         fault: Option<Fault>,
     ) -> Result<Engine> {
-        needs::check(&device.limits())?;
-        let what = "the bind group layouts";
-        let cache = options.pipeline_cache;
-        let segments = bounds(&device.limits(), 16).segments as u32;
-        let late = Late::default();
-        let pipelines = scoped(&device, what, || {
-            Pipelines::new(&device, segments, late.clone(), cache, fault)
-        })
-        .await?;
-        let nothing = scoped(&device, "a buffer", || {
-            device.create_buffer(&wgpu::BufferDescriptor {
-                label: Some("wgpu-gather nothing"),
-                size: 16,
-                usage: wgpu::BufferUsages::STORAGE,
-                mapped_at_creation: false,
-            })
-        })
-        .await?;
-        let limits = device.limits();
+        let settings = Settings {
+            pipeline_cache: options.pipeline_cache,
+            max_unused_bytes: options.max_unused_bytes,
+            max_pass_bytes: options.max_pass_bytes,
+            fault,
+        };
+        let context = Context::new(device, queue, settings).await?;
         Ok(Engine(Arc::new(Inner {
-            adapter: AdapterSummary::new(&device.adapter_info(), &limits),
-            bounds: bounds(&limits, options.max_pass_bytes),
-            device,
-            queue,
-            limits,
-            pipelines,
-            recorders: Recorders::default(),
-            pool: Pool::new(options.max_unused_bytes),
+            context: Arc::new(context),
+            recorders: Recorders::new(PLANS),
             max_memory: options.max_memory_bytes,
             when_full: options.when_full,
-            staging: Staging::default(),
-            nothing,
-            late,
-            lost: Arc::default(),
         })))
-    }
-
-    /// An engine with a device of its own: on the first adapter whose name contains `wanted` or
-    /// whose API is `wanted` (`vulkan`, `metal`, `dx12`, `gl`), if it compiles gathers; without a
-    /// name, on the fastest kind of all that [run](Engine::probe) them.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::NoAdapter`] with the adapters there are, [`Error::AdapterLacks`],
-    /// [`Error::RequestDevice`]; without a name, [`Error::NoUsableAdapter`] with what each lacks.
-    pub async fn headless(wanted: Option<&str>) -> Result<Engine> {
-        Engine::headless_with(wanted, Options::default()).await
-    }
-
-    /// [`Engine::headless`], with options.
-    ///
-    /// # Errors
-    ///
-    /// As [`Engine::headless`].
-    pub async fn headless_with(wanted: Option<&str>, options: Options) -> Result<Engine> {
-        Engine::choose(wanted, options, None).await
-    }
-
-    /// For tests only: [`Engine::headless`] with a fault in every shader, which the adapter must
-    /// then be refused for.
-    #[doc(hidden)]
-    pub async fn headless_with_fault(
-        wanted: Option<&str>,
-        fault: fn(String) -> String,
-    ) -> Result<Engine> {
-        Engine::choose(wanted, Options::default(), Some(fault)).await
-    }
-
-    async fn choose(
-        wanted: Option<&str>,
-        options: Options,
-        fault: Option<Fault>,
-    ) -> Result<Engine> {
-        let instance = adapter::instance();
-        if wanted.is_none() {
-            let (_, engine) = select::choose_usable(&instance, &options, fault).await?;
-            return Ok(engine);
-        }
-        // One that gives wrong results can be had, too: `verify` is there to say which.
-        let adapter = adapter::choose(&instance, wanted).await?;
-        let engine = Engine::open(&adapter, options, fault).await?;
-        engine.probe_compiler().await?;
-        Ok(engine)
-    }
-
-    /// An engine with a device of its own on `adapter`.
-    pub(super) async fn open(
-        adapter: &wgpu::Adapter,
-        options: Options,
-        fault: Option<Fault>,
-    ) -> Result<Engine> {
-        let label = AdapterSummary::of(adapter).label();
-        if let Some(what) = adapter::missing(adapter) {
-            let adapter = label;
-            return Err(Error::AdapterLacks { adapter, what });
-        }
-        let descriptor = wgpu::DeviceDescriptor {
-            label: Some("wgpu-gather"),
-            required_features: needs::usable_features(adapter),
-            required_limits: needs::usable_limits(adapter),
-            ..Default::default()
-        };
-        let (device, queue) =
-            adapter
-                .request_device(&descriptor)
-                .await
-                .map_err(|error| Error::RequestDevice {
-                    adapter: label,
-                    reason: one_line(&error.to_string()),
-                })?;
-        let engine = Engine::make(device, queue, options, fault).await?;
-        let lost = Arc::clone(&engine.0.lost);
-        engine.device().set_device_lost_callback(move |_, message| {
-            *lost.lock().unwrap_or_else(PoisonError::into_inner) = Some(message);
-        });
-        Ok(engine)
     }
 
     /// The device.
     pub fn device(&self) -> &wgpu::Device {
-        &self.0.device
+        &self.context().device
     }
 
     /// The queue.
     pub fn queue(&self) -> &wgpu::Queue {
-        &self.0.queue
+        &self.context().queue
     }
 
     /// The adapter, with the limits of the device.
     pub fn adapter(&self) -> &AdapterSummary {
-        &self.0.adapter
+        &self.context().adapter
+    }
+
+    /// What one dispatch can bind and run.
+    pub fn bounds(&self) -> &Bounds {
+        &self.context().bounds
     }
 
     /// Compiles every pipeline there is, so that no later call waits for the shader compiler;
@@ -271,13 +172,28 @@ impl Engine {
     ///
     /// The errors of the device.
     pub async fn warm_up(&self) -> Result<usize> {
-        self.check_alive()?;
-        let all = Specialisation::all(self.bounds().segments as u32);
+        let context = self.context();
+        context.check_alive()?;
+        let all = Specialisation::all(context.bounds.segments as u32);
         for &specialisation in &all {
-            self.pipelines().get(self.device(), specialisation)?;
+            context.pipelines.get(&context.device, specialisation)?;
         }
-        self.settle().await?;
+        context.settle().await?;
         Ok(all.len())
+    }
+
+    /// Compiles the pipelines of `plan`, as far as they are not yet.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::TooComplex`](crate::Error::TooComplex) and
+    /// [`Error::TooMany`](crate::Error::TooMany) for what the shaders cannot hold, and the errors of
+    /// the device.
+    pub async fn prepare(&self, plan: &Plan) -> Result<Prepared> {
+        self.context().check_alive()?;
+        let prepared = Prepared::new(self.context(), plan.clone())?;
+        self.context().settle().await?;
+        Ok(prepared)
     }
 
     /// Waits for what the device has to say about the calls so far that wait for nothing, such as
@@ -286,148 +202,48 @@ impl Engine {
     ///
     /// # Errors
     ///
-    /// The errors of those calls: [`Error::GpuOutOfMemory`], [`Error::Gpu`]; [`Error::DeviceLost`].
+    /// The errors of those calls: [`Error::GpuOutOfMemory`](crate::Error::GpuOutOfMemory),
+    /// [`Error::Gpu`](crate::Error::Gpu); [`Error::DeviceLost`](crate::Error::DeviceLost).
     pub async fn settle(&self) -> Result<()> {
-        self.settled(self.late().take()).await
-    }
-
-    /// Waits for what the device has to say.
-    pub(super) async fn settled(&self, late: Answers) -> Result<()> {
-        let said = late.settle().await;
-        if let Err(Error::GpuOutOfMemory { .. }) = said {
-            self.pool().give_up();
-        }
-        // The scopes of a lost device close as if all were well.
-        self.check_alive().and(said)
+        self.context().settle().await
     }
 
     /// What the [pipeline cache](Options::pipeline_cache) holds by now, to be saved; nothing,
     /// without one.
     pub fn pipeline_cache_data(&self) -> Option<Vec<u8>> {
-        self.pipelines().cache_data()
+        self.context().pipelines.cache_data()
     }
 
-    pub(super) fn max_memory(&self) -> u64 {
-        self.0.max_memory
+    /// Bytes of buffers that dropped tensors left for later ones.
+    pub fn unused_bytes(&self) -> u64 {
+        self.context().pool.bytes()
+    }
+
+    /// Frees the buffers that dropped tensors left; says how many bytes they had.
+    pub fn free_unused(&self) -> u64 {
+        self.context().free_unused()
+    }
+
+    /// For tests only: how many threads were started to poll the device for futures.
+    #[doc(hidden)]
+    #[cfg(not(target_arch = "wasm32"))]
+    pub fn polling_threads_started(&self) -> u64 {
+        self.context().poller.threads_started()
     }
 
     pub(crate) fn when_full(&self) -> WhenFull {
         self.0.when_full
     }
 
-    pub(super) fn recorders(&self) -> &Recorders {
+    fn max_memory(&self) -> u64 {
+        self.0.max_memory
+    }
+
+    fn recorders(&self) -> &Recorders {
         &self.0.recorders
     }
 
-    pub(super) fn pool(&self) -> &Pool {
-        &self.0.pool
-    }
-
-    pub(super) fn staging(&self) -> &Staging {
-        &self.0.staging
-    }
-
-    pub(super) fn limits(&self) -> &wgpu::Limits {
-        &self.0.limits
-    }
-
-    /// What one dispatch can bind and run.
-    pub fn bounds(&self) -> &Bounds {
-        &self.0.bounds
-    }
-
-    pub(super) fn late(&self) -> &Late {
-        &self.0.late
-    }
-
-    pub(super) fn nothing(&self) -> &wgpu::Buffer {
-        &self.0.nothing
-    }
-
-    pub(super) fn pipelines(&self) -> &Pipelines {
-        &self.0.pipelines
-    }
-
-    /// Runs `work` on the device; wgpu's complaints come back as errors.
-    pub(super) fn scoped<T>(&self, what: &'static str, work: impl FnOnce() -> T) -> Result<T> {
-        let made = self.late().scoped(self.device(), what, work);
-        made.map_err(|error| match error {
-            Error::Gpu { reason, .. } if !self.answers() => Error::DeviceLost { reason },
-            other => other,
-        })
-    }
-
-    /// Whether the device still makes buffers that can be used. A lost device gives invalid ones
-    /// without a word, and what uses them is then refused for a reason that does not name it.
-    fn answers(&self) -> bool {
-        let probe = || {
-            let buffer = self.device().create_buffer(&wgpu::BufferDescriptor {
-                label: Some("wgpu-gather probe"),
-                size: 4,
-                usage: wgpu::BufferUsages::COPY_DST,
-                mapped_at_creation: false,
-            });
-            self.queue().write_buffer(&buffer, 0, &[0; 4]);
-        };
-        let probed = self.late().scoped(self.device(), "a probe", probe);
-        probed.is_ok()
-    }
-
-    /// The error for a device that stopped answering.
-    pub(super) fn lost(&self, symptom: &str) -> Error {
-        let lost = self.0.lost.lock().unwrap_or_else(PoisonError::into_inner);
-        Error::DeviceLost {
-            reason: lost.clone().unwrap_or_else(|| symptom.to_owned()),
-        }
-    }
-
-    /// Fails if the device is known to be lost.
-    pub(super) fn check_alive(&self) -> Result<()> {
-        let lost = self.0.lost.lock().unwrap_or_else(PoisonError::into_inner);
-        match &*lost {
-            Some(reason) => Err(Error::DeviceLost {
-                reason: reason.clone(),
-            }),
-            None => Ok(()),
-        }
-    }
-
-    /// A buffer of `bytes` bytes, in whole 16-byte lanes and never empty.
-    pub(super) fn create_buffer(
-        &self,
-        label: &'static str,
-        bytes: u64,
-        usage: wgpu::BufferUsages,
-    ) -> Result<wgpu::Buffer> {
-        let size = bytes.next_multiple_of(16).max(16);
-        let made = self.scoped(label, || {
-            self.device().create_buffer(&wgpu::BufferDescriptor {
-                label: Some(label),
-                size,
-                usage,
-                mapped_at_creation: false,
-            })
-        });
-        made.map_err(|error| match error {
-            Error::GpuOutOfMemory { .. } => Error::GpuOutOfMemory {
-                what: format!("{label} of {size} bytes"),
-            },
-            other => other,
-        })
-    }
-}
-
-/// What one dispatch can bind and run on a device with these limits, if it makes at most so many
-/// bytes of output.
-pub fn bounds(limits: &wgpu::Limits, pass_bytes: u64) -> Bounds {
-    let buffers = limits.max_storage_buffers_per_shader_stage as usize;
-    Bounds {
-        params_bytes: binding_limit(limits),
-        indices_bytes: binding_limit(limits),
-        output_bytes: binding_limit(limits),
-        segments: buffers.saturating_sub(2).clamp(1, MAX_SEGMENTS),
-        alignment: u64::from(limits.min_storage_buffer_offset_alignment).max(16),
-        pass_bytes: pass_bytes.max(16),
-        workgroups: limits.max_compute_workgroups_per_dimension,
+    fn context(&self) -> &Arc<Context> {
+        &self.0.context
     }
 }

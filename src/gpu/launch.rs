@@ -1,7 +1,9 @@
 //! Pipelines with their uniform blocks, and dispatches with their bind groups.
+//!
+//! Made by `recorder` and `counted`. Knows no plan, and not what a block says.
 
 use crate::error::Result;
-use crate::gpu::engine::Engine;
+use crate::gpu::context::Context;
 use crate::gpu::pipeline::{GEOMETRY, Pipeline};
 use crate::gpu::shader::Specialisation;
 
@@ -11,8 +13,8 @@ use crate::gpu::shader::Specialisation;
 pub(super) struct Launch {
     pub(super) pipeline: Pipeline,
     /// Never rewritten, unless a count on the device decides how many rows there are.
-    pub(super) uniform: wgpu::Buffer,
-    pub(super) grid: Grid,
+    uniform: wgpu::Buffer,
+    grid: Grid,
 }
 
 /// How many workgroups are dispatched.
@@ -33,22 +35,21 @@ pub(super) struct Dispatch {
 
 impl Launch {
     pub(super) fn new(
-        engine: &Engine,
+        context: &Context,
         specialisation: Specialisation,
-        block: &impl bytemuck::NoUninit,
-        workgroups: [u32; 3],
+        uniform: wgpu::Buffer,
+        grid: Grid,
     ) -> Result<Self> {
-        let usage = wgpu::BufferUsages::empty();
         Ok(Launch {
-            pipeline: engine.pipelines().get(engine.device(), specialisation)?,
-            uniform: uniform(engine, block, usage)?,
-            grid: Grid::Fixed(workgroups),
+            pipeline: context.pipelines.get(&context.device, specialisation)?,
+            uniform,
+            grid,
         })
     }
 
     pub(super) fn bind(
         &self,
-        engine: &Engine,
+        context: &Context,
         bindings: &[(u32, wgpu::BindingResource<'_>)],
     ) -> Result<Dispatch> {
         let entry = |binding, resource| wgpu::BindGroupEntry { binding, resource };
@@ -60,8 +61,8 @@ impl Launch {
             layout: &self.pipeline.bindings,
             entries: &entries,
         };
-        let group = engine.scoped("a bind group", || {
-            engine.device().create_bind_group(&descriptor)
+        let group = context.scoped("a bind group", || {
+            context.device.create_bind_group(&descriptor)
         })?;
         Ok(Dispatch {
             launch: self.clone(),
@@ -97,15 +98,15 @@ impl Dispatch {
 
 /// A uniform buffer with a block in it, and one more usage.
 pub(super) fn uniform(
-    engine: &Engine,
+    context: &Context,
     block: &impl bytemuck::NoUninit,
     usage: wgpu::BufferUsages,
 ) -> Result<wgpu::Buffer> {
     let bytes = bytemuck::bytes_of(block);
     let usage = usage | wgpu::BufferUsages::UNIFORM | wgpu::BufferUsages::COPY_DST;
-    let buffer = engine.create_buffer("geometry", bytes.len() as u64, usage)?;
-    engine.scoped("an upload", || {
-        engine.queue().write_buffer(&buffer, 0, bytes);
+    let buffer = context.create_buffer("geometry", bytes.len() as u64, usage)?;
+    context.scoped("an upload", || {
+        context.queue.write_buffer(&buffer, 0, bytes);
     })?;
     Ok(buffer)
 }

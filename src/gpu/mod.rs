@@ -12,37 +12,41 @@
 )]
 
 mod adapter;
+mod any_tensor;
 mod batch;
-mod chunks;
+mod context;
 mod counted;
 mod engine;
-mod execute;
 mod late;
 mod launch;
 pub mod needs;
 mod pipeline;
+#[cfg(not(target_arch = "wasm32"))]
+mod poller;
 mod pool;
 mod prepared;
-mod probe;
+mod recent;
 mod recorder;
+mod recording;
+mod ring;
 mod scope;
-mod select;
 mod shader;
 mod sink;
 mod staging;
 mod status;
 mod storage;
-mod stream;
 mod tensor;
 mod transfer;
 mod wait;
 
 pub use adapter::{AdapterSummary, adapters};
+pub use any_tensor::AnyDeviceTensor;
 pub use batch::Batch;
-pub use engine::{Engine, Options, WhenFull, bounds};
+pub use context::bounds;
+pub(crate) use engine::select::first_usable_gpu;
+pub use engine::select::{ProbedAdapter, find_adapter, probe_adapters};
+pub use engine::{Engine, Options, WhenFull};
 pub use prepared::{BoundGather, Buffers, Prepared};
-pub(crate) use select::first_usable_gpu;
-pub use select::{ProbedAdapter, find_adapter, probe_adapters};
 pub use shader::{Specialisation, Stage};
 pub use status::Status;
 pub use tensor::DeviceTensor;

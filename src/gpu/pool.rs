@@ -1,14 +1,13 @@
 //! Buffers of tensors, given back when the last view of a tensor is gone.
 //!
+//! The context holds the pool, `storage` takes from it. It makes no buffer and knows no device.
+//!
 //! A fresh buffer costs more than its allocation: wgpu fills it with zeros before a shader may see
 //! it, a third pass over the memory of a gather. A buffer from the pool has been filled already.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-
-use crate::error::{Error, Result};
-use crate::gpu::engine::Engine;
 
 /// The buffers that nobody uses, by size.
 #[derive(Debug, Clone)]
@@ -44,7 +43,7 @@ impl Pool {
     }
 
     /// A buffer of `size` bytes or up to an eighth more.
-    fn take(&self, size: u64) -> Option<wgpu::Buffer> {
+    pub(super) fn take(&self, size: u64) -> Option<wgpu::Buffer> {
         let mut free = self.lock();
         let (&found, buffers) = free.buffers.range_mut(size..=size + size / 8).next()?;
         let buffer = buffers.pop();
@@ -90,6 +89,16 @@ pub(super) struct Owned {
 }
 
 impl Owned {
+    /// A buffer that goes back to `pool`.
+    pub(super) fn pooled(buffer: wgpu::Buffer, pool: &Pool) -> Arc<Self> {
+        let given_up = pool.lock().given_up;
+        Arc::new(Owned {
+            buffer,
+            pool: Some((pool.clone(), given_up)),
+            shared: AtomicBool::new(false),
+        })
+    }
+
     /// The caller's buffer.
     pub(super) fn wrapped(buffer: wgpu::Buffer) -> Arc<Self> {
         Arc::new(Owned {
@@ -101,9 +110,9 @@ impl Owned {
 
     /// Whether another engine made the buffer. Of two devices of two instances, wgpu cannot say
     /// that they differ; of two buffers neither.
-    pub(super) fn is_of_another(&self, engine: &Engine) -> bool {
+    pub(super) fn is_of_another(&self, pool: &Pool) -> bool {
         let own = self.pool.as_ref();
-        own.is_some_and(|(pool, _)| !Arc::ptr_eq(&pool.0, &engine.pool().0))
+        own.is_some_and(|(own, _)| !Arc::ptr_eq(&own.0, &pool.0))
     }
 
     /// The buffer, for work that is submitted while this lives.
@@ -128,55 +137,9 @@ impl Drop for Owned {
     }
 }
 
-impl Engine {
-    /// A buffer for at least `bytes` bytes that a tensor can lie in: from the pool, else fresh.
-    /// What it holds is not defined.
-    pub(super) fn acquire(&self, label: &'static str, bytes: u64) -> Result<Arc<Owned>> {
-        let size = rounded(bytes)
-            .min(self.limits().max_buffer_size & !15)
-            .max(bytes);
-        let buffer = match self.pool().take(size) {
-            Some(buffer) => buffer,
-            None => self.fresh(label, size)?,
-        };
-        let given_up = self.pool().lock().given_up;
-        Ok(Arc::new(Owned {
-            buffer,
-            pool: Some((self.pool().clone(), given_up)),
-            shared: AtomicBool::new(false),
-        }))
-    }
-
-    /// A new buffer; if there is no memory for it, once more without what the pool keeps.
-    fn fresh(&self, label: &'static str, size: u64) -> Result<wgpu::Buffer> {
-        let usage = wgpu::BufferUsages::STORAGE
-            | wgpu::BufferUsages::COPY_SRC
-            | wgpu::BufferUsages::COPY_DST;
-        match self.create_buffer(label, size, usage) {
-            Err(Error::GpuOutOfMemory { .. }) if self.free_unused() > 0 => {
-                self.create_buffer(label, size, usage)
-            }
-            made => made,
-        }
-    }
-
-    /// Bytes of buffers that dropped tensors left for later ones.
-    pub fn unused_bytes(&self) -> u64 {
-        self.pool().bytes()
-    }
-
-    /// Frees the buffers that dropped tensors left; says how many bytes they had.
-    pub fn free_unused(&self) -> u64 {
-        let bytes = self.pool().trim();
-        // The device frees memory when it is asked how far it is.
-        let _ = self.device().poll(wgpu::PollType::Poll);
-        bytes
-    }
-}
-
 /// Sizes are rounded up by at most an eighth and at most 16 MiB, so that tensors of nearly the
 /// same size use the same buffers. A multiple of 256.
-fn rounded(bytes: u64) -> u64 {
+pub(super) fn rounded(bytes: u64) -> u64 {
     let step = (bytes / 8).checked_next_power_of_two().unwrap_or(1);
     bytes
         .max(1)

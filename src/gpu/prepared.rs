@@ -1,9 +1,13 @@
 //! A plan with its pipelines, recorded into the caller's encoder or pass.
+//!
+//! Made by an engine. Checks the caller's buffers; `recorder` makes the dispatches.
+
+use std::sync::Arc;
 
 use crate::element::Element;
 use crate::error::{Error, Result, Role};
+use crate::gpu::context::Context;
 use crate::gpu::counted;
-use crate::gpu::engine::Engine;
 use crate::gpu::launch::Dispatch;
 use crate::gpu::recorder::{Placed, Recorder};
 use crate::gpu::status::Status;
@@ -11,7 +15,7 @@ use crate::gpu::storage::Located;
 use crate::gpu::tensor::DeviceTensor;
 use crate::index::Index;
 use crate::plan::Plan;
-use std::sync::Arc;
+use crate::shape::Layout;
 
 /// A gather that can be recorded any number of times, with any buffers.
 ///
@@ -19,7 +23,7 @@ use std::sync::Arc;
 /// gathers in one encoder do not disturb each other, and one may read what another wrote.
 #[derive(Debug, Clone)]
 pub struct Prepared {
-    engine: Engine,
+    context: Arc<Context>,
     recorder: Arc<Recorder>,
 }
 
@@ -32,24 +36,25 @@ pub struct BoundGather {
     status: Option<Status>,
 }
 
-/// The buffers of one recording: each tensor's position 0 is a byte offset into its buffer.
+/// The buffers of one recording: each tensor's position 0 is the start of a slice.
 ///
 /// The offset of indices is a multiple of their width; that of params and output is one of the
-/// largest of 1, 2 and 4 that divides the element's width.
+/// largest of 1, 2 and 4 that divides the element's width. A slice may end within a word, if its
+/// buffer does not.
 #[derive(Debug, Clone, Copy)]
 pub struct Buffers<'a> {
     /// The data of params; usage `STORAGE`.
-    pub params: (&'a wgpu::Buffer, u64),
+    pub params: wgpu::BufferSlice<'a>,
     /// The data of indices; usage `STORAGE`.
-    pub indices: (&'a wgpu::Buffer, u64),
+    pub indices: wgpu::BufferSlice<'a>,
     /// Where the output goes, contiguous; usage `STORAGE`. Another buffer than the other two.
-    pub output: (&'a wgpu::Buffer, u64),
+    pub output: wgpu::BufferSlice<'a>,
     /// Where bad indices are counted, if they are to be.
     pub status: Option<&'a Status>,
     /// How many entries of the first dim of indices there are, if that is known on the device
-    /// only: a `u32` at this byte offset of a buffer; usage `STORAGE`. Output beyond them keeps
-    /// its value, and indices beyond them are not looked at. No more than the plan has are made.
-    pub count: Option<(&'a wgpu::Buffer, u64)>,
+    /// only: a `u32` at the start of a slice; usage `STORAGE`. Output beyond them keeps its value,
+    /// and indices beyond them are not looked at. No more than the plan has are made.
+    pub count: Option<wgpu::BufferSlice<'a>>,
 }
 
 impl<'a> Buffers<'a> {
@@ -62,34 +67,23 @@ impl<'a> Buffers<'a> {
     ) -> Self {
         let skipped = (output.layout().offset() * size_of::<T>()) as u64;
         Buffers {
-            params: (params.buffer(), params.start_bytes()),
-            indices: (indices.buffer(), indices.start_bytes()),
-            output: (output.buffer(), output.start_bytes() + skipped),
+            params: params.buffer_slice(),
+            indices: indices.buffer_slice(),
+            output: output.buffer_slice().slice(skipped..),
             status: None,
             count: None,
         }
     }
 }
 
-impl Engine {
-    /// Compiles the pipelines of `plan`, as far as they are not yet.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::TooComplex`] and [`Error::TooMany`] for what the shaders cannot hold, and the
-    /// errors of the device.
-    pub async fn prepare(&self, plan: &Plan) -> Result<Prepared> {
-        self.check_alive()?;
-        let recorder = Arc::new(Recorder::new(self, plan.clone())?);
-        self.settle().await?;
+impl Prepared {
+    pub(super) fn new(context: &Arc<Context>, plan: Plan) -> Result<Self> {
         Ok(Prepared {
-            engine: self.clone(),
-            recorder,
+            context: Arc::clone(context),
+            recorder: Arc::new(Recorder::new(context, plan)?),
         })
     }
-}
 
-impl Prepared {
     /// The plan.
     pub fn plan(&self) -> &Plan {
         self.recorder.plan()
@@ -101,7 +95,7 @@ impl Prepared {
     ///
     /// [`Error::GpuOutOfMemory`].
     pub fn status(&self) -> Result<Status> {
-        let status = Status::new(&self.engine, self.plan())?;
+        let status = Status::new(&self.context, self.plan())?;
         // What is recorded with it may be submitted when it is gone: its buffer serves no other.
         status.owned().share();
         status.clear()?;
@@ -120,7 +114,7 @@ impl Prepared {
     pub fn bind(&self, buffers: &Buffers<'_>) -> Result<BoundGather> {
         let placed = self.place(buffers)?;
         Ok(BoundGather {
-            dispatches: self.recorder.dispatches(&self.engine, &placed)?,
+            dispatches: self.recorder.dispatches(&self.context, &placed)?,
             status: buffers.status.cloned(),
         })
     }
@@ -139,23 +133,30 @@ impl Prepared {
         status: Option<&Status>,
     ) -> Result<BoundGather> {
         let placed = Placed {
-            params: params.shared(),
-            indices: indices.shared(),
+            params: params.as_ref().shared(),
+            indices: indices.as_ref().shared(),
             output: {
                 let skipped = output.layout().offset() * size_of::<T>();
-                output.shared().moved(-(skipped as i64))
+                output.as_ref().shared().moved(-(skipped as i64))
             },
             status,
             count: None,
         };
-        params.storage().check_engine(&self.engine, Role::Params)?;
-        indices
+        params
+            .as_ref()
             .storage()
-            .check_engine(&self.engine, Role::Indices)?;
-        output.storage().check_engine(&self.engine, Role::Output)?;
+            .check_owner(&self.context, Role::Params)?;
+        indices
+            .as_ref()
+            .storage()
+            .check_owner(&self.context, Role::Indices)?;
+        output
+            .as_ref()
+            .storage()
+            .check_owner(&self.context, Role::Output)?;
         placed.check_apart(self.plan())?;
         Ok(BoundGather {
-            dispatches: self.recorder.dispatches(&self.engine, &placed)?,
+            dispatches: self.recorder.dispatches(&self.context, &placed)?,
             status: status.cloned(),
         })
     }
@@ -193,11 +194,12 @@ impl Prepared {
             (Role::Indices, buffers.indices, index_bytes),
             (Role::Output, buffers.output, alignment),
         ];
-        for (role, (buffer, offset), alignment) in tensors {
-            if !buffer.usage().contains(wgpu::BufferUsages::STORAGE) {
+        for (role, slice, alignment) in tensors {
+            if !slice.buffer().usage().contains(wgpu::BufferUsages::STORAGE) {
                 let usage = "STORAGE";
                 return Err(Error::MissingUsage { op, role, usage });
             }
+            let offset = slice.offset();
             if !offset.is_multiple_of(alignment as u64) {
                 return Err(Error::Misaligned {
                     op,
@@ -207,8 +209,7 @@ impl Prepared {
                 });
             }
         }
-        let [params, indices, output] =
-            tensors.map(|(_, (buffer, offset), _)| Located::at(buffer, offset as i64));
+        let [params, indices, output] = tensors.map(|(_, slice, _)| Located::at(slice));
         let placed = Placed {
             params,
             indices,
@@ -221,7 +222,46 @@ impl Prepared {
             self.plan().elements_per_entry()?;
         }
         placed.check_apart(self.plan())?;
+        self.check_slices(buffers)?;
         Ok(placed)
+    }
+
+    /// Checks that no tensor ends behind its slice: within its last word, the recorder would not
+    /// notice.
+    fn check_slices(&self, buffers: &Buffers<'_>) -> Result<()> {
+        let plan = self.plan();
+        if plan.is_empty() {
+            return Ok(());
+        }
+        let (width, index_bytes) = (plan.element_bytes(), plan.index_type().bytes());
+        let output = Layout::contiguous(plan.output_shape());
+        let tensors = [
+            (Role::Params, buffers.params, plan.params_layout(), width),
+            (
+                Role::Indices,
+                buffers.indices,
+                plan.indices_layout(),
+                index_bytes,
+            ),
+            (Role::Output, buffers.output, &output, width),
+        ];
+        for (role, slice, layout, width) in tensors {
+            let count = layout.reached().map_or(0, |(_, last)| last as u64 + 1);
+            let end = count.saturating_mul(width as u64);
+            if end > slice.size() {
+                return Err(Error::BufferTooSmall {
+                    op: plan.op(),
+                    role,
+                    needed: slice
+                        .offset()
+                        .saturating_add(end)
+                        .div_ceil(4)
+                        .saturating_mul(4),
+                    size: slice.offset() + slice.size(),
+                });
+            }
+        }
+        Ok(())
     }
 }
 

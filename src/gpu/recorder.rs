@@ -1,13 +1,16 @@
 //! A plan's dispatches: kernels, uniform blocks and bind groups.
+//!
+//! Used by whatever executes a plan; `recording` takes the dispatches. Knows where tensors lie, and
+//! holds no context, so that an engine can keep it.
 
-use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use crate::error::{Error, Result, Role};
+use crate::gpu::context::Context;
 use crate::gpu::counted;
-use crate::gpu::engine::Engine;
-use crate::gpu::launch::{Dispatch, Launch};
+use crate::gpu::launch::{Dispatch, Grid, Launch, uniform};
 use crate::gpu::pipeline::{INDICES, OUTPUT, PARAMS, STATUS};
+use crate::gpu::recent::Recent;
 use crate::gpu::shader::{Specialisation, Stage, segment_binding};
 use crate::gpu::status::Status;
 use crate::gpu::storage::Located;
@@ -26,7 +29,7 @@ pub(super) struct Placed<'a> {
     pub(super) output: Located<'a>,
     pub(super) status: Option<&'a Status>,
     /// How many entries of indices there are: a word of a buffer.
-    pub(super) count: Option<(&'a wgpu::Buffer, u64)>,
+    pub(super) count: Option<wgpu::BufferSlice<'a>>,
 }
 
 impl Placed<'_> {
@@ -44,22 +47,34 @@ impl Placed<'_> {
     }
 }
 
-/// Makes dispatches of one plan. Knows no engine, so that an engine can keep it.
+/// Makes dispatches of one plan.
 #[derive(Debug)]
 pub(super) struct Recorder {
     plan: Plan,
     output: Layout,
     /// Launches of the whole plan in one pass.
-    launches: Mutex<Vec<(Starts, Launch)>>,
+    copies: Recent<(Starts, Launch)>,
+    /// Those that check all of the indices in one pass, which start at so many bytes.
+    checks: Recent<(i64, Check)>,
 }
+
+/// What looks for the bad indices of a pass; both read the same uniform block.
+#[derive(Debug, Clone)]
+struct Check {
+    count: Launch,
+    locate: Launch,
+}
+
+/// The plans that an engine met last.
+pub(super) type Recorders = Recent<Arc<Recorder>>;
 
 impl Recorder {
     /// Compiles what the plan needs.
-    pub(super) fn new(engine: &Engine, plan: Plan) -> Result<Self> {
+    pub(super) fn new(context: &Context, plan: Plan) -> Result<Self> {
         if !plan.is_empty() {
             let mut stages = Vec::new();
-            match Kernel::copy(&plan, Starts::default(), engine.bounds().workgroups) {
-                Ok(kernel) => stages.push(Specialisation::of(&plan, &kernel, 1, engine.bounds())),
+            match Kernel::copy(&plan, Starts::default(), context.bounds.workgroups) {
+                Ok(kernel) => stages.push(Specialisation::of(&plan, &kernel, 1, &context.bounds)),
                 // It takes several passes, which depend on where the tensors lie.
                 Err(Error::TooMany { .. }) => {}
                 Err(error) => return Err(error),
@@ -69,14 +84,21 @@ impl Recorder {
                 stages.push(Specialisation::new(Stage::Locate, &plan));
             }
             for stage in stages {
-                engine.pipelines().get(engine.device(), stage)?;
+                context.pipelines.get(&context.device, stage)?;
             }
         }
         Ok(Recorder {
             output: Layout::contiguous(plan.output_shape()),
             plan,
-            launches: Mutex::default(),
+            copies: Recent::new(KEPT),
+            checks: Recent::new(KEPT),
         })
+    }
+
+    /// The recorder of a plan, new or from among those kept.
+    pub(super) fn kept(kept: &Recorders, context: &Context, plan: Plan) -> Result<Arc<Self>> {
+        let make = || Ok(Arc::new(Recorder::new(context, plan.clone())?));
+        kept.get(|r| *r.plan() == plan, make)
     }
 
     pub(super) fn plan(&self) -> &Plan {
@@ -84,7 +106,11 @@ impl Recorder {
     }
 
     /// The dispatches of one recording: none for an empty output.
-    pub(super) fn dispatches(&self, engine: &Engine, placed: &Placed<'_>) -> Result<Vec<Dispatch>> {
+    pub(super) fn dispatches(
+        &self,
+        context: &Context,
+        placed: &Placed<'_>,
+    ) -> Result<Vec<Dispatch>> {
         let plan = &self.plan;
         if plan.is_empty() {
             return Ok(Vec::new());
@@ -96,14 +122,14 @@ impl Recorder {
             output: &placed.output.parts,
         };
         let mut dispatches = Vec::new();
-        for pass in passes(plan, parts, engine.bounds())? {
-            dispatches.extend(self.copy(engine, placed, &pass)?);
+        for pass in passes(plan, parts, &context.bounds)? {
+            dispatches.extend(self.copy(context, placed, &pass)?);
         }
         if let Some(status) = placed.status
             && plan.counts_bad_indices()
         {
-            for pass in check_passes(plan, parts.indices, engine.bounds())? {
-                dispatches.extend(self.count(engine, placed, status, &pass)?);
+            for pass in check_passes(plan, parts.indices, &context.bounds)? {
+                dispatches.extend(self.count(context, placed, status, &pass)?);
             }
         }
         Ok(dispatches)
@@ -125,21 +151,21 @@ impl Recorder {
     /// The dispatch of a pass, after one that fits it to a count if there is one.
     pub(super) fn copy(
         &self,
-        engine: &Engine,
+        context: &Context,
         placed: &Placed<'_>,
         pass: &Pass,
     ) -> Result<Vec<Dispatch>> {
         let Some(count) = placed.count else {
-            let launch = self.launch(engine, pass)?;
-            return Ok(vec![self.bind(engine, placed, pass, &launch)?]);
+            let launch = self.launch(context, pass)?;
+            return Ok(vec![self.bind(context, placed, pass, &launch)?]);
         };
         let plan = self.plan.part(pass);
-        let kernel = Kernel::of_pass(&plan, pass, true, engine.bounds().workgroups)?;
+        let kernel = Kernel::of_pass(&plan, pass, true, context.bounds.workgroups)?;
         let limited = self.limited(pass, &kernel)?;
         let segments = pass.params.len();
-        let stage = Specialisation::of(&plan, &kernel, segments, engine.bounds());
-        let (limit, launch) = counted::launch(engine, stage, &kernel.block, &limited, count)?;
-        Ok(vec![limit, self.bind(engine, placed, pass, &launch)?])
+        let stage = Specialisation::of(&plan, &kernel, segments, &context.bounds);
+        let (limit, launch) = counted::launch(context, stage, &kernel.block, &limited, count)?;
+        Ok(vec![limit, self.bind(context, placed, pass, &launch)?])
     }
 
     /// Where a pass lies among the entries of indices.
@@ -168,12 +194,12 @@ impl Recorder {
     /// Binds what a pass reads and writes.
     fn bind(
         &self,
-        engine: &Engine,
+        context: &Context,
         placed: &Placed<'_>,
         pass: &Pass,
         launch: &Launch,
     ) -> Result<Dispatch> {
-        let nothing = || engine.nothing().as_entire_binding();
+        let nothing = || context.nothing.as_entire_binding();
         let indices = pass.indices.as_ref();
         let indices = indices.map_or_else(nothing, |s| placed.indices.binding(s));
         let output = placed.output.binding(&pass.output);
@@ -185,125 +211,99 @@ impl Recorder {
             let binding = if n == 0 { PARAMS } else { segment_binding(n) };
             (binding, params)
         }));
-        let bound = launch.bind(engine, &bindings)?;
+        let bound = launch.bind(context, &bindings)?;
         Ok(bound.making((pass.elements.len() * self.plan.element_bytes()) as u64))
     }
 
     /// What a pass launches: kept, if the pass is the whole plan.
-    fn launch(&self, engine: &Engine, pass: &Pass) -> Result<Launch> {
+    fn launch(&self, context: &Context, pass: &Pass) -> Result<Launch> {
+        let make = || {
+            let plan = self.plan.part(pass);
+            let kernel = Kernel::of_pass(&plan, pass, false, context.bounds.workgroups)?;
+            let segments = pass.params.len();
+            let stage = Specialisation::of(&plan, &kernel, segments, &context.bounds);
+            let block = uniform(context, &kernel.block, wgpu::BufferUsages::empty())?;
+            Launch::new(context, stage, block, Grid::Fixed(kernel.workgroups))
+        };
+        let is_whole = pass.is_alone() && pass.geometry == *self.plan.geometry();
+        if !is_whole {
+            return make();
+        }
         let starts = pass.starts();
-        let whole = pass.is_alone() && pass.geometry == *self.plan.geometry();
-        let kept = || self.launches.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((_, found)) = kept().iter().find(|(at, _)| *at == starts && whole) {
-            return Ok(found.clone());
+        let made = self
+            .copies
+            .get(|(at, _)| *at == starts, || Ok((starts, make()?)));
+        made.map(|(_, launch)| launch)
+    }
+
+    /// What looks for the bad indices of a pass: kept, if the pass is over all of them.
+    fn check_launches(&self, context: &Context, pass: &CheckPass) -> Result<Check> {
+        let make = || {
+            let workgroups = context.bounds.workgroups;
+            let (grid, _, block) = Kernel::check(&self.plan, pass, workgroups)?;
+            let block = uniform(context, &block, wgpu::BufferUsages::empty())?;
+            let launch = |stage, grid| {
+                let stage = Specialisation::new(stage, &self.plan);
+                Launch::new(context, stage, block.clone(), Grid::Fixed(grid))
+            };
+            Ok(Check {
+                count: launch(Stage::Count, grid)?,
+                locate: launch(Stage::Locate, [1, 1, 1])?,
+            })
+        };
+        if pass.geometry != *self.plan.lookups() {
+            return make();
         }
-        let plan = self.plan.part(pass);
-        let kernel = Kernel::of_pass(&plan, pass, false, engine.bounds().workgroups)?;
-        let segments = pass.params.len();
-        let stage = Specialisation::of(&plan, &kernel, segments, engine.bounds());
-        let made = Launch::new(engine, stage, &kernel.block, kernel.workgroups)?;
-        if whole {
-            let mut kept = kept();
-            if kept.len() == KEPT {
-                kept.remove(0);
-            }
-            kept.push((starts, made.clone()));
-        }
-        Ok(made)
+        let start = pass.indices.start;
+        let made = self
+            .checks
+            .get(|(at, _)| *at == start, || Ok((start, make()?)));
+        made.map(|(_, check)| check)
     }
 
     /// The dispatches that count the bad indices of a pass and locate the first.
     pub(super) fn count(
         &self,
-        engine: &Engine,
+        context: &Context,
         placed: &Placed<'_>,
         status: &Status,
         pass: &CheckPass,
     ) -> Result<Vec<Dispatch>> {
-        let (workgroups, work, block) =
-            Kernel::check(&self.plan, pass, engine.bounds().workgroups)?;
         let bindings = [
             (INDICES, placed.indices.binding(&pass.indices)),
             (STATUS, status.buffer().as_entire_binding()),
         ];
+        let check = self.check_launches(context, pass)?;
         let mut dispatches = Vec::new();
-        let stage = Specialisation::new(Stage::Count, &self.plan);
         let launch = match placed.count {
-            None => Launch::new(engine, stage, &block, workgroups)?,
+            None => check.count,
             Some(count) => {
-                let limited = Limited {
-                    work: &work,
-                    workgroups,
-                    first_row: pass.lookups.start as u64,
-                    rows_per_entry: self.plan.lookups_per_entry()? as u64,
-                };
-                let (limit, launch) = counted::launch(engine, stage, &block, &limited, count)?;
+                let (limit, launch) = self.counted_check(context, pass, count)?;
                 dispatches.push(limit);
                 launch
             }
         };
-        dispatches.push(launch.bind(engine, &bindings)?);
-        let stage = Specialisation::new(Stage::Locate, &self.plan);
-        let locate = Launch::new(engine, stage, &block, [1, 1, 1])?;
-        dispatches.push(locate.bind(engine, &bindings)?);
+        dispatches.push(launch.bind(context, &bindings)?);
+        dispatches.push(check.locate.bind(context, &bindings)?);
         Ok(dispatches)
     }
 
-    /// Records the gather into `encoder`, in compute passes of its own. Of long work, all but the
-    /// last part is submitted on the way.
-    pub(super) fn record(
+    /// The launch that counts the bad indices of a pass as far as a count on the device goes, and
+    /// the dispatch that fits it to that.
+    fn counted_check(
         &self,
-        engine: &Engine,
-        encoder: &mut wgpu::CommandEncoder,
-        placed: &Placed<'_>,
-    ) -> Result<()> {
-        let dispatches = self.dispatches(engine, placed)?;
-        if let Some(status) = placed.status {
-            encoder.clear_buffer(status.buffer(), 0, None);
-            status.note_recording();
-        }
-        let mut bytes = 0;
-        let parts = dispatches.chunk_by(|before, _| {
-            bytes += before.output_bytes();
-            let goes_on = bytes < engine.bounds().pass_bytes;
-            bytes *= u64::from(goes_on);
-            goes_on
-        });
-        for (n, part) in parts.enumerate() {
-            engine.scoped("a dispatch", || {
-                if n > 0 {
-                    let next = engine.device().create_command_encoder(&Default::default());
-                    let full = std::mem::replace(encoder, next);
-                    engine.queue().submit([full.finish()]);
-                }
-                let mut pass = encoder.begin_compute_pass(&Default::default());
-                part.iter().for_each(|d| d.record(&mut pass));
-            })?;
-        }
-        Ok(())
-    }
-}
-
-/// How many recorders an engine keeps for the plans that it met last.
-const RECORDERS: usize = 16;
-
-/// The recorders of the plans that an engine met last.
-#[derive(Debug, Default)]
-pub(super) struct Recorders(Mutex<VecDeque<Arc<Recorder>>>);
-
-impl Recorders {
-    pub(super) fn get(&self, engine: &Engine, plan: Plan) -> Result<Arc<Recorder>> {
-        let kept = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(found) = kept().iter().find(|r| *r.plan() == plan) {
-            return Ok(Arc::clone(found));
-        }
-        // Made outside the lock: two threads may do so at once.
-        let made = Arc::new(Recorder::new(engine, plan)?);
-        let mut kept = kept();
-        if kept.len() == RECORDERS {
-            kept.pop_front();
-        }
-        kept.push_back(Arc::clone(&made));
-        Ok(made)
+        context: &Context,
+        pass: &CheckPass,
+        count: wgpu::BufferSlice<'_>,
+    ) -> Result<(Dispatch, Launch)> {
+        let (workgroups, work, block) = Kernel::check(&self.plan, pass, context.bounds.workgroups)?;
+        let limited = Limited {
+            work: &work,
+            workgroups,
+            first_row: pass.lookups.start as u64,
+            rows_per_entry: self.plan.lookups_per_entry()? as u64,
+        };
+        let stage = Specialisation::new(Stage::Count, &self.plan);
+        counted::launch(context, stage, &block, &limited, count)
     }
 }

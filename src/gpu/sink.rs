@@ -1,9 +1,11 @@
-//! What becomes of the output of a host call, as the device has made it.
+//! Destinations for data read back from the device: one slice, or chunk after chunk.
+//!
+//! Used by host calls.
 
 use std::ops::Range;
 
 use crate::error::{Error, Result};
-use crate::gpu::engine::Engine;
+use crate::gpu::context::Context;
 use crate::gpu::storage::Located;
 use crate::gpu::wait::Drive;
 
@@ -15,7 +17,7 @@ pub(super) trait Sink {
     /// Takes the bytes `bytes` of the output, the first of which is the first at `made`.
     async fn take(
         &mut self,
-        engine: &Engine,
+        context: &Context,
         made: Located<'_>,
         bytes: Range<usize>,
         drive: Drive,
@@ -30,13 +32,13 @@ impl Sink for Whole<'_> {
 
     async fn take(
         &mut self,
-        engine: &Engine,
+        context: &Context,
         made: Located<'_>,
         bytes: Range<usize>,
         drive: Drive,
     ) -> Result<()> {
         let output = &mut self.0[bytes];
-        engine.read(made, output, drive, &mut |_, _| ()).await
+        context.read(made, output, drive, &mut |_, _| ()).await
     }
 }
 
@@ -55,7 +57,7 @@ where
 
     async fn take(
         &mut self,
-        engine: &Engine,
+        context: &Context,
         made: Located<'_>,
         bytes: Range<usize>,
         drive: Drive,
@@ -64,7 +66,7 @@ where
             let len = self.buffer.len().min(bytes.len() - start);
             let here = made.clone().moved(-(start as i64));
             let output = &mut self.buffer[..len];
-            engine.read(here, output, drive, &mut |_, _| ()).await?;
+            context.read(here, output, drive, &mut |_, _| ()).await?;
             (self.piece)(output)?;
         }
         Ok(())

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use crate::error::{Error, Result};
-use crate::gpu::engine::Engine;
+use crate::gpu::context::Context;
 use crate::gpu::pool::Owned;
 use crate::gpu::storage::Located;
 use crate::gpu::wait::Drive;
@@ -16,7 +16,7 @@ use crate::plan::Plan;
 /// Counts the bad indices of recorded gathers of one plan.
 #[derive(Debug, Clone)]
 pub struct Status {
-    engine: Engine,
+    context: Arc<Context>,
     plan: Plan,
     owned: Arc<Owned>,
     /// Whether it was read after its gather and had nothing to report.
@@ -26,11 +26,11 @@ pub struct Status {
 }
 
 impl Status {
-    pub(super) fn new(engine: &Engine, plan: &Plan) -> Result<Status> {
+    pub(super) fn new(context: &Arc<Context>, plan: &Plan) -> Result<Status> {
         Ok(Status {
-            engine: engine.clone(),
+            context: Arc::clone(context),
             plan: plan.clone(),
-            owned: engine.acquire("status", bytes(plan) as u64)?,
+            owned: context.acquire("status", bytes(plan) as u64)?,
             clean: Arc::default(),
             recorded: Arc::default(),
         })
@@ -48,14 +48,19 @@ impl Status {
     /// The errors of the device.
     pub fn clear(&self) -> Result<()> {
         let zeros = vec![0; bytes(&self.plan)];
-        let queue = self.engine.queue();
-        self.engine
+        let queue = &self.context.queue;
+        self.context
             .scoped("a status", || queue.write_buffer(self.buffer(), 0, &zeros))
     }
 
     /// Whether it need not be read again. For the status of a tensor, which one gather writes.
     pub(super) fn is_clean(&self) -> bool {
         self.clean.load(Ordering::Relaxed)
+    }
+
+    /// It has nothing to report.
+    pub(super) fn set_clean(&self) {
+        self.clean.store(true, Ordering::Relaxed);
     }
 
     pub(super) fn buffer(&self) -> &wgpu::Buffer {
@@ -90,8 +95,8 @@ impl Status {
     pub(super) async fn read_driven(&self, drive: Drive) -> Result<()> {
         let mut words = vec![0u32; bytes(&self.plan) / 4];
         let output = bytemuck::cast_slice_mut(&mut words);
-        let located = Located::at(self.buffer(), 0);
-        self.engine
+        let located = Located::at(self.buffer().slice(..));
+        self.context
             .read(located, output, drive, &mut |_, _| ())
             .await?;
         let recorded = self.recorded.load(Ordering::Relaxed);
@@ -102,7 +107,7 @@ impl Status {
                 count,
             }) => Err(self.plan.bad_index(first, &values, count)),
             None => {
-                self.clean.store(true, Ordering::Relaxed);
+                self.set_clean();
                 Ok(())
             }
         }

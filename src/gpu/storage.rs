@@ -1,11 +1,14 @@
-//! Where the data of tensors lies: in one buffer, or in several where one cannot be so large.
+//! Tensor storage: one buffer, or several when a tensor exceeds `max_buffer_size`.
+//!
+//! Allocates from the pool, and says what of the buffers a dispatch binds. Knows layouts, but no
+//! element type and no plan.
 
 use std::ops::Range;
 use std::sync::Arc;
 
 use crate::error::{Error, OpKind, Result, Role};
-use crate::gpu::engine::Engine;
-use crate::gpu::pool::Owned;
+use crate::gpu::context::Context;
+use crate::gpu::pool::{Owned, rounded};
 use crate::plan::{Part, Segment};
 use crate::shape::Layout;
 
@@ -34,7 +37,7 @@ impl Storage {
 
     /// Data that starts at byte `offset` of a buffer.
     pub(super) fn one(owned: Arc<Owned>, offset: u64) -> Self {
-        let part = whole(owned.buffer(), offset as i64);
+        let part = part_of(owned.buffer().slice(offset..));
         Storage([Piece { owned, part }].into())
     }
 
@@ -55,11 +58,21 @@ impl Storage {
     }
 
     /// Refuses a tensor that another engine made.
-    pub(super) fn check_engine(&self, engine: &Engine, role: Role) -> Result<()> {
-        match self.owned().any(|o| o.is_of_another(engine)) {
+    pub(super) fn check_owner(&self, context: &Context, role: Role) -> Result<()> {
+        match self.owned().any(|o| o.is_of_another(&context.pool)) {
             true => Err(Error::OtherEngine { role }),
             false => Ok(()),
         }
+    }
+
+    /// Where in its buffer the data starts, if that is no multiple of `alignment`.
+    pub(super) fn misaligned(&self, alignment: u64) -> Option<u64> {
+        let starts = self
+            .parts()
+            .map(|(_, part)| part.start.min(0).unsigned_abs());
+        starts
+            .take(1)
+            .find(|start| !start.is_multiple_of(alignment))
     }
 
     /// Whether all buffers have a usage.
@@ -70,7 +83,7 @@ impl Storage {
     /// Records a copy of some bytes of the data, with what shares a word with them.
     pub(super) fn copy(
         &self,
-        engine: &Engine,
+        context: &Context,
         encoder: &mut wgpu::CommandEncoder,
         bytes: Range<i64>,
     ) -> Result<Storage> {
@@ -83,7 +96,7 @@ impl Storage {
             let place = |byte: i64| part.offset + (byte - part.start) as u64;
             let words = place(data.start) & !3..place(data.end).next_multiple_of(4);
             let size = words.end - words.start;
-            let scratch = engine.acquire("scratch", size)?;
+            let scratch = context.acquire("scratch", size)?;
             encoder.copy_buffer_to_buffer(owned.buffer(), words.start, scratch.buffer(), 0, size);
             pieces.push(Piece {
                 owned: scratch,
@@ -107,7 +120,41 @@ impl Storage {
     }
 }
 
-impl Engine {
+impl Context {
+    /// A buffer for at least `bytes` bytes that a tensor can lie in: from the pool, else fresh.
+    /// What it holds is not defined.
+    pub(super) fn acquire(&self, label: &'static str, bytes: u64) -> Result<Arc<Owned>> {
+        let size = rounded(bytes)
+            .min(self.limits.max_buffer_size & !15)
+            .max(bytes);
+        let buffer = match self.pool.take(size) {
+            Some(buffer) => buffer,
+            None => self.fresh(label, size)?,
+        };
+        Ok(Owned::pooled(buffer, &self.pool))
+    }
+
+    /// A new buffer; if there is no memory for it, once more without what the pool keeps.
+    fn fresh(&self, label: &'static str, size: u64) -> Result<wgpu::Buffer> {
+        let usage = wgpu::BufferUsages::STORAGE
+            | wgpu::BufferUsages::COPY_SRC
+            | wgpu::BufferUsages::COPY_DST;
+        match self.create_buffer(label, size, usage) {
+            Err(Error::GpuOutOfMemory { .. }) if self.free_unused() > 0 => {
+                self.create_buffer(label, size, usage)
+            }
+            made => made,
+        }
+    }
+
+    /// Frees what the pool keeps; says how many bytes that were.
+    pub(super) fn free_unused(&self) -> u64 {
+        let bytes = self.pool.trim();
+        // The device frees memory when it is asked how far it is.
+        let _ = self.device.poll(wgpu::PollType::Poll);
+        bytes
+    }
+
     /// Memory for `bytes` bytes, from the pool or fresh: in one buffer, if the device has buffers
     /// so large; else in several, which break between two units of the first of `units_bytes` that
     /// is not too large itself: rows, or else elements. What it holds is not defined.
@@ -117,7 +164,7 @@ impl Engine {
         bytes: u64,
         units_bytes: &[usize],
     ) -> Result<Storage> {
-        let limit = self.limits().max_buffer_size & !255;
+        let limit = self.limits.max_buffer_size & !255;
         if bytes <= limit {
             return Ok(Storage::one(self.acquire(label, bytes)?, 0));
         }
@@ -142,12 +189,11 @@ impl Engine {
 }
 
 impl<'a> Located<'a> {
-    /// Data whose position 0 lies `origin` bytes into the buffer; before it, if the buffer holds
-    /// only what a view reaches.
-    pub(super) fn at(buffer: &'a wgpu::Buffer, origin: i64) -> Self {
+    /// Data that starts where the slice does.
+    pub(super) fn at(slice: wgpu::BufferSlice<'a>) -> Self {
         Located {
-            buffers: vec![buffer],
-            parts: vec![whole(buffer, origin)],
+            buffers: vec![slice.buffer()],
+            parts: vec![part_of(slice)],
         }
     }
 
@@ -173,7 +219,7 @@ impl<'a> Located<'a> {
         if layout.is_empty() {
             return Ok(());
         }
-        let size: u64 = self.buffers.iter().map(|b| b.size()).sum();
+        let size: u64 = self.parts.iter().map(|part| part.bytes).sum();
         // A plan is made without data, so its layouts may lie anywhere.
         let Some((first, last)) = layout.reached() else {
             return Err(Error::ViewOutOfRange {
@@ -210,12 +256,14 @@ impl<'a> Located<'a> {
     }
 }
 
-/// All of a buffer, with the data from byte `origin` on.
-fn whole(buffer: &wgpu::Buffer, origin: i64) -> Part {
+/// The part of a buffer that ends where the slice does, with the data from the start of the slice
+/// on. Whole words, as far as the buffer has them: those are what is bound.
+fn part_of(slice: wgpu::BufferSlice<'_>) -> Part {
+    let end = (slice.offset() + slice.size()).next_multiple_of(4);
     Part {
-        start: -origin,
+        start: -(slice.offset() as i64),
         offset: 0,
-        bytes: buffer.size(),
+        bytes: end.min(slice.buffer().size()),
     }
 }
 
@@ -226,14 +274,4 @@ fn lcm(a: u64, b: u64) -> u64 {
         (x, y) = (y, x % y);
     }
     (a / x).saturating_mul(b)
-}
-
-/// The most bytes of a binding, in whole lanes. Byte positions in shaders stay below 2^31; bindings
-/// of 2 GiB are beyond Vulkan and DX12, of 4 GiB beyond what Metal computes.
-pub(super) fn binding_limit(limits: &wgpu::Limits) -> u64 {
-    limits
-        .max_storage_buffer_binding_size
-        .min(limits.max_buffer_size)
-        .min(i32::MAX as u64)
-        & !15
 }

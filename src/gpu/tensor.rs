@@ -1,12 +1,13 @@
-//! Typed tensors on the device: views into buffers.
+//! Tensors on the device with the type of their elements.
+//!
+//! What an engine's typed calls take and give. All that they do, `any_tensor` does.
 
 use std::marker::PhantomData;
 use std::ops::Range;
 
 use crate::element::Element;
-use crate::error::{Error, Result, Role};
-use crate::gpu::status::Status;
-use crate::gpu::storage::{Located, Storage};
+use crate::error::{Error, Result};
+use crate::gpu::any_tensor::AnyDeviceTensor;
 use crate::shape::Layout;
 
 /// A tensor of `T` in a buffer of the device: a range of bytes with shape and strides.
@@ -17,22 +18,28 @@ use crate::shape::Layout;
 /// of a tensor that the engine made is dropped, its buffer serves the next one.
 #[derive(Debug)]
 pub struct DeviceTensor<T> {
-    storage: Storage,
-    layout: Layout,
-    /// Where the gathers that made this tensor counted bad indices, the earliest first.
-    statuses: Vec<Status>,
+    any: AnyDeviceTensor,
     element: PhantomData<fn() -> T>,
 }
 
 // By hand, as `T` need not be `Clone`.
 impl<T> Clone for DeviceTensor<T> {
     fn clone(&self) -> Self {
+        DeviceTensor::of(self.any.clone())
+    }
+}
+
+impl<T> DeviceTensor<T> {
+    /// A tensor whose elements are as wide as `T`.
+    pub(super) fn of(any: AnyDeviceTensor) -> Self {
         DeviceTensor {
-            storage: self.storage.clone(),
-            layout: self.layout.clone(),
-            statuses: self.statuses.clone(),
+            any,
             element: PhantomData,
         }
+    }
+
+    pub(super) fn any_mut(&mut self) -> &mut AnyDeviceTensor {
+        &mut self.any
     }
 }
 
@@ -55,79 +62,36 @@ impl<T: Element> DeviceTensor<T> {
     /// slice does not start at a multiple of `T`'s alignment, [`Error::TensorBeyondBuffer`] if the
     /// layout leaves the slice, [`Error::ZeroSizedElement`].
     pub fn wrap(slice: wgpu::BufferSlice<'_>, layout: Layout) -> Result<Self> {
-        let (buffer, start) = (slice.buffer(), slice.offset());
-        if !buffer.usage().contains(wgpu::BufferUsages::STORAGE) {
-            return Err(Error::TensorUsage { usage: "STORAGE" });
-        }
-        if size_of::<T>() == 0 {
-            return Err(Error::ZeroSizedElement { role: Role::Params });
-        }
-        if !start.is_multiple_of(align_of::<T>() as u64) {
-            return Err(Error::TensorMisaligned {
-                offset: start,
-                alignment: align_of::<T>(),
-            });
-        }
-        let len = slice.size() / size_of::<T>() as u64;
-        let beyond = |needed| Error::TensorBeyondBuffer {
-            shape: layout.shape().to_vec(),
-            needed,
-            got: slice.size(),
-        };
-        layout
-            .check_within(Role::Params, usize::try_from(len).unwrap_or(usize::MAX))
-            .map_err(|_| beyond(needed::<T>(&layout)))?;
-        // Shaders see whole words: the last one must lie in the buffer.
-        let end = start + needed::<T>(&layout);
-        if end.next_multiple_of(4) > buffer.size() && !layout.is_empty() {
-            return Err(beyond(end.next_multiple_of(4) - start));
-        }
-        Ok(DeviceTensor::new(Storage::wrapped(buffer, start), layout))
-    }
-
-    pub(super) fn new(storage: Storage, layout: Layout) -> Self {
-        DeviceTensor {
-            storage,
-            layout,
-            statuses: Vec::new(),
-            element: PhantomData,
-        }
+        let (width, alignment) = (size_of::<T>(), align_of::<T>());
+        let any = AnyDeviceTensor::wrap_aligned(slice, width, alignment, layout)?;
+        Ok(DeviceTensor::of(any))
     }
 
     /// The extent of each dim.
     pub fn shape(&self) -> &[usize] {
-        self.layout.shape()
+        self.any.shape()
     }
 
     /// Shape, strides and offset, in elements.
     pub fn layout(&self) -> &Layout {
-        &self.layout
+        self.any.layout()
     }
 
     /// The buffer, or the first one: see [`DeviceTensor::parts`]. Once it was handed out, the
     /// engine will not use it again for other tensors.
     pub fn buffer(&self) -> &wgpu::Buffer {
-        let mut owned = self.storage.owned();
-        owned.next().expect("a tensor has a buffer").share()
+        self.any.buffer()
     }
 
-    /// From the start of the buffer to position 0 of the layout, in bytes.
-    pub fn start_bytes(&self) -> u64 {
-        let mut parts = self.storage.parts();
-        parts.next().map_or(0, |(_, part)| -part.start as u64)
+    /// The buffer from position 0 of the layout on, as [`DeviceTensor::buffer`] gives it.
+    pub fn buffer_slice(&self) -> wgpu::BufferSlice<'_> {
+        self.any.buffer_slice()
     }
 
-    /// The buffers that the data lies in, each with the bytes of the data that it holds. More than
-    /// one, if the tensor was made by the engine and is larger than the device's
-    /// `max_buffer_size`.
-    pub fn parts(&self) -> impl Iterator<Item = (&wgpu::Buffer, Range<u64>)> {
-        self.storage.parts().map(|(owned, part)| {
-            let start = part.start.max(0) as u64;
-            (
-                owned.share(),
-                start..(part.start + part.bytes as i64) as u64,
-            )
-        })
+    /// Where the data lies, in order. In more than one buffer, if the tensor was made by the engine
+    /// and is larger than the device's `max_buffer_size`.
+    pub fn parts(&self) -> impl Iterator<Item = wgpu::BufferSlice<'_>> {
+        self.any.parts()
     }
 
     /// The same elements in another shape: see [`Layout::reshape`].
@@ -136,7 +100,7 @@ impl<T: Element> DeviceTensor<T> {
     ///
     /// As [`Layout::reshape`].
     pub fn reshape(&self, shape: &[usize]) -> Result<Self> {
-        Ok(self.view(self.layout.reshape(shape)?))
+        self.any.reshape(shape).map(DeviceTensor::of)
     }
 
     /// The dims in another order: see [`Layout::permute`].
@@ -145,7 +109,7 @@ impl<T: Element> DeviceTensor<T> {
     ///
     /// As [`Layout::permute`].
     pub fn permute(&self, axes: &[usize]) -> Result<Self> {
-        Ok(self.view(self.layout.permute(axes)?))
+        self.any.permute(axes).map(DeviceTensor::of)
     }
 
     /// A part of one dim: see [`Layout::slice`].
@@ -154,7 +118,7 @@ impl<T: Element> DeviceTensor<T> {
     ///
     /// As [`Layout::slice`].
     pub fn slice(&self, axis: usize, range: Range<usize>) -> Result<Self> {
-        Ok(self.view(self.layout.slice(axis, range)?))
+        self.any.slice(axis, range).map(DeviceTensor::of)
     }
 
     /// The tensor repeated along dims: see [`Layout::broadcast`].
@@ -163,52 +127,31 @@ impl<T: Element> DeviceTensor<T> {
     ///
     /// As [`Layout::broadcast`].
     pub fn broadcast(&self, shape: &[usize]) -> Result<Self> {
-        Ok(self.view(self.layout.broadcast(shape)?))
-    }
-
-    fn view(&self, layout: Layout) -> Self {
-        DeviceTensor {
-            layout,
-            ..self.clone()
-        }
-    }
-
-    /// Where the data lies, for the caller to use after the tensor is gone.
-    pub(super) fn shared(&self) -> Located<'_> {
-        self.storage.owned().for_each(|owned| {
-            owned.share();
-        });
-        self.storage.located(0)
-    }
-
-    pub(super) fn storage(&self) -> &Storage {
-        &self.storage
-    }
-
-    /// The layout from the first element that it reaches on, and where that lies.
-    pub(super) fn reached(&self) -> (Layout, Located<'_>) {
-        let first = self.layout.reached().map_or(0, |(first, _)| first);
-        let located = self.storage.located((first * size_of::<T>()) as u64);
-        (self.layout.moved(first), located)
-    }
-
-    pub(super) fn statuses(&self) -> &[Status] {
-        &self.statuses
-    }
-
-    pub(super) fn set_statuses(&mut self, statuses: Vec<Status>) {
-        self.statuses = statuses;
+        self.any.broadcast(shape).map(DeviceTensor::of)
     }
 }
 
-/// Bytes from position 0 of the data to the end of the last element that is reached.
-fn needed<T>(layout: &Layout) -> u64 {
-    match layout.reached() {
-        Some((_, last)) => (last as u64)
-            .saturating_add(1)
-            .saturating_mul(size_of::<T>() as u64),
-        // nothing, or beyond every address
-        None if layout.is_empty() => 0,
-        None => u64::MAX,
+impl<T> AsRef<AnyDeviceTensor> for DeviceTensor<T> {
+    fn as_ref(&self) -> &AnyDeviceTensor {
+        &self.any
+    }
+}
+
+impl<T> From<DeviceTensor<T>> for AnyDeviceTensor {
+    fn from(tensor: DeviceTensor<T>) -> Self {
+        tensor.any
+    }
+}
+
+impl<T: Element> TryFrom<AnyDeviceTensor> for DeviceTensor<T> {
+    type Error = Error;
+
+    /// The same tensor, if its elements are as wide as `T`; else [`Error::TensorWidth`].
+    fn try_from(any: AnyDeviceTensor) -> Result<Self> {
+        let (expected, got) = (size_of::<T>(), any.element_bytes());
+        match got == expected {
+            true => Ok(DeviceTensor::of(any)),
+            false => Err(Error::TensorWidth { expected, got }),
+        }
     }
 }

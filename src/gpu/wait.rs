@@ -1,10 +1,15 @@
 //! Waiting for the device: wgpu calls back once somebody polls it.
+//!
+//! Used for whatever is mapped. Blocking calls poll on their own thread, the others have the
+//! `poller` do it; in a browser, the browser polls.
 
 use futures_intrusive::channel::shared::{Receiver, Sender, channel};
 
 use crate::error::Result;
-use crate::gpu::engine::Engine;
+use crate::gpu::context::Context;
 use crate::gpu::late::Answers;
+#[cfg(not(target_arch = "wasm32"))]
+use crate::gpu::poller::Transfer;
 
 /// Who polls the device until a callback comes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -12,8 +17,16 @@ pub(crate) enum Drive {
     /// The calling thread, which blocks.
     #[cfg(not(target_arch = "wasm32"))]
     Here,
-    /// A thread of its own (in a browser: the browser), so that the future never blocks.
+    /// The engine's poller (in a browser: the browser), so that the future never blocks.
     Aside,
+}
+
+impl Drive {
+    /// Keeps the poller's thread, if it is the poller that drives.
+    #[cfg(not(target_arch = "wasm32"))]
+    pub(super) fn transfer(self, context: &Context) -> Option<Transfer> {
+        (self == Drive::Aside).then(|| context.poller.transfer())
+    }
 }
 
 /// What wgpu will call back with, once the submission is done.
@@ -28,21 +41,11 @@ pub(super) struct Question<T: Send + 'static> {
 }
 
 impl<T: Send + 'static> Question<T> {
-    /// The same, which waits for what the device has still to say, too. To be called when the error
-    /// scopes around the submission are closed: else the next call would hear of them.
-    pub(super) fn with_late(self, engine: &Engine) -> Self {
-        let late = engine.late().take();
-        Question { late, ..self }
-    }
-}
-
-impl Engine {
     /// Asks for a callback; `register` hands it to wgpu.
-    pub(super) fn ask<T: Send + 'static>(
-        &self,
+    pub(super) fn ask(
         submitted: wgpu::SubmissionIndex,
         register: impl FnOnce(Box<dyn FnOnce(T) + Send>),
-    ) -> Question<T> {
+    ) -> Self {
         let (sender, receiver) = channel(2);
         let answer = sender.clone();
         // Closed only if the caller dropped the future.
@@ -55,33 +58,40 @@ impl Engine {
         }
     }
 
+    /// The same, which waits for what the device has still to say, too. To be called when the error
+    /// scopes around the submission are closed: else the next call would hear of them.
+    pub(super) fn with_late(self, context: &Context) -> Self {
+        let late = context.late.take();
+        Question { late, ..self }
+    }
+
     /// Waits for the callback. A device that stops answering is an error, not a wait without end.
-    pub(super) async fn answer<T: Send + 'static>(
-        &self,
-        question: Question<T>,
-        drive: Drive,
-    ) -> Result<T> {
+    pub(super) async fn answer(self, context: &Context, drive: Drive) -> Result<T> {
         let Question {
             submitted,
             sender,
             receiver,
             late,
-        } = question;
-        self.settled(late).await?;
+        } = self;
+        context.settled(late).await?;
         // Whoever polls calls back for everything that is done: this one may be.
         #[cfg(not(target_arch = "wasm32"))]
-        let _ = self.device().poll(wgpu::PollType::Poll);
+        let _ = context.device.poll(wgpu::PollType::Poll);
+        let silent = || context.lost("it does not answer");
         if let Ok(answer) = receiver.try_receive() {
-            return answer.ok_or_else(|| self.lost("it does not answer"));
+            return answer.ok_or_else(silent);
         }
         match drive {
             #[cfg(not(target_arch = "wasm32"))]
-            Drive::Here => self.poll(submitted)?,
+            Drive::Here => {
+                let polled = poll(&context.device, submitted);
+                polled.map_err(|error| context.lost(&error.to_string()))?;
+            }
             #[cfg(not(target_arch = "wasm32"))]
             Drive::Aside => {
-                let engine = self.clone();
-                std::thread::spawn(move || {
-                    if engine.poll(submitted).is_err() {
+                let device = context.device.clone();
+                context.poller.wait(move || {
+                    if poll(&device, submitted).is_err() {
                         // Full only if the callback has answered already.
                         let _ = sender.try_send(None);
                     }
@@ -90,20 +100,18 @@ impl Engine {
             #[cfg(target_arch = "wasm32")]
             Drive::Aside => drop((submitted, sender)),
         }
-        let answer = receiver.receive().await.flatten();
-        answer.ok_or_else(|| self.lost("it does not answer"))
+        receiver.receive().await.flatten().ok_or_else(silent)
     }
+}
 
-    /// Polls until `submitted` is done and its callbacks are called.
-    #[cfg(not(target_arch = "wasm32"))]
-    fn poll(&self, submitted: wgpu::SubmissionIndex) -> Result<()> {
-        let until = wgpu::PollType::Wait {
-            submission_index: Some(submitted),
-            timeout: None,
-        };
-        match self.device().poll(until) {
-            Ok(_) => Ok(()),
-            Err(error) => Err(self.lost(&error.to_string())),
-        }
-    }
+/// Polls until `submitted` is done and its callbacks are called.
+#[cfg(not(target_arch = "wasm32"))]
+fn poll(
+    device: &wgpu::Device,
+    submitted: wgpu::SubmissionIndex,
+) -> std::result::Result<wgpu::PollStatus, wgpu::PollError> {
+    device.poll(wgpu::PollType::Wait {
+        submission_index: Some(submitted),
+        timeout: None,
+    })
 }

@@ -10,7 +10,6 @@
 use std::ops::Range;
 
 use crate::op::Checked;
-use crate::plan::origin::LoopDims;
 use crate::shape::Layout;
 
 /// One loop over the output, outermost first; the output itself is contiguous.
@@ -22,6 +21,15 @@ pub struct Loop {
     pub params_stride: isize,
     /// The step through indices, in indices.
     pub indices_stride: isize,
+}
+
+/// The dims that one loop steps through before loops are merged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct LoopDims {
+    /// The dim of params.
+    pub params: Option<usize>,
+    /// The dim of indices.
+    pub indices: Option<usize>,
 }
 
 /// One looked-up coordinate.

@@ -1,17 +1,8 @@
 //! Which dims of the tensors the loops of a plan come from.
 
 use crate::op::Checked;
-use crate::plan::geometry::{Loop, Nest, joined};
+use crate::plan::geometry::{Loop, LoopDims, Nest, joined};
 use crate::shape::Layout;
-
-/// The dims that one loop steps through before loops are merged.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct LoopDims {
-    /// The dim of params.
-    pub params: Option<usize>,
-    /// The dim of indices.
-    pub indices: Option<usize>,
-}
 
 /// The loops of a plan, each with where it comes from.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

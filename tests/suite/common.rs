@@ -80,7 +80,7 @@ pub(crate) fn fresh_adapter(engine: &Engine) -> wgpu::Adapter {
         .into_iter()
         .find(|a| {
             let info = a.get_info();
-            info.name == engine.adapter().name && info.backend.to_string() == engine.adapter().api
+            info.name == engine.adapter().name && info.backend == engine.adapter().api
         })
         .expect("the adapter of the engine")
 }

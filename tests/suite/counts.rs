@@ -31,11 +31,11 @@ fn run(engine: &Engine, call: &Call, count: u32) -> Result<(), String> {
         .collect();
     let counts = buffer_with(engine, bytemuck::cast_slice(&words));
     let buffers = Buffers {
-        params: (&params, 0),
-        indices: (&indices, 0),
-        output: (&output, 0),
+        params: params.slice(..),
+        indices: indices.slice(..),
+        output: output.slice(..),
         status: None,
-        count: Some((&counts, 280)),
+        count: Some(counts.slice(280..)),
     };
     let prepared = block_on(engine.prepare(&plan)).map_err(|e| e.to_string())?;
     let mut encoder = engine.device().create_command_encoder(&Default::default());

@@ -154,9 +154,9 @@ fn buffers_that_do_not_fit_are_named() {
             mapped_at_creation: false,
         });
         let good = Buffers {
-            params: (&params, 0),
-            indices: (&indices, 0),
-            output: (&output, 0),
+            params: params.slice(..),
+            indices: indices.slice(..),
+            output: output.slice(..),
             status: None,
             count: None,
         };
@@ -170,7 +170,7 @@ fn buffers_that_do_not_fit_are_named() {
         let cases = [
             (
                 Buffers {
-                    params: (&params, 4),
+                    params: params.slice(4..),
                     ..good
                 },
                 Error::BufferTooSmall {
@@ -182,7 +182,7 @@ fn buffers_that_do_not_fit_are_named() {
             ),
             (
                 Buffers {
-                    indices: (&indices, 8),
+                    indices: indices.slice(8..),
                     ..good
                 },
                 Error::BufferTooSmall {
@@ -194,8 +194,8 @@ fn buffers_that_do_not_fit_are_named() {
             ),
             (
                 Buffers {
-                    output: (&indices, 0),
-                    indices: (&output, 0),
+                    output: indices.slice(..),
+                    indices: output.slice(..),
                     ..good
                 },
                 Error::BufferTooSmall {
@@ -207,7 +207,7 @@ fn buffers_that_do_not_fit_are_named() {
             ),
             (
                 Buffers {
-                    params: (&params, 2),
+                    params: params.slice(2..),
                     ..good
                 },
                 Error::Misaligned {
@@ -219,7 +219,7 @@ fn buffers_that_do_not_fit_are_named() {
             ),
             (
                 Buffers {
-                    params: (&unusable, 0),
+                    params: unusable.slice(..),
                     ..good
                 },
                 Error::MissingUsage {
@@ -230,7 +230,7 @@ fn buffers_that_do_not_fit_are_named() {
             ),
             (
                 Buffers {
-                    output: (&params, 0),
+                    output: params.slice(..),
                     ..good
                 },
                 Error::SameBuffer {
@@ -240,7 +240,7 @@ fn buffers_that_do_not_fit_are_named() {
             ),
             (
                 Buffers {
-                    output: (&indices, 0),
+                    output: indices.slice(..),
                     ..good
                 },
                 Error::SameBuffer {
@@ -261,9 +261,9 @@ fn refusal(engine: &Engine, plan: &Plan, params: &wgpu::Buffer) -> Error {
     let indices = buffer_with(engine, &[0; 24]);
     let output = buffer_with(engine, &[0; 96]);
     let buffers = Buffers {
-        params: (params, 0),
-        indices: (&indices, 0),
-        output: (&output, 0),
+        params: params.slice(..),
+        indices: indices.slice(..),
+        output: output.slice(..),
         status: None,
         count: None,
     };
@@ -379,7 +379,9 @@ fn pipelines_are_compiled_ahead_and_can_be_saved() {
         assert_eq!(data.is_some(), has_cache);
         saved += data.map_or(0, |data| data.len());
     }
-    let vulkan = engines().iter().any(|e| e.adapter().api == "vulkan");
+    let vulkan = engines()
+        .iter()
+        .any(|e| e.adapter().api == wgpu::Backend::Vulkan);
     assert_eq!(saved > 0, vulkan, "Vulkan saves pipelines");
 }
 

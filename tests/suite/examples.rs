@@ -53,7 +53,10 @@ fn all_text(output: &Output) -> String {
 fn examples_find_their_results_right() {
     let names = names();
     assert!(names.len() >= 5, "{names:?}");
-    let apis: BTreeSet<_> = engines().iter().map(|e| e.adapter().api.clone()).collect();
+    let apis: BTreeSet<_> = engines()
+        .iter()
+        .map(|e| e.adapter().api.to_string())
+        .collect();
     let scratch = std::env::temp_dir().join(format!("wgpu-gather-{}", std::process::id()));
     std::fs::create_dir_all(&scratch).expect("a folder for what examples write");
     for api in &apis {

@@ -3,6 +3,7 @@
 
 use wgpu_gather::gpu::{Buffers, Engine};
 use wgpu_gather::verify::{Call, Outcome, builtin, call_from, compare};
+use wgpu_gather::wgpu;
 
 use crate::common::{block_on, buffer_with, bytes_of, engines};
 
@@ -13,6 +14,11 @@ const FENCE: usize = 64;
 
 /// Where the tensors start in their buffers, in elements (indices for indices).
 type Offsets = [usize; 3];
+
+/// Just what a tensor takes, to the byte.
+fn tensor(buffer: &wgpu::Buffer, start: usize, bytes: usize) -> wgpu::BufferSlice<'_> {
+    buffer.slice(start as u64..(start + bytes) as u64)
+}
 
 /// Runs `call` between fences; says what is wrong with the output or the fences.
 fn run(engine: &Engine, call: &Call, offsets: Offsets) -> Result<(), String> {
@@ -34,9 +40,9 @@ fn run(engine: &Engine, call: &Call, offsets: Offsets) -> Result<(), String> {
         let output = buffer_with(engine, &vec![poison; start + plan.output_bytes() + FENCE]);
         let mut encoder = engine.device().create_command_encoder(&Default::default());
         let buffers = Buffers {
-            params: (&params, params_start as u64),
-            indices: (&indices, indices_start as u64),
-            output: (&output, start as u64),
+            params: tensor(&params, params_start, call.params.len()),
+            indices: tensor(&indices, indices_start, call.indices.len()),
+            output: tensor(&output, start, plan.output_bytes()),
             status: None,
             count: None,
         };
@@ -114,9 +120,9 @@ fn a_write_beside_the_output_is_noticed() {
     let output = buffer_with(engine, &vec![POISONS[0]; plan.output_bytes() + FENCE]);
     let mut encoder = engine.device().create_command_encoder(&Default::default());
     let buffers = Buffers {
-        params: (&params, 0),
-        indices: (&indices, 0),
-        output: (&output, 0),
+        params: params.slice(..),
+        indices: indices.slice(..),
+        output: output.slice(..),
         status: None,
         count: None,
     };

@@ -3,12 +3,14 @@
 //! Everything that runs on a GPU runs on every adapter of the machine. Without an adapter the
 //! tests fail, unless `WGPU_GATHER_ALLOW_NO_GPU=1`.
 
+mod any_tensors;
 mod bad_calls;
 mod common;
 mod counts;
 mod devices;
 mod documented;
 mod elements;
+mod engines;
 mod examples;
 mod faults;
 mod fences;

@@ -40,7 +40,7 @@ fn out_of_memory_is_an_error_and_the_device_works_afterwards() {
 }
 
 fn software_vulkan(engine: &Engine) -> bool {
-    engine.adapter().api == "vulkan" && engine.adapter().is_software()
+    engine.adapter().api == wgpu::Backend::Vulkan && engine.adapter().is_software()
 }
 
 fn fill_up_and_recover() {

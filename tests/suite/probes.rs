@@ -186,9 +186,9 @@ fn a_status_counts_over_several_recordings() {
         let indices = buffer_with(engine, &call.indices);
         let output = buffer_with(engine, &[0; 80]);
         let buffers = Buffers {
-            params: (&params, 0),
-            indices: (&indices, 0),
-            output: (&output, 0),
+            params: params.slice(..),
+            indices: indices.slice(..),
+            output: output.slice(..),
             status: Some(&status),
             count: None,
         };

@@ -460,7 +460,7 @@ fn what_fxc_gets_wrong_is_reported_there() {
         let label = engine.adapter().label();
         let report = first_report(engine, Whole, &calls, carried);
         println!("{label} {compiler}: {report:?}");
-        match (engine.adapter().api.as_str(), compiler.as_str()) {
+        match (engine.adapter().api.to_str(), compiler.as_str()) {
             ("dx12", "fxc") => assert!(report.is_some(), "{label}: not reported"),
             ("dx12", "") => (), // wgpu's choice, which it does not tell
             _ => assert_eq!(report, None, "{label}"),

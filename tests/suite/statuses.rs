@@ -60,9 +60,9 @@ fn a_status_is_read_later_and_the_gather_is_not_stopped() {
         let indices = buffer_with(engine, &call.indices);
         let output = buffer_with(engine, &vec![0xa5; plan.output_bytes()]);
         let buffers = Buffers {
-            params: (&params, 0),
-            indices: (&indices, 0),
-            output: (&output, 0),
+            params: params.slice(..),
+            indices: indices.slice(..),
+            output: output.slice(..),
             status: Some(&status),
             count: None,
         };

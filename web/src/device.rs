@@ -3,45 +3,19 @@
 use js_sys::{Array, Promise};
 use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::future_to_promise;
-use wgpu_gather::gpu::{DeviceTensor, Engine};
-use wgpu_gather::{DType, Element, Index, Op, Rules, TensorView};
+use wgpu_gather::gpu::{AnyDeviceTensor, Engine};
+use wgpu_gather::{DType, IndexType, Layout, Params, TensorView};
 
 use crate::call::Call;
-use crate::engine::{RawEngine, host_tensor, shape_array};
+use crate::engine::{RawEngine, host_memory, host_tensor, shape_array};
 use crate::failure::{failure, not_a_call};
-
-/// A tensor on the device: a gather moves bits, so only the types of indices have a type.
-#[derive(Clone)]
-pub(crate) enum Typed {
-    B1(DeviceTensor<u8>),
-    B2(DeviceTensor<u16>),
-    I32(DeviceTensor<i32>),
-    U32(DeviceTensor<u32>),
-    I64(DeviceTensor<i64>),
-    U64(DeviceTensor<u64>),
-}
-
-/// Runs `$body` with the tensor in `$typed` as `$tensor`.
-macro_rules! with_tensor {
-    ($typed:expr, $tensor:ident => $body:expr) => {
-        match $typed {
-            $crate::device::Typed::B1($tensor) => $body,
-            $crate::device::Typed::B2($tensor) => $body,
-            $crate::device::Typed::I32($tensor) => $body,
-            $crate::device::Typed::U32($tensor) => $body,
-            $crate::device::Typed::I64($tensor) => $body,
-            $crate::device::Typed::U64($tensor) => $body,
-        }
-    };
-}
-
-pub(crate) use with_tensor;
 
 /// A tensor on the device.
 #[wasm_bindgen]
 pub struct RawTensor {
     engine: Engine,
-    typed: Typed,
+    dtype: DType,
+    tensor: AnyDeviceTensor,
 }
 
 #[wasm_bindgen]
@@ -49,28 +23,27 @@ impl RawTensor {
     /// The extent of each dim.
     #[wasm_bindgen(getter)]
     pub fn shape(&self) -> Array {
-        with_tensor!(&self.typed, tensor => shape_array(tensor.shape()))
+        shape_array(self.tensor.shape())
     }
 
     /// The elements.
     pub fn download(&self) -> Promise {
-        let (engine, typed) = (self.engine.clone(), self.typed.clone());
+        let (engine, tensor) = (self.engine.clone(), self.tensor.clone());
         future_to_promise(async move {
-            with_tensor!(&typed, tensor => {
-                let made = engine.download(tensor).await.map_err(|e| failure(&e))?;
-                Ok(host_tensor(made.shape(), bytemuck::cast_slice(made.data())).into())
-            })
+            let elements: usize = tensor.shape().iter().product();
+            let mut bytes = host_memory(elements * tensor.element_bytes())?;
+            let downloaded = engine.download_bytes(&tensor, &mut bytes).await;
+            downloaded.map_err(|e| failure(&e))?;
+            Ok(host_tensor(tensor.shape(), &bytes).into())
         })
     }
 
     /// Waits for the gathers that made it; their errors.
     pub fn check(&self) -> Promise {
-        let (engine, typed) = (self.engine.clone(), self.typed.clone());
+        let (engine, tensor) = (self.engine.clone(), self.tensor.clone());
         future_to_promise(async move {
-            with_tensor!(&typed, tensor => {
-                engine.check(tensor).await.map_err(|e| failure(&e))?;
-                Ok(JsValue::UNDEFINED)
-            })
+            engine.check(&tensor).await.map_err(|e| failure(&e))?;
+            Ok(JsValue::UNDEFINED)
         })
     }
 }
@@ -83,16 +56,19 @@ impl RawEngine {
         let dtype: Result<DType, _> = dtype.parse().map_err(|e: String| not_a_call(&e));
         future_to_promise(async move {
             let (engine, dtype) = (engine?, dtype?);
-            let typed = match (dtype.bytes(), dtype) {
-                (1, _) => Typed::B1(upload(&engine, &shape, &bytes).await?),
-                (2, _) => Typed::B2(upload(&engine, &shape, &bytes).await?),
-                (4, DType::I32) => Typed::I32(upload(&engine, &shape, &bytes).await?),
-                (4, _) => Typed::U32(upload(&engine, &shape, &bytes).await?),
-                (8, DType::I64) => Typed::I64(upload(&engine, &shape, &bytes).await?),
-                (8, _) => Typed::U64(upload(&engine, &shape, &bytes).await?),
-                _ => return Err(not_a_call(&format!("{dtype} has no typed array"))),
-            };
-            Ok(RawTensor { engine, typed }.into())
+            if dtype.bytes() > 8 {
+                return Err(not_a_call(&format!("{dtype} has no typed array")));
+            }
+            check_length(&shape, dtype.bytes(), bytes.len())?;
+            let params = Params::new(&bytes, dtype.bytes(), Layout::contiguous(&shape));
+            let params = params.map_err(|e| failure(&e))?;
+            let tensor = engine.upload_any(&params).await.map_err(|e| failure(&e))?;
+            Ok(RawTensor {
+                engine,
+                dtype,
+                tensor,
+            }
+            .into())
         })
     }
 
@@ -100,20 +76,28 @@ impl RawEngine {
     #[wasm_bindgen(js_name = gatherOnDevice)]
     pub fn gather_on_device(&self, call: &str, params: &RawTensor, indices: &RawTensor) -> Promise {
         let (call, engine) = (Call::read(call), self.device_engine());
-        let (params, indices) = (params.typed.clone(), indices.typed.clone());
+        let (dtype, params) = (params.dtype, params.tensor.clone());
+        let (index_type, indices) = (index_type(indices.dtype), indices.tensor.clone());
         future_to_promise(async move {
-            let (call, engine) = (call?, engine?);
+            let (call, engine, index_type) = (call?, engine?, index_type?);
             let (op, rules) = (call.op()?, call.rules()?);
-            let typed = gather(&engine, op, &rules, &params, &indices)?;
+            let tensor = engine
+                .gather_any(op, &rules, &params, &indices, index_type)
+                .map_err(|e| failure(&e))?;
             engine.settle().await.map_err(|e| failure(&e))?;
-            Ok(RawTensor { engine, typed }.into())
+            Ok(RawTensor {
+                engine,
+                dtype,
+                tensor,
+            }
+            .into())
         })
     }
 }
 
 impl RawTensor {
-    pub(crate) fn typed(&self) -> &Typed {
-        &self.typed
+    pub(crate) fn tensor(&self) -> &AnyDeviceTensor {
+        &self.tensor
     }
 }
 
@@ -124,60 +108,24 @@ impl RawEngine {
     }
 }
 
-async fn upload<T: Element + bytemuck::Pod>(
-    engine: &Engine,
-    shape: &[usize],
-    bytes: &[u8],
-) -> Result<DeviceTensor<T>, JsValue> {
-    if !bytes.len().is_multiple_of(size_of::<T>()) {
+/// Refuses bytes that are not just the elements of a tensor.
+fn check_length(shape: &[usize], width: usize, bytes: usize) -> Result<(), JsValue> {
+    if !bytes.is_multiple_of(width) {
         return Err(not_a_call("the bytes end within an element"));
     }
-    let data: Vec<T> = bytemuck::pod_collect_to_vec(bytes);
-    let view = TensorView::new(shape, &data).map_err(|e| failure(&e))?;
-    engine.upload(&view).await.map_err(|e| failure(&e))
+    // Their number is what counts.
+    let elements = vec![(); bytes / width];
+    let view = TensorView::new(shape, &elements);
+    view.map(|_| ()).map_err(|e| failure(&e))
 }
 
-fn gather(
-    engine: &Engine,
-    op: Op,
-    rules: &Rules,
-    params: &Typed,
-    indices: &Typed,
-) -> Result<Typed, JsValue> {
-    Ok(match params {
-        Typed::B1(params) => Typed::B1(gather_from(engine, op, rules, params, indices)?),
-        Typed::B2(params) => Typed::B2(gather_from(engine, op, rules, params, indices)?),
-        Typed::I32(params) => Typed::I32(gather_from(engine, op, rules, params, indices)?),
-        Typed::U32(params) => Typed::U32(gather_from(engine, op, rules, params, indices)?),
-        Typed::I64(params) => Typed::I64(gather_from(engine, op, rules, params, indices)?),
-        Typed::U64(params) => Typed::U64(gather_from(engine, op, rules, params, indices)?),
-    })
-}
-
-fn gather_from<T: Element>(
-    engine: &Engine,
-    op: Op,
-    rules: &Rules,
-    params: &DeviceTensor<T>,
-    indices: &Typed,
-) -> Result<DeviceTensor<T>, JsValue> {
-    fn at<T: Element, I: Index<Wide = I>>(
-        engine: &Engine,
-        op: Op,
-        rules: &Rules,
-        params: &DeviceTensor<T>,
-        indices: &DeviceTensor<I>,
-    ) -> Result<DeviceTensor<T>, JsValue> {
-        let made = engine.gather(op, rules, params, indices);
-        made.map_err(|e| failure(&e))
-    }
-    match indices {
-        Typed::I32(indices) => at(engine, op, rules, params, indices),
-        Typed::U32(indices) => at(engine, op, rules, params, indices),
-        Typed::I64(indices) => at(engine, op, rules, params, indices),
-        Typed::U64(indices) => at(engine, op, rules, params, indices),
-        Typed::B1(_) | Typed::B2(_) => {
-            Err(not_a_call("indices on the device are 32 or 64 bits wide"))
-        }
+/// What indices of a type are on the device, where nothing widens them.
+fn index_type(dtype: DType) -> Result<IndexType, JsValue> {
+    match dtype {
+        DType::I32 => Ok(IndexType::I32),
+        DType::U32 | DType::F32 => Ok(IndexType::U32),
+        DType::I64 => Ok(IndexType::I64),
+        DType::U64 | DType::F64 | DType::C64 => Ok(IndexType::U64),
+        _ => Err(not_a_call("indices on the device are 32 or 64 bits wide")),
     }
 }

@@ -85,14 +85,7 @@ impl RawEngine {
             let (op, rules) = (call.op()?, call.rules()?);
             let (params, indices) = (call.params(&params)?, call.indices(&indices)?);
             let plan = call.plan()?;
-            let bytes = plan.output_bytes();
-            let mut output = Vec::new();
-            let memory = |_| {
-                let role = wgpu_gather::Role::Output;
-                failure(&Error::HostOutOfMemory { role, bytes })
-            };
-            output.try_reserve_exact(bytes).map_err(memory)?;
-            output.resize(bytes, 0);
+            let mut output = host_memory(plan.output_bytes())?;
             executor
                 .run_bytes(op, &rules, &params, &indices, &mut output)
                 .await
@@ -118,6 +111,16 @@ impl RawEngine {
             _ => None,
         }
     }
+}
+
+/// Zeroed memory for an output.
+pub(crate) fn host_memory(bytes: usize) -> Result<Vec<u8>, JsValue> {
+    let mut memory = Vec::new();
+    let role = wgpu_gather::Role::Output;
+    let full = |_| failure(&Error::HostOutOfMemory { role, bytes });
+    memory.try_reserve_exact(bytes).map_err(full)?;
+    memory.resize(bytes, 0);
+    Ok(memory)
 }
 
 /// `{ shape, bytes }`.

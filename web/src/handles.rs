@@ -3,7 +3,7 @@
 use js_sys::{Array, Object};
 use wasm_bindgen::prelude::*;
 
-use crate::device::{RawTensor, with_tensor};
+use crate::device::RawTensor;
 use crate::engine::RawEngine;
 use crate::failure::{number, set};
 
@@ -23,17 +23,15 @@ impl RawTensor {
     /// first byte of the tensor that lies in `buffer`, at its start.
     #[wasm_bindgen(getter)]
     pub fn parts(&self) -> Array {
-        let object = |(buffer, range): (&wgpu_gather::wgpu::Buffer, std::ops::Range<u64>)| {
-            let part = Object::new();
-            set(
-                &part,
-                "buffer",
-                &buffer.as_webgpu().map_or(JsValue::UNDEFINED, handle),
-            );
-            set(&part, "start", &number(range.start as f64));
+        let mut start = 0;
+        let object = |slice: wgpu_gather::wgpu::BufferSlice<'_>| {
+            let (part, buffer) = (Object::new(), slice.buffer().as_webgpu());
+            set(&part, "buffer", &buffer.map_or(JsValue::UNDEFINED, handle));
+            set(&part, "start", &number(start as f64));
+            start += slice.size();
             part
         };
-        with_tensor!(self.typed(), tensor => tensor.parts().map(object).collect())
+        self.tensor().parts().map(object).collect()
     }
 }
 

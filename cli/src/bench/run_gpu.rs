@@ -138,9 +138,9 @@ impl<'a> Tensors<'a> {
 
     fn buffers(&self) -> Buffers<'_> {
         Buffers {
-            params: (&self.params, 0),
-            indices: (&self.indices, 0),
-            output: (&self.output, 0),
+            params: self.params.slice(..),
+            indices: self.indices.slice(..),
+            output: self.output.slice(..),
             status: self.status.as_ref(),
             count: None,
         }

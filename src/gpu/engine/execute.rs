@@ -1,12 +1,16 @@
-//! One gather from host to host: upload, dispatch, download.
+//! One gather from host to host: upload, dispatch, download. What exceeds the memory that a call may
+//! take, `stream` executes.
+//!
+//! Called by users and by `Executor`.
 
 use crate::element::zeroed_bits;
 use crate::error::{Error, Result, Role};
 use crate::gpu::engine::Engine;
-use crate::gpu::recorder::Placed;
+use crate::gpu::engine::stream::Host;
+use crate::gpu::engine::transfer::reached;
+use crate::gpu::recorder::{Placed, Recorder};
 use crate::gpu::sink::{Pieces, Sink, Whole};
 use crate::gpu::status::Status;
-use crate::gpu::transfer::reached;
 use crate::gpu::wait::Drive;
 use crate::plan::{HostCall, Plan};
 use crate::shape::Layout;
@@ -109,20 +113,21 @@ impl Engine {
         sink: &mut S,
         drive: Drive,
     ) -> Result<(), S::Error> {
-        let recorder = self.recorders().get(self, plan.clone())?;
+        let context = self.context();
+        let recorder = Recorder::kept(self.recorders(), context, plan.clone())?;
         let width = plan.element_bytes();
         let units = [plan.geometry().slice() * width, width];
         // Index tuples lie within one buffer.
         let index_bytes = plan.index_type().bytes() * plan.geometry().coordinates.len();
-        let params = self.allocate("params", host.params.len() as u64, &units)?;
-        let indices = self.allocate("indices", host.indices.len() as u64, &[index_bytes])?;
-        let output = self.allocate("output", plan.output_bytes() as u64, &units)?;
+        let params = context.allocate("params", host.params.len() as u64, &units)?;
+        let indices = context.allocate("indices", host.indices.len() as u64, &[index_bytes])?;
+        let output = context.allocate("output", plan.output_bytes() as u64, &units)?;
         let silent = &mut |_, _| ();
-        self.write(&params, host.params, drive, silent).await?;
-        self.write(&indices, host.indices, drive, silent).await?;
+        context.write(&params, host.params, drive, silent).await?;
+        context.write(&indices, host.indices, drive, silent).await?;
 
         let status = match plan.reports_bad_indices() {
-            true => Some(Status::new(self, plan)?),
+            true => Some(Status::new(context, plan)?),
             false => None,
         };
         let placed = Placed {
@@ -132,22 +137,13 @@ impl Engine {
             status: status.as_ref(),
             count: None,
         };
-        self.submit(|encoder| recorder.record(self, encoder, &placed))?;
+        context.submit(|recording| recording.gather(context, &recorder, &placed))?;
         if let Some(status) = &status {
             status.read_driven(drive).await?;
         }
         let all = 0..plan.output_bytes();
-        sink.take(self, placed.output, all, drive).await
+        sink.take(context, placed.output, all, drive).await
     }
-}
-
-/// What a call reads: of params and indices what their views reach, and at which byte of
-/// the data that starts.
-pub(super) struct Host<'a> {
-    pub(super) params: &'a [u8],
-    pub(super) params_at: usize,
-    pub(super) indices: &'a [u8],
-    pub(super) indices_at: usize,
 }
 
 /// The bytes from the first element that a view reaches to the last, and where they start.

@@ -32,7 +32,7 @@ impl Engine {
     pub async fn probe(&self) -> Result<()> {
         self.probe_compiler().await?;
         let gathered = self.probe_rows().await;
-        self.pool().trim();
+        self.context().pool.trim();
         let gathered = gathered?;
         let expected = IDS.iter().flat_map(|&id| {
             let row = usize::try_from(id).ok().filter(|&row| row < ROWS);

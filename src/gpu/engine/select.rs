@@ -1,12 +1,92 @@
-//! Chooses an adapter: by name, or the first that runs gathers.
+//! Engines with a device of their own: on an adapter by name, or on the first that runs gathers.
 //!
-//! Called by what makes engines and by `Executor::auto`. Whether an adapter runs gathers is for
-//! `probe` to say.
+//! Called by users and by `Executor::auto`. Whether an adapter runs gathers is for `probe` to say.
 
 use crate::error::{Error, Result};
 use crate::gpu::adapter::{self, AdapterSummary};
 use crate::gpu::engine::{Engine, Options};
+use crate::gpu::needs;
 use crate::gpu::pipeline::Fault;
+use crate::gpu::scope::one_line;
+
+impl Engine {
+    /// An engine with a device of its own: on the first adapter whose name contains `wanted` or
+    /// whose API is `wanted` (`vulkan`, `metal`, `dx12`, `gl`), if it compiles gathers; without a
+    /// name, on the fastest kind of all that [run](Engine::probe) them.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NoAdapter`] with the adapters there are, [`Error::AdapterLacks`],
+    /// [`Error::RequestDevice`]; without a name, [`Error::NoUsableAdapter`] with what each lacks.
+    pub async fn headless(wanted: Option<&str>) -> Result<Engine> {
+        Engine::headless_with(wanted, Options::default()).await
+    }
+
+    /// [`Engine::headless`], with options.
+    ///
+    /// # Errors
+    ///
+    /// As [`Engine::headless`].
+    pub async fn headless_with(wanted: Option<&str>, options: Options) -> Result<Engine> {
+        Engine::choose(wanted, options, None).await
+    }
+
+    /// For tests only: [`Engine::headless`] with a fault in every shader, which the adapter must
+    /// then be refused for.
+    #[doc(hidden)]
+    pub async fn headless_with_fault(
+        wanted: Option<&str>,
+        fault: fn(String) -> String,
+    ) -> Result<Engine> {
+        Engine::choose(wanted, Options::default(), Some(fault)).await
+    }
+
+    async fn choose(
+        wanted: Option<&str>,
+        options: Options,
+        fault: Option<Fault>,
+    ) -> Result<Engine> {
+        if wanted.is_none() {
+            let (_, engine) = choose_usable(&options, fault).await?;
+            return Ok(engine);
+        }
+        // One that gives wrong results can be had, too: `verify` is there to say which.
+        let adapter = adapter::choose(wanted).await?;
+        let engine = Engine::open(&adapter, options, fault).await?;
+        engine.probe_compiler().await?;
+        Ok(engine)
+    }
+
+    /// An engine with a device of its own on `adapter`.
+    async fn open(
+        adapter: &wgpu::Adapter,
+        options: Options,
+        fault: Option<Fault>,
+    ) -> Result<Engine> {
+        let label = AdapterSummary::of(adapter).label();
+        if let Some(what) = adapter::missing(adapter) {
+            let adapter = label;
+            return Err(Error::AdapterLacks { adapter, what });
+        }
+        let descriptor = wgpu::DeviceDescriptor {
+            label: Some("wgpu-gather"),
+            required_features: needs::usable_features(adapter),
+            required_limits: needs::usable_limits(adapter),
+            ..Default::default()
+        };
+        let (device, queue) =
+            adapter
+                .request_device(&descriptor)
+                .await
+                .map_err(|error| Error::RequestDevice {
+                    adapter: label,
+                    reason: one_line(&error.to_string()),
+                })?;
+        let engine = Engine::make(device, queue, options, fault).await?;
+        engine.context().watch_loss();
+        Ok(engine)
+    }
+}
 
 /// The adapter that [`Engine::headless`](crate::gpu::Engine::headless) would take, for a device of
 /// one's own: with other features, for example.
@@ -16,11 +96,10 @@ use crate::gpu::pipeline::Fault;
 /// [`Error::NoAdapter`] with the adapters there are; without a name, [`Error::NoUsableAdapter`].
 /// (In a browser there is one adapter, and it gives one device; that is left to the caller.)
 pub async fn find_adapter(wanted: Option<&str>) -> Result<wgpu::Adapter> {
-    let instance = adapter::instance();
     if wanted.is_some() || cfg!(target_arch = "wasm32") {
-        return adapter::choose(&instance, wanted).await;
+        return adapter::choose(wanted).await;
     }
-    let (adapter, _) = choose_usable(&instance, &Options::default(), None).await?;
+    let (adapter, _) = choose_usable(&Options::default(), None).await?;
     Ok(adapter)
 }
 
@@ -38,7 +117,7 @@ pub struct ProbedAdapter {
 /// which [`Engine::headless`] takes only by name.
 pub async fn probe_adapters() -> Vec<ProbedAdapter> {
     let mut probed = Vec::new();
-    for adapter in adapter::enumerate(&adapter::instance()).await {
+    for adapter in adapter::enumerate().await {
         let opened = open_probed(&adapter, Options::default(), None).await;
         probed.push(ProbedAdapter {
             adapter: AdapterSummary::of(&adapter),
@@ -58,7 +137,7 @@ pub(crate) struct Found {
 }
 
 /// Tries `adapters` in order.
-pub(super) async fn first_usable(
+async fn first_usable(
     adapters: Vec<wgpu::Adapter>,
     options: &Options,
     fault: Option<Fault>,
@@ -80,7 +159,7 @@ pub(super) async fn first_usable(
 /// Tries the adapters that do not run shaders on the CPU. The label of the first that does is
 /// beside what comes of it.
 pub(crate) async fn first_usable_gpu(options: &Options) -> (Found, Option<String>) {
-    let adapters = adapter::enumerate(&adapter::instance()).await;
+    let adapters = adapter::enumerate().await;
     let (software, gpus): (Vec<_>, Vec<_>) = adapters
         .into_iter()
         .partition(|a| AdapterSummary::of(a).is_software());
@@ -108,13 +187,8 @@ fn lack(error: Error) -> String {
 }
 
 /// The first adapter that is found to run gathers, with an engine on it.
-pub(super) async fn choose_usable(
-    instance: &wgpu::Instance,
-    options: &Options,
-    fault: Option<Fault>,
-) -> Result<(wgpu::Adapter, Engine)> {
-    let Found { usable, lacking } =
-        first_usable(adapter::enumerate(instance).await, options, fault).await;
+async fn choose_usable(options: &Options, fault: Option<Fault>) -> Result<(wgpu::Adapter, Engine)> {
+    let Found { usable, lacking } = first_usable(adapter::enumerate().await, options, fault).await;
     usable.ok_or(match lacking.is_empty() {
         true => Error::NoAdapter {
             wanted: None,

@@ -1,8 +1,9 @@
 //! Host calls on tensors beyond the device's memory: params go through it segment by segment.
+//!
+//! Called by `execute`.
 
 use crate::error::Result;
 use crate::gpu::engine::Engine;
-use crate::gpu::execute::Host;
 use crate::gpu::recorder::{Placed, Recorder};
 use crate::gpu::sink::Sink;
 use crate::gpu::status::Status;
@@ -11,6 +12,15 @@ use crate::gpu::wait::Drive;
 use crate::plan::{
     Bounds, CheckPass, Part, Parts, Pass, Plan, Segment, StreamSizes, check_passes, passes,
 };
+
+/// What a call reads: of params and indices what their views reach, and at which byte of
+/// the data that starts.
+pub(super) struct Host<'a> {
+    pub(super) params: &'a [u8],
+    pub(super) params_at: usize,
+    pub(super) indices: &'a [u8],
+    pub(super) indices_at: usize,
+}
 
 /// Buffers that segments of the tensors go through.
 struct Windows {
@@ -29,7 +39,8 @@ impl Engine {
         sizes: StreamSizes,
         drive: Drive,
     ) -> Result<(), S::Error> {
-        let device = self.bounds();
+        let context = self.context();
+        let device = &context.bounds;
         let bounds = Bounds {
             params_bytes: device.params_bytes.min(sizes.params_bytes) & !15,
             indices_bytes: device.indices_bytes.min(sizes.indices_bytes) & !15,
@@ -38,7 +49,7 @@ impl Engine {
             alignment: 16,
             ..*device
         };
-        let recorder = Recorder::new(self, plan.clone())?;
+        let recorder = Recorder::new(context, plan.clone())?;
         let parts = Parts {
             params: &[line(host.params_at, host.params.len())],
             indices: &[line(host.indices_at, host.indices.len())],
@@ -49,9 +60,9 @@ impl Engine {
             self.stream_checks(&recorder, &checks, host, drive).await?;
         }
         let windows = Windows {
-            params: self.allocate("params", bounds.params_bytes, &[])?,
-            indices: self.allocate("indices", bounds.indices_bytes, &[])?,
-            output: self.allocate("output", bounds.pass_bytes + 32, &[])?,
+            params: context.allocate("params", bounds.params_bytes, &[])?,
+            indices: context.allocate("indices", bounds.indices_bytes, &[])?,
+            output: context.allocate("output", bounds.pass_bytes + 32, &[])?,
         };
         let all = passes(plan, parts, &bounds)?;
         for (n, pass) in all.iter().enumerate() {
@@ -62,7 +73,7 @@ impl Engine {
                 let width = plan.element_bytes();
                 let bytes = pass.elements.start * width..pass.elements.end * width;
                 let made = windows.output.located(pass.output_at);
-                sink.take(self, made, bytes, drive).await?;
+                sink.take(context, made, bytes, drive).await?;
             }
         }
         Ok(())
@@ -76,14 +87,16 @@ impl Engine {
         host: &Host<'_>,
         drive: Drive,
     ) -> Result<()> {
-        let silent = &mut |_, _| ();
+        let (context, silent) = (self.context(), &mut |_, _| ());
         if let Some(segment) = pass.params.first() {
             let bytes = segment_of(host.params, host.params_at, segment);
-            self.write(&windows.params, bytes, drive, silent).await?;
+            context.write(&windows.params, bytes, drive, silent).await?;
         }
         if let Some(segment) = pass.indices.as_ref().filter(|_| pass.first) {
             let bytes = segment_of(host.indices, host.indices_at, segment);
-            self.write(&windows.indices, bytes, drive, silent).await?;
+            context
+                .write(&windows.indices, bytes, drive, silent)
+                .await?;
         }
         let placed = Placed {
             params: windows.params.located(0),
@@ -96,12 +109,9 @@ impl Engine {
         pass.params.iter_mut().for_each(from_the_start);
         pass.indices.iter_mut().for_each(from_the_start);
         from_the_start(&mut pass.output);
-        self.submit(|encoder| {
-            let dispatches = recorder.copy(self, &placed, &pass)?;
-            self.scoped("a dispatch", || {
-                let mut pass = encoder.begin_compute_pass(&Default::default());
-                dispatches.iter().for_each(|d| d.record(&mut pass));
-            })
+        context.submit(|recording| {
+            let dispatches = recorder.copy(context, &placed, &pass)?;
+            recording.dispatch(context, &dispatches)
         })
     }
 
@@ -113,17 +123,18 @@ impl Engine {
         host: &Host<'_>,
         drive: Drive,
     ) -> Result<()> {
-        let status = Status::new(self, recorder.plan())?;
+        let context = self.context();
+        let status = Status::new(context, recorder.plan())?;
         status.clear()?;
         status.note_recording(); // the passes together look at each index once
         let most = passes.iter().map(|p| p.indices.size).max().unwrap_or(16);
-        let window = self.allocate("indices", most, &[])?;
+        let window = context.allocate("indices", most, &[])?;
         for pass in passes {
             let bytes = segment_of(host.indices, host.indices_at, &pass.indices);
-            self.write(&window, bytes, drive, &mut |_, _| ()).await?;
+            context.write(&window, bytes, drive, &mut |_, _| ()).await?;
             let mut pass = pass.clone();
             from_the_start(&mut pass.indices);
-            self.submit(|encoder| {
+            context.submit(|recording| {
                 let placed = Placed {
                     params: window.located(0),
                     indices: window.located(0),
@@ -131,11 +142,8 @@ impl Engine {
                     status: Some(&status),
                     count: None,
                 };
-                let dispatches = recorder.count(self, &placed, &status, &pass)?;
-                self.scoped("a dispatch", || {
-                    let mut pass = encoder.begin_compute_pass(&Default::default());
-                    dispatches.iter().for_each(|d| d.record(&mut pass));
-                })
+                let dispatches = recorder.count(context, &placed, &status, &pass)?;
+                recording.dispatch(context, &dispatches)
             })?;
         }
         status.read_driven(drive).await

@@ -1,0 +1,232 @@
+//! Tensors on the device whose element is known at run time: a width.
+//!
+//! Gathers and transfers work on these; `tensor` has the same with a type. Knows no plan.
+
+use std::ops::Range;
+
+use crate::error::{Error, Result, Role};
+use crate::gpu::status::Status;
+use crate::gpu::storage::{Located, Storage};
+use crate::shape::Layout;
+
+/// A [`DeviceTensor`](crate::gpu::DeviceTensor) whose element is known at run time only: as a
+/// gather moves bits, it is a width.
+///
+/// Made by [`Engine::upload_any`](crate::gpu::Engine::upload_any) and
+/// [`Engine::gather_any`](crate::gpu::Engine::gather_any), around a buffer of the caller
+/// ([`AnyDeviceTensor::wrap`]), or from a typed tensor; `DeviceTensor::try_from` gives a typed one
+/// back. Cloning it and making views of it copy nothing.
+///
+/// ```no_run
+/// # async fn rows(engine: wgpu_gather::gpu::Engine, bytes: &[u8]) -> wgpu_gather::Result<()> {
+/// use wgpu_gather::{DType, IndexType, Layout, Op, Params, Rules};
+///
+/// // What a file says: 100 rows of 4 elements.
+/// let dtype = DType::BF16;
+/// let table = Params::new(bytes, dtype.bytes(), Layout::contiguous(&[100, 4]))?;
+/// let table = engine.upload_any(&table).await?;
+/// let ids = Params::new(&[7, 0, 0, 0, 9, 0, 0, 0], 4, Layout::contiguous(&[2]))?;
+/// let ids = engine.upload_any(&ids).await?;
+///
+/// let (op, rules) = (Op::gather(0), Rules::default());
+/// let rows = engine.gather_any(op, &rules, &table, &ids, IndexType::U32)?;
+/// let mut bytes = vec![0; 2 * 4 * dtype.bytes()];
+/// engine.download_bytes(&rows, &mut bytes).await?;
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug, Clone)]
+pub struct AnyDeviceTensor {
+    storage: Storage,
+    layout: Layout,
+    element_bytes: usize,
+    /// Where the gathers that made this tensor counted bad indices, the earliest first.
+    statuses: Vec<Status>,
+}
+
+impl AnyDeviceTensor {
+    /// A tensor in the caller's buffer. Position 0 of `layout` is the start of `slice`, which is a
+    /// multiple of the largest of 1, 2, 4 and 8 that divides `element_bytes`.
+    ///
+    /// # Errors
+    ///
+    /// As [`DeviceTensor::wrap`](crate::gpu::DeviceTensor::wrap).
+    pub fn wrap(
+        slice: wgpu::BufferSlice<'_>,
+        element_bytes: usize,
+        layout: Layout,
+    ) -> Result<Self> {
+        let alignment = 1 << element_bytes.trailing_zeros().min(3);
+        AnyDeviceTensor::wrap_aligned(slice, element_bytes, alignment, layout)
+    }
+
+    pub(super) fn wrap_aligned(
+        slice: wgpu::BufferSlice<'_>,
+        element_bytes: usize,
+        alignment: usize,
+        layout: Layout,
+    ) -> Result<Self> {
+        let (buffer, offset) = (slice.buffer(), slice.offset());
+        if !buffer.usage().contains(wgpu::BufferUsages::STORAGE) {
+            return Err(Error::TensorUsage { usage: "STORAGE" });
+        }
+        if element_bytes == 0 {
+            return Err(Error::ZeroSizedElement { role: Role::Params });
+        }
+        if !offset.is_multiple_of(alignment as u64) {
+            return Err(Error::TensorMisaligned { offset, alignment });
+        }
+        let beyond = |needed| Error::TensorBeyondBuffer {
+            shape: layout.shape().to_vec(),
+            needed,
+            got: slice.size(),
+        };
+        let len = slice.size() / element_bytes as u64;
+        let needed = needed(&layout, element_bytes);
+        layout
+            .check_within(Role::Params, usize::try_from(len).unwrap_or(usize::MAX))
+            .map_err(|_| beyond(needed))?;
+        // Shaders see whole words: the last one must lie in the buffer.
+        let end = (offset + needed).next_multiple_of(4);
+        if end > buffer.size() && !layout.is_empty() {
+            return Err(beyond(end - offset));
+        }
+        let storage = Storage::wrapped(buffer, offset);
+        Ok(AnyDeviceTensor::new(storage, layout, element_bytes))
+    }
+
+    pub(super) fn new(storage: Storage, layout: Layout, element_bytes: usize) -> Self {
+        AnyDeviceTensor {
+            storage,
+            layout,
+            element_bytes,
+            statuses: Vec::new(),
+        }
+    }
+
+    /// Bytes of one element.
+    pub fn element_bytes(&self) -> usize {
+        self.element_bytes
+    }
+
+    /// The extent of each dim.
+    pub fn shape(&self) -> &[usize] {
+        self.layout.shape()
+    }
+
+    /// Shape, strides and offset, in elements.
+    pub fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    /// The buffer, or the first one: see [`AnyDeviceTensor::parts`]. Once it was handed out, the
+    /// engine will not use it again for other tensors.
+    pub fn buffer(&self) -> &wgpu::Buffer {
+        let mut owned = self.storage.owned();
+        owned.next().expect("a tensor has a buffer").share()
+    }
+
+    /// The buffer from position 0 of the layout on, as [`AnyDeviceTensor::buffer`] gives it.
+    pub fn buffer_slice(&self) -> wgpu::BufferSlice<'_> {
+        let mut parts = self.parts();
+        parts.next().expect("a tensor has a buffer")
+    }
+
+    /// Where the data lies, in order. In more than one buffer, if the tensor was made by the engine
+    /// and is larger than the device's `max_buffer_size`.
+    pub fn parts(&self) -> impl Iterator<Item = wgpu::BufferSlice<'_>> {
+        self.storage.parts().map(|(owned, part)| {
+            let before = part.start.min(0).unsigned_abs();
+            let start = part.offset + before;
+            owned.share().slice(start..part.offset + part.bytes)
+        })
+    }
+
+    /// The same elements in another shape: see [`Layout::reshape`].
+    ///
+    /// # Errors
+    ///
+    /// As [`Layout::reshape`].
+    pub fn reshape(&self, shape: &[usize]) -> Result<Self> {
+        Ok(self.view(self.layout.reshape(shape)?))
+    }
+
+    /// The dims in another order: see [`Layout::permute`].
+    ///
+    /// # Errors
+    ///
+    /// As [`Layout::permute`].
+    pub fn permute(&self, axes: &[usize]) -> Result<Self> {
+        Ok(self.view(self.layout.permute(axes)?))
+    }
+
+    /// A part of one dim: see [`Layout::slice`].
+    ///
+    /// # Errors
+    ///
+    /// As [`Layout::slice`].
+    pub fn slice(&self, axis: usize, range: Range<usize>) -> Result<Self> {
+        Ok(self.view(self.layout.slice(axis, range)?))
+    }
+
+    /// The tensor repeated along dims: see [`Layout::broadcast`].
+    ///
+    /// # Errors
+    ///
+    /// As [`Layout::broadcast`].
+    pub fn broadcast(&self, shape: &[usize]) -> Result<Self> {
+        Ok(self.view(self.layout.broadcast(shape)?))
+    }
+
+    fn view(&self, layout: Layout) -> Self {
+        AnyDeviceTensor {
+            layout,
+            ..self.clone()
+        }
+    }
+
+    /// Where the data lies, for the caller to use after the tensor is gone.
+    pub(super) fn shared(&self) -> Located<'_> {
+        self.storage.owned().for_each(|owned| {
+            owned.share();
+        });
+        self.storage.located(0)
+    }
+
+    pub(super) fn storage(&self) -> &Storage {
+        &self.storage
+    }
+
+    /// The layout from the first element that it reaches on, and where that lies.
+    pub(super) fn reached(&self) -> (Layout, Located<'_>) {
+        let first = self.layout.reached().map_or(0, |(first, _)| first);
+        let located = self.storage.located((first * self.element_bytes) as u64);
+        (self.layout.moved(first), located)
+    }
+
+    pub(super) fn statuses(&self) -> &[Status] {
+        &self.statuses
+    }
+
+    pub(super) fn set_statuses(&mut self, statuses: Vec<Status>) {
+        self.statuses = statuses;
+    }
+}
+
+impl AsRef<AnyDeviceTensor> for AnyDeviceTensor {
+    fn as_ref(&self) -> &AnyDeviceTensor {
+        self
+    }
+}
+
+/// Bytes from position 0 of the data to the end of the last element that is reached.
+fn needed(layout: &Layout, element_bytes: usize) -> u64 {
+    match layout.reached() {
+        Some((_, last)) => (last as u64)
+            .saturating_add(1)
+            .saturating_mul(element_bytes as u64),
+        // nothing, or beyond every address
+        None if layout.is_empty() => 0,
+        None => u64::MAX,
+    }
+}

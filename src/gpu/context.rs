@@ -1,0 +1,206 @@
+//! What all other files of `gpu` stand on: device, queue and limits, error scopes, compiled
+//! pipelines, and the data of the pool, of staging memory and of the poller.
+//!
+//! Made by `engine`; whatever outlives a call (a status, a prepared gather) holds it. It must never
+//! know a plan, a tensor or an engine.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use crate::error::{Error, Result};
+use crate::gpu::adapter::AdapterSummary;
+use crate::gpu::late::{Answers, Late};
+use crate::gpu::needs;
+use crate::gpu::pipeline::{Fault, Pipelines};
+#[cfg(not(target_arch = "wasm32"))]
+use crate::gpu::poller::Poller;
+use crate::gpu::pool::Pool;
+use crate::gpu::scope::scoped;
+use crate::gpu::staging::Staging;
+use crate::plan::{Bounds, MAX_SEGMENTS};
+
+/// A device with what is made for it once.
+#[derive(Debug)]
+pub(super) struct Context {
+    pub(super) device: wgpu::Device,
+    pub(super) queue: wgpu::Queue,
+    pub(super) limits: wgpu::Limits,
+    pub(super) bounds: Bounds,
+    pub(super) adapter: AdapterSummary,
+    pub(super) pipelines: Pipelines,
+    pub(super) pool: Pool,
+    pub(super) staging: Staging,
+    #[cfg(not(target_arch = "wasm32"))]
+    pub(super) poller: Poller,
+    /// What is bound where a kernel reads nothing.
+    pub(super) nothing: wgpu::Buffer,
+    pub(super) late: Late,
+    /// Why the device was lost, if it is known.
+    lost: Arc<Mutex<Option<String>>>,
+}
+
+/// What a context is made with besides its device.
+#[derive(Debug)]
+pub(super) struct Settings {
+    pub(super) pipeline_cache: Option<wgpu::PipelineCache>,
+    pub(super) max_unused_bytes: u64,
+    pub(super) max_pass_bytes: u64,
+    pub(super) fault: Option<Fault>,
+}
+
+impl Context {
+    pub(super) async fn new(
+        device: wgpu::Device,
+        queue: wgpu::Queue,
+        settings: Settings,
+    ) -> Result<Context> {
+        let limits = device.limits();
+        needs::check(&limits)?;
+        let bounds = bounds(&limits, settings.max_pass_bytes);
+        let late = Late::default();
+        let pipelines = scoped(&device, "the bind group layouts", || {
+            let (cache, fault) = (settings.pipeline_cache, settings.fault);
+            Pipelines::new(&device, bounds.segments as u32, late.clone(), cache, fault)
+        })
+        .await?;
+        let nothing = scoped(&device, "a buffer", || {
+            device.create_buffer(&wgpu::BufferDescriptor {
+                label: Some("wgpu-gather nothing"),
+                size: 16,
+                usage: wgpu::BufferUsages::STORAGE,
+                mapped_at_creation: false,
+            })
+        })
+        .await?;
+        Ok(Context {
+            adapter: AdapterSummary::new(&device.adapter_info(), &limits),
+            bounds,
+            device,
+            queue,
+            limits,
+            pipelines,
+            pool: Pool::new(settings.max_unused_bytes),
+            staging: Staging::default(),
+            #[cfg(not(target_arch = "wasm32"))]
+            poller: Poller::default(),
+            nothing,
+            late,
+            lost: Arc::default(),
+        })
+    }
+
+    /// Remembers why the device is lost. For a device of our own: the caller may want the callback.
+    pub(super) fn watch_loss(&self) {
+        let lost = Arc::clone(&self.lost);
+        self.device.set_device_lost_callback(move |_, message| {
+            *lost.lock().unwrap_or_else(PoisonError::into_inner) = Some(message);
+        });
+    }
+
+    /// Waits for what the device has still to say about the calls so far.
+    pub(super) async fn settle(&self) -> Result<()> {
+        self.settled(self.late.take()).await
+    }
+
+    /// Waits for what the device has still to say.
+    pub(super) async fn settled(&self, late: Answers) -> Result<()> {
+        let said = late.settle().await;
+        if let Err(Error::GpuOutOfMemory { .. }) = said {
+            self.pool.give_up();
+        }
+        // The scopes of a lost device close as if all were well.
+        self.check_alive().and(said)
+    }
+
+    /// Runs `work` on the device; wgpu's complaints come back as errors.
+    pub(super) fn scoped<T>(&self, what: &'static str, work: impl FnOnce() -> T) -> Result<T> {
+        let made = self.late.scoped(&self.device, what, work);
+        made.map_err(|error| match error {
+            Error::Gpu { reason, .. } if !self.answers() => Error::DeviceLost { reason },
+            other => other,
+        })
+    }
+
+    /// Whether the device still makes buffers that can be used. A lost device gives invalid ones
+    /// without a word, and what uses them is then refused for a reason that does not name it.
+    fn answers(&self) -> bool {
+        let probe = || {
+            let buffer = self.device.create_buffer(&wgpu::BufferDescriptor {
+                label: Some("wgpu-gather probe"),
+                size: 4,
+                usage: wgpu::BufferUsages::COPY_DST,
+                mapped_at_creation: false,
+            });
+            self.queue.write_buffer(&buffer, 0, &[0; 4]);
+        };
+        self.late.scoped(&self.device, "a probe", probe).is_ok()
+    }
+
+    /// The error for a device that stopped answering.
+    pub(super) fn lost(&self, symptom: &str) -> Error {
+        let reason = self.loss().unwrap_or_else(|| symptom.to_owned());
+        Error::DeviceLost { reason }
+    }
+
+    /// Fails if the device is known to be lost.
+    pub(super) fn check_alive(&self) -> Result<()> {
+        match self.loss() {
+            Some(reason) => Err(Error::DeviceLost { reason }),
+            None => Ok(()),
+        }
+    }
+
+    fn loss(&self) -> Option<String> {
+        let lost = self.lost.lock().unwrap_or_else(PoisonError::into_inner);
+        lost.clone()
+    }
+
+    /// A buffer of `bytes` bytes, in whole 16-byte vectors and never empty.
+    pub(super) fn create_buffer(
+        &self,
+        label: &'static str,
+        bytes: u64,
+        usage: wgpu::BufferUsages,
+    ) -> Result<wgpu::Buffer> {
+        let size = bytes.next_multiple_of(16).max(16);
+        let made = self.scoped(label, || {
+            self.device.create_buffer(&wgpu::BufferDescriptor {
+                label: Some(label),
+                size,
+                usage,
+                mapped_at_creation: false,
+            })
+        });
+        made.map_err(|error| match error {
+            Error::GpuOutOfMemory { .. } => Error::GpuOutOfMemory {
+                what: format!("{label} of {size} bytes"),
+            },
+            other => other,
+        })
+    }
+}
+
+/// What one dispatch can bind and run on a device with these limits, if it makes at most so many
+/// bytes of output.
+pub fn bounds(limits: &wgpu::Limits, pass_bytes: u64) -> Bounds {
+    let buffers = limits.max_storage_buffers_per_shader_stage as usize;
+    let binding = binding_limit(limits);
+    Bounds {
+        params_bytes: binding,
+        indices_bytes: binding,
+        output_bytes: binding,
+        segments: buffers.saturating_sub(2).clamp(1, MAX_SEGMENTS),
+        alignment: u64::from(limits.min_storage_buffer_offset_alignment).max(16),
+        pass_bytes: pass_bytes.max(16),
+        workgroups: limits.max_compute_workgroups_per_dimension,
+    }
+}
+
+/// The most bytes of a binding, in whole vectors. Byte positions in shaders stay below 2^31;
+/// bindings of 2 GiB are beyond Vulkan and DX12, of 4 GiB beyond what Metal computes.
+fn binding_limit(limits: &wgpu::Limits) -> u64 {
+    limits
+        .max_storage_buffer_binding_size
+        .min(limits.max_buffer_size)
+        .min(i32::MAX as u64)
+        & !15
+}

@@ -1,0 +1,328 @@
+//! Transfers of tensors, as an engine's methods.
+//!
+//! Which bytes of a tensor are transferred, and into what; `gpu::transfer` moves them.
+
+use std::ops::Range;
+
+use crate::element::{Element, elements_from_bits, zeroed_bits};
+use crate::error::{Error, Result, Role};
+use crate::gpu::any_tensor::AnyDeviceTensor;
+use crate::gpu::engine::Engine;
+use crate::gpu::storage::Storage;
+use crate::gpu::tensor::DeviceTensor;
+use crate::gpu::transfer::Progress;
+use crate::gpu::wait::Drive;
+use crate::index::{Index, IndexType};
+use crate::op::Op;
+use crate::rules::Rules;
+use crate::shape::Layout;
+use crate::tensor::{Params, Tensor, TensorView};
+
+impl Engine {
+    /// Uploads the part of a host tensor that its view reaches, and keeps its strides.
+    ///
+    /// Goes in chunks of 4 MiB through 16 MiB of staging memory, which the engine keeps.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::GpuOutOfMemory`], and the errors of the device.
+    pub async fn upload<T: Element>(&self, view: &TensorView<'_, T>) -> Result<DeviceTensor<T>> {
+        self.upload_driven(view, Drive::Aside, &mut |_, _| ()).await
+    }
+
+    /// [`Engine::upload`], calling `progress` with the bytes uploaded so far, and all.
+    ///
+    /// # Errors
+    ///
+    /// As [`Engine::upload`].
+    pub async fn upload_with_progress<T: Element>(
+        &self,
+        view: &TensorView<'_, T>,
+        mut progress: impl FnMut(u64, u64) + Send,
+    ) -> Result<DeviceTensor<T>> {
+        self.upload_driven(view, Drive::Aside, &mut progress).await
+    }
+
+    /// [`Engine::upload`] for elements that are known at run time; for indices, too: 4 or 8 bytes
+    /// each.
+    ///
+    /// # Errors
+    ///
+    /// As [`Engine::upload`].
+    pub async fn upload_any(&self, tensor: &Params<'_>) -> Result<AnyDeviceTensor> {
+        self.upload_any_driven(tensor, Drive::Aside, &mut |_, _| ())
+            .await
+    }
+
+    /// Uploads indices: the types of 8 and 16 bits are widened to 32.
+    ///
+    /// # Errors
+    ///
+    /// As [`Engine::upload`].
+    pub async fn upload_indices<I: Index>(
+        &self,
+        view: &TensorView<'_, I>,
+    ) -> Result<DeviceTensor<I::Wide>> {
+        self.upload_indices_driven(view, Drive::Aside).await
+    }
+
+    /// Downloads a tensor.
+    ///
+    /// If it was gathered under [`OutOfBounds::Error`](crate::OutOfBounds::Error), a bad index is
+    /// reported here, as the CPU path reports it.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::IndexOutOfBounds`]; [`Error::TensorUsage`] if a buffer of the caller lacks
+    /// `COPY_SRC`; [`Error::HostOutOfMemory`], [`Error::InvalidBits`], and the errors of the
+    /// device.
+    pub async fn download<T: Element>(&self, tensor: &DeviceTensor<T>) -> Result<Tensor<T>> {
+        self.download_driven(tensor, Drive::Aside, &mut |_, _| ())
+            .await
+    }
+
+    /// [`Engine::download`], calling `progress` with the bytes downloaded so far, and all.
+    ///
+    /// # Errors
+    ///
+    /// As [`Engine::download`].
+    pub async fn download_with_progress<T: Element>(
+        &self,
+        tensor: &DeviceTensor<T>,
+        mut progress: impl FnMut(u64, u64) + Send,
+    ) -> Result<Tensor<T>> {
+        self.download_driven(tensor, Drive::Aside, &mut progress)
+            .await
+    }
+
+    /// Downloads a tensor's elements, row-major, as bytes.
+    ///
+    /// # Errors
+    ///
+    /// As [`Engine::download`], and [`Error::DataLength`] if `output` has not as many bytes.
+    pub async fn download_bytes(
+        &self,
+        tensor: &impl AsRef<AnyDeviceTensor>,
+        output: &mut [u8],
+    ) -> Result<()> {
+        self.download_bytes_driven(tensor.as_ref(), output, Drive::Aside, &mut |_, _| ())
+            .await
+    }
+
+    /// Waits until the gathers that made `tensor` are done, and reports a bad index if their rules
+    /// ask for an error.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::IndexOutOfBounds`] of the first such gather, and the errors of the device.
+    pub async fn check(&self, tensor: &impl AsRef<AnyDeviceTensor>) -> Result<()> {
+        check(tensor.as_ref(), Drive::Aside).await
+    }
+}
+
+/// The blocking twins. In a browser nothing may block, so there they do not exist.
+#[cfg(not(target_arch = "wasm32"))]
+impl Engine {
+    /// [`Engine::upload`], blocking this thread.
+    ///
+    /// # Errors
+    ///
+    /// As [`Engine::upload`].
+    pub fn upload_blocking<T: Element>(&self, view: &TensorView<'_, T>) -> Result<DeviceTensor<T>> {
+        pollster::block_on(self.upload_driven(view, Drive::Here, &mut |_, _| ()))
+    }
+
+    /// [`Engine::upload_any`], blocking this thread.
+    ///
+    /// # Errors
+    ///
+    /// As [`Engine::upload_any`].
+    pub fn upload_any_blocking(&self, tensor: &Params<'_>) -> Result<AnyDeviceTensor> {
+        pollster::block_on(self.upload_any_driven(tensor, Drive::Here, &mut |_, _| ()))
+    }
+
+    /// [`Engine::upload_indices`], blocking this thread.
+    ///
+    /// # Errors
+    ///
+    /// As [`Engine::upload`].
+    pub fn upload_indices_blocking<I: Index>(
+        &self,
+        view: &TensorView<'_, I>,
+    ) -> Result<DeviceTensor<I::Wide>> {
+        pollster::block_on(self.upload_indices_driven(view, Drive::Here))
+    }
+
+    /// [`Engine::download`], blocking this thread.
+    ///
+    /// # Errors
+    ///
+    /// As [`Engine::download`].
+    pub fn download_blocking<T: Element>(&self, tensor: &DeviceTensor<T>) -> Result<Tensor<T>> {
+        pollster::block_on(self.download_driven(tensor, Drive::Here, &mut |_, _| ()))
+    }
+
+    /// [`Engine::download_bytes`], blocking this thread.
+    ///
+    /// # Errors
+    ///
+    /// As [`Engine::download_bytes`].
+    pub fn download_bytes_blocking(
+        &self,
+        tensor: &impl AsRef<AnyDeviceTensor>,
+        output: &mut [u8],
+    ) -> Result<()> {
+        let tensor = tensor.as_ref();
+        pollster::block_on(self.download_bytes_driven(tensor, output, Drive::Here, &mut |_, _| ()))
+    }
+
+    /// [`Engine::check`], blocking this thread.
+    ///
+    /// # Errors
+    ///
+    /// As [`Engine::check`].
+    pub fn check_blocking(&self, tensor: &impl AsRef<AnyDeviceTensor>) -> Result<()> {
+        pollster::block_on(check(tensor.as_ref(), Drive::Here))
+    }
+}
+
+impl Engine {
+    async fn upload_driven<T: Element>(
+        &self,
+        view: &TensorView<'_, T>,
+        drive: Drive,
+        progress: Progress<'_>,
+    ) -> Result<DeviceTensor<T>> {
+        let params = Params::try_from(view)?;
+        let made = self.upload_any_driven(&params, drive, progress).await;
+        made.map(DeviceTensor::of)
+    }
+
+    async fn upload_any_driven(
+        &self,
+        tensor: &Params<'_>,
+        drive: Drive,
+        progress: Progress<'_>,
+    ) -> Result<AnyDeviceTensor> {
+        let width = tensor.element_bytes();
+        let (layout, range) = reached(tensor.layout(), width);
+        let units = [row_elements(&layout) * width, width];
+        let bytes = &tensor.bytes()[range];
+        let storage = self.upload_to(bytes, &units, drive, progress).await?;
+        Ok(AnyDeviceTensor::new(storage, layout, width))
+    }
+
+    async fn upload_indices_driven<I: Index>(
+        &self,
+        view: &TensorView<'_, I>,
+        drive: Drive,
+    ) -> Result<DeviceTensor<I::Wide>> {
+        let (layout, range) = reached(view.layout(), 1);
+        let wide = I::widened(&view.data()[range]);
+        let width = I::TYPE.bytes();
+        let units = [row_elements(&layout) * width];
+        let storage = self.upload_to(&wide, &units, drive, &mut |_, _| ()).await?;
+        let any = AnyDeviceTensor::new(storage, layout, width);
+        Ok(DeviceTensor::of(any))
+    }
+
+    /// Uploads bytes into memory of their own, which breaks between units if it must.
+    async fn upload_to(
+        &self,
+        bytes: &[u8],
+        units: &[usize],
+        drive: Drive,
+        progress: Progress<'_>,
+    ) -> Result<Storage> {
+        let context = self.context();
+        let storage = context.allocate("tensor", bytes.len() as u64, units)?;
+        context.write(&storage, bytes, drive, progress).await?;
+        context.settle().await?;
+        Ok(storage)
+    }
+
+    async fn download_driven<T: Element>(
+        &self,
+        tensor: &DeviceTensor<T>,
+        drive: Drive,
+        progress: Progress<'_>,
+    ) -> Result<Tensor<T>> {
+        let len = crate::shape::elements(Role::Output, tensor.shape(), size_of::<T>())?;
+        let mut bits = zeroed_bits::<T>(Role::Output, len)?;
+        let output = bytemuck::cast_slice_mut(&mut bits);
+        self.download_bytes_driven(tensor.as_ref(), output, drive, progress)
+            .await?;
+        Tensor::new(tensor.shape(), elements_from_bits(Role::Output, bits)?)
+    }
+
+    async fn download_bytes_driven(
+        &self,
+        tensor: &AnyDeviceTensor,
+        output: &mut [u8],
+        drive: Drive,
+        progress: Progress<'_>,
+    ) -> Result<()> {
+        let width = tensor.element_bytes();
+        let expected = crate::shape::elements(Role::Output, tensor.shape(), width)? * width;
+        if output.len() != expected {
+            return Err(Error::DataLength {
+                role: Role::Output,
+                shape: tensor.shape().to_vec(),
+                expected,
+                got: output.len(),
+            });
+        }
+        tensor.storage().check_owner(self.context(), Role::Params)?;
+        check(tensor, drive).await?;
+        let packed = self.packed(tensor)?;
+        let located = packed.reached().1;
+        self.context().read(located, output, drive, progress).await
+    }
+
+    /// The tensor, if its elements lie row-major without gaps; else a copy in which they do.
+    ///
+    /// # Errors
+    ///
+    /// As [`Engine::gather`].
+    pub fn contiguous<T: Element>(&self, tensor: &DeviceTensor<T>) -> Result<DeviceTensor<T>> {
+        self.packed(tensor.as_ref()).map(DeviceTensor::of)
+    }
+
+    fn packed(&self, tensor: &AnyDeviceTensor) -> Result<AnyDeviceTensor> {
+        if tensor.layout().is_contiguous() {
+            return Ok(tensor.clone());
+        }
+        // An index tuple of no coordinates selects the whole tensor.
+        let (nothing, none) = (self.context().nothing.slice(..), Layout::contiguous(&[0]));
+        let nothing = AnyDeviceTensor::wrap(nothing, IndexType::I32.bytes(), none)?;
+        let (op, rules) = (Op::gather_nd(), Rules::default());
+        self.gather_any(op, &rules, tensor, &nothing, IndexType::I32)
+    }
+}
+
+/// Reports a bad index of the gathers that made `tensor`.
+async fn check(tensor: &AnyDeviceTensor, drive: Drive) -> Result<()> {
+    for status in tensor.statuses().iter().filter(|s| !s.is_clean()) {
+        status.read_driven(drive).await?;
+    }
+    Ok(())
+}
+
+/// The elements of a step of the outermost dim that is larger than 1: where a tensor that is too
+/// large for one buffer may best break.
+fn row_elements(layout: &Layout) -> usize {
+    let dims = layout.shape().iter().zip(layout.strides());
+    dims.filter(|&(&extent, _)| extent > 1)
+        .map(|(_, stride)| stride.unsigned_abs())
+        .max()
+        .unwrap_or(1)
+        .max(1)
+}
+
+/// The part of the data that `layout` reaches, in units of `unit`, and the layout within it.
+pub(super) fn reached(layout: &Layout, unit: usize) -> (Layout, Range<usize>) {
+    match layout.reached() {
+        None => (layout.clone(), 0..0),
+        Some((first, last)) => (layout.moved(first), first * unit..(last + 1) * unit),
+    }
+}

@@ -1,0 +1,110 @@
+//! The staging chunks of one transfer: a transfer of any size goes through a few.
+//!
+//! Used by `transfer`. Knows buffers, not tensors.
+
+use std::collections::VecDeque;
+
+use crate::error::{Error, Result};
+use crate::gpu::context::Context;
+#[cfg(not(target_arch = "wasm32"))]
+use crate::gpu::poller::Transfer;
+use crate::gpu::scope::one_line;
+use crate::gpu::staging::{Direction, RING, chunk_bytes};
+use crate::gpu::wait::{Drive, Question};
+
+/// The chunks of one transfer, the oldest first, each with what it is for.
+pub(super) struct Ring<'c, D> {
+    context: &'c Context,
+    direction: Direction,
+    drive: Drive,
+    under_way: VecDeque<(wgpu::Buffer, Question<Mapped>, D)>,
+    #[cfg(not(target_arch = "wasm32"))]
+    _transfer: Option<Transfer>,
+}
+
+type Mapped = std::result::Result<(), wgpu::BufferAsyncError>;
+
+impl<'c, D> Ring<'c, D> {
+    pub(super) fn new(context: &'c Context, direction: Direction, drive: Drive) -> Self {
+        Ring {
+            context,
+            direction,
+            drive,
+            under_way: VecDeque::with_capacity(RING),
+            #[cfg(not(target_arch = "wasm32"))]
+            _transfer: drive.transfer(context),
+        }
+    }
+
+    /// Whether a chunk must be finished before another is taken.
+    pub(super) fn is_full(&self) -> bool {
+        self.under_way.len() == RING
+    }
+
+    /// Whether chunks are under way.
+    pub(super) fn is_busy(&self) -> bool {
+        !self.under_way.is_empty()
+    }
+
+    /// A chunk that nobody uses.
+    pub(super) fn take(&self) -> Result<wgpu::Buffer> {
+        if let Some(chunk) = self.context.staging.take(self.direction) {
+            return Ok(chunk);
+        }
+        self.context.scoped(self.direction.what(), || {
+            self.context.device.create_buffer(&wgpu::BufferDescriptor {
+                label: Some("wgpu-gather staging"),
+                size: chunk_bytes(&self.context.limits) as u64,
+                usage: self.direction.usage(),
+                mapped_at_creation: matches!(self.direction, Direction::Up),
+            })
+        })
+    }
+
+    /// Submits `encoder`, which copies to or from `chunk`, and asks for `bytes` bytes of it to be
+    /// mapped.
+    pub(super) fn submit(
+        &mut self,
+        encoder: wgpu::CommandEncoder,
+        chunk: wgpu::Buffer,
+        bytes: u64,
+        duty: D,
+    ) -> Result<()> {
+        let context = self.context;
+        let question = context.scoped(self.direction.what(), || {
+            let submitted = context.queue.submit([encoder.finish()]);
+            Question::ask(submitted, |answer| {
+                chunk.map_async(self.direction.mode(), ..bytes, answer);
+            })
+        })?;
+        let question = question.with_late(context);
+        self.under_way.push_back((chunk, question, duty));
+        Ok(())
+    }
+
+    /// Waits for the oldest chunk: `use_it` reads it, if there is one under way.
+    pub(super) async fn finish_one(
+        &mut self,
+        use_it: impl FnOnce(&wgpu::Buffer, D) -> Result<()>,
+    ) -> Result<()> {
+        let Some((chunk, question, duty)) = self.under_way.pop_front() else {
+            return Ok(());
+        };
+        let mapped = question.answer(self.context, self.drive).await?;
+        mapped.map_err(|_| self.context.lost("a buffer could not be mapped"))?;
+        use_it(&chunk, duty)?;
+        if let Direction::Down = self.direction {
+            chunk.unmap();
+        }
+        self.context.staging.recycle(self.direction, chunk);
+        Ok(())
+    }
+}
+
+/// wgpu's error for a range that is not mapped.
+pub(super) fn not_mapped(direction: Direction) -> impl Fn(wgpu::MapRangeError) -> Error {
+    move |error| Error::Gpu {
+        what: direction.what(),
+        reason: one_line(&error.to_string()),
+    }
+}

@@ -1,0 +1,102 @@
+//! What an engine promises besides results: what it submits, keeps and starts.
+
+use wgpu_gather::gpu::{DeviceTensor, Engine, Options};
+use wgpu_gather::{Error, Layout, Op, Rules, Tensor, wgpu};
+
+use crate::common::{block_on, buffer_with, bytes_of, engines, fresh_device};
+
+fn engine_with(engine: &Engine, options: Options) -> Engine {
+    let (device, queue) = fresh_device(engine, wgpu::Limits::downlevel_defaults());
+    block_on(Engine::with_options(device, queue, options)).expect("an engine")
+}
+
+#[test]
+fn a_batch_that_fails_submits_nothing() {
+    for engine in engines() {
+        let mut options = Options::default();
+        options.max_pass_bytes = 1024; // the first gather takes many submissions
+        let engine = engine_with(engine, options);
+        let table: Vec<u32> = (0..4096).collect();
+        let table = Tensor::new(&[4096], table).unwrap();
+        let ids = engine.upload_blocking(&table.view()).unwrap();
+        let buffer = buffer_with(&engine, &[0xa5; 4096 * 4]);
+        let mut rows =
+            DeviceTensor::<u32>::wrap(buffer.slice(..), Layout::contiguous(&[4096])).unwrap();
+        let (op, rules) = (Op::gather(0), Rules::ONNX);
+        let run = |rows: &mut DeviceTensor<u32>, axis| {
+            engine.batch(|batch| {
+                batch.gather_into(op, &rules, &ids, &ids, rows)?;
+                batch.gather(Op::gather(axis), &rules, &ids, &ids)
+            })
+        };
+        assert!(matches!(
+            run(&mut rows, 7),
+            Err(Error::AxisOutOfRange { .. })
+        ));
+        // What was not submitted counts no bad index.
+        assert_eq!(engine.check_blocking(&rows), Ok(()));
+        let poison = bytes_of(&engine, &buffer);
+        assert!(poison.iter().all(|&b| b == 0xa5), "a part was submitted");
+        assert!(run(&mut rows, 0).is_ok());
+        let bytes: &[u8] = bytemuck::cast_slice(table.data());
+        assert!(bytes_of(&engine, &buffer) == bytes, "it was not submitted");
+    }
+}
+
+#[test]
+fn no_more_is_kept_than_the_options_say() {
+    assert_eq!(Options::default().max_unused_bytes, 256 << 20);
+    for engine in engines() {
+        let mut options = Options::default();
+        options.max_unused_bytes = 5000;
+        let engine = engine_with(engine, options);
+        let upload = || {
+            let tensor = Tensor::new(&[1024], vec![1u32; 1024]).unwrap();
+            engine.upload_blocking(&tensor.view()).unwrap()
+        };
+        drop([upload(), upload()]);
+        assert_eq!(engine.unused_bytes(), 4096);
+    }
+}
+
+#[test]
+fn a_transfer_starts_one_thread_at_most() {
+    for engine in engines() {
+        let engine = engine_with(engine, Options::default());
+        // 24 chunks.
+        let tensor = Tensor::new(&[24 << 20], vec![7u32; 24 << 20]).unwrap();
+        let there = block_on(engine.upload(&tensor.view())).unwrap();
+        let uploaded = engine.polling_threads_started();
+        assert!(uploaded <= 1, "{uploaded} threads");
+        let back = block_on(engine.download(&there)).unwrap();
+        let downloaded = engine.polling_threads_started();
+        assert!(downloaded <= uploaded + 1, "{downloaded} threads");
+        assert!(back == tensor, "the bytes come back");
+        // A thread that blocks polls itself.
+        engine.download_blocking(&there).unwrap();
+        assert_eq!(engine.polling_threads_started(), downloaded);
+    }
+}
+
+/// Downloads under way on several threads, as the device is lost.
+#[test]
+fn a_lost_device_ends_all_waits() {
+    for engine in engines() {
+        let engine = engine_with(engine, Options::default());
+        let tensor = Tensor::new(&[8 << 20], vec![7u32; 8 << 20]).unwrap();
+        let there = engine.upload_blocking(&tensor.view()).unwrap();
+        std::thread::scope(|scope| {
+            let downloads: Vec<_> = (0..3)
+                .map(|_| scope.spawn(|| block_on(engine.download(&there)).map(|_| ())))
+                .collect();
+            engine.device().destroy();
+            for download in downloads {
+                let ended = download.join().expect("no panic");
+                let lost = matches!(ended, Err(Error::DeviceLost { .. }));
+                assert!(lost || ended.is_ok(), "{ended:?}");
+            }
+        });
+        let ended = block_on(engine.download(&there)).map(|_| ());
+        assert!(matches!(ended, Err(Error::DeviceLost { .. })), "{ended:?}");
+    }
+}
