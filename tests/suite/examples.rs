@@ -52,7 +52,7 @@ fn all_text(output: &Output) -> String {
 #[test]
 fn examples_find_their_results_right() {
     let names = names();
-    assert!(names.len() >= 5, "{names:?}");
+    assert!(names.len() >= 6, "{names:?}");
     let apis: BTreeSet<_> = engines()
         .iter()
         .map(|e| e.adapter().api.to_string())
@@ -75,6 +75,19 @@ fn examples_find_their_results_right() {
     let picture = scratch.join("target/image_remap.png");
     assert!(apis.is_empty() || picture.exists(), "{}", picture.display());
     std::fs::remove_dir_all(&scratch).expect("the folder was ours");
+}
+
+/// The README's program is an example, and so run.
+#[test]
+fn the_program_of_the_readme_is_the_example_lookup() {
+    let read = |path: &str| {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(path);
+        std::fs::read_to_string(path).expect("a text")
+    };
+    let example = read("examples/lookup.rs");
+    let (_, program) = example.split_once("\n\n").expect("its documentation");
+    assert!(program.contains("fn main"), "{program}");
+    assert!(read("README.md").contains(program), "{program}");
 }
 
 #[test]
