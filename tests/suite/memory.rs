@@ -13,8 +13,6 @@ use wgpu_gather::{Error, IndexType, Indices, Layout, Op, Params, Plan, Rules, wg
 use crate::common::{block_on, engines};
 
 const CHILD: &str = "GATHER_OUT_OF_MEMORY_CHILD";
-/// The address space of that process.
-const KIB: usize = 6_000_000;
 const DONE: &str = "out of memory, and well again";
 
 #[test]
@@ -22,14 +20,18 @@ fn out_of_memory_is_an_error_and_the_device_works_afterwards() {
     if std::env::var_os(CHILD).is_some() {
         return fill_up_and_recover();
     }
-    if !engines().iter().any(software_vulkan) {
+    let Some(engine) = engines().iter().find(|engine| software_vulkan(engine)) else {
         println!("SKIPPED: out of memory, as this machine has no software Vulkan adapter");
+        return;
+    };
+    if !reports_lack_of_memory(&engine.adapter().driver) {
+        println!("SKIPPED: out of memory, which this driver does not report");
         return;
     }
     let this = std::env::current_exe().expect("the test's own path");
     let test = "memory::out_of_memory_is_an_error_and_the_device_works_afterwards";
     let child = Command::new("sh")
-        .args(["-c", &format!("ulimit -v {KIB} && exec \"$0\" \"$@\"")])
+        .args(["-c", "ulimit -v 6000000 && exec \"$0\" \"$@\""])
         .arg(this)
         .args(["--exact", test, "--nocapture"])
         .env(CHILD, "1")
@@ -45,6 +47,17 @@ fn software_vulkan(engine: &Engine) -> bool {
     engine.adapter().api == wgpu::Backend::Vulkan && engine.adapter().is_software()
 }
 
+/// Newer lavapipes do not look whether the system gave them memory: they take the error for an
+/// address, and crash where it is used (seen with Mesa 25.0.7 and 26.1.6; 22.3.6 looks).
+fn reports_lack_of_memory(driver: &str) -> bool {
+    let version = driver.split("Mesa ").nth(1).unwrap_or_default();
+    let major = version
+        .split('.')
+        .next()
+        .and_then(|n| n.parse::<u32>().ok());
+    major.is_none_or(|major| major < 25)
+}
+
 fn fill_up_and_recover() {
     let engine = block_on(Engine::headless(Some("vulkan"))).expect("an engine");
     // 100 MiB of zeros from one.
@@ -56,17 +69,10 @@ fn fill_up_and_recover() {
     let plan = Plan::of(Op::gather(0), &Rules::ONNX, &params, &indices).expect("a plan");
     let mut output = vec![0; plan.output_bytes()];
 
-    // Buffers leave no room in the device's allocator, and the rest of the address space goes but
-    // for what the process needs besides, which is less than the output.
     let mut hoard = Vec::new();
-    while address_space_left() > 400 << 20 {
-        match allocate(engine.device(), 96 << 20) {
-            Some(buffer) => hoard.push(buffer),
-            None => break,
-        }
+    while let Some(buffer) = allocate(engine.device(), 96 << 20) {
+        hoard.push(buffer);
     }
-    let rest = address_space_left().saturating_sub(80 << 20);
-    let rest = std::hint::black_box(Vec::<u8>::with_capacity(rest));
     let full = engine.execute_blocking(&plan, &params, &indices, &mut output);
     // 100 MiB, rounded up to one of the sizes that buffers come in.
     assert_eq!(
@@ -75,19 +81,12 @@ fn fill_up_and_recover() {
             what: "output of 109051904 bytes".to_owned()
         })
     );
-    drop((hoard, rest));
+    drop(hoard);
     let _ = engine.device().poll(wgpu::PollType::wait_indefinitely());
     let again = engine.execute_blocking(&plan, &params, &indices, &mut output);
     assert_eq!(again, Ok(()));
     assert!(output.chunks(4).all(|e| e == one));
     println!("{DONE}");
-}
-
-fn address_space_left() -> usize {
-    let status = std::fs::read_to_string("/proc/self/status").expect("its own status");
-    let line = status.lines().find_map(|l| l.strip_prefix("VmSize:"));
-    let taken = line.and_then(|l| l.trim().strip_suffix(" kB")?.parse::<usize>().ok());
-    (KIB - taken.expect("a size")) << 10
 }
 
 /// A buffer, unless memory is out.
