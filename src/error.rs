@@ -30,6 +30,7 @@ impl fmt::Display for OpKind {
 
 /// The part that a tensor plays in a gather.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Role {
     /// The tensor gathered from (ONNX: `data`, torch: `input`).
     Params,
@@ -37,6 +38,8 @@ pub enum Role {
     Indices,
     /// The tensor written.
     Output,
+    /// A tensor that has no part yet: what it is used for is not known where it is made.
+    Tensor,
 }
 
 impl fmt::Display for Role {
@@ -45,6 +48,7 @@ impl fmt::Display for Role {
             Role::Params => "params",
             Role::Indices => "indices",
             Role::Output => "output",
+            Role::Tensor => "tensor",
         })
     }
 }

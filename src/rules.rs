@@ -214,7 +214,7 @@ impl Rules {
         let coordinate = match self.out_of_bounds {
             OutOfBounds::Clip => index.clamp(0, extent - 1),
             OutOfBounds::Wrap => index.rem_euclid(extent),
-            _ => index,
+            OutOfBounds::Zero | OutOfBounds::Fill(_) | OutOfBounds::Error => index,
         };
         (0..extent)
             .contains(&coordinate)

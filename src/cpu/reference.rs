@@ -48,7 +48,12 @@ pub fn gather(
             None => {
                 match &rules.out_of_bounds {
                     OutOfBounds::Fill(fill) => element.copy_from_slice(fill.bytes()),
-                    _ => element.fill(0),
+                    OutOfBounds::Zero
+                    | OutOfBounds::Clip
+                    | OutOfBounds::Wrap
+                    | OutOfBounds::Error => {
+                        element.fill(0);
+                    }
                 }
                 any_bad = true;
             }
@@ -97,7 +102,7 @@ impl<'a> Definition<'a> {
         let rule = match self.rules.out_of_bounds {
             OutOfBounds::Clip => "clip",
             OutOfBounds::Wrap => "wrap",
-            _ => return Ok(()),
+            OutOfBounds::Zero | OutOfBounds::Fill(_) | OutOfBounds::Error => return Ok(()),
         };
         let op = self.op;
         match self.axes().find(|&axis| self.extent(axis) == 0) {
@@ -171,7 +176,7 @@ impl<'a> Definition<'a> {
     fn report(&self) -> Result<()> {
         let depth = match self.checked {
             Checked::GatherNd { depth, .. } => depth,
-            _ => 1,
+            Checked::Gather { .. } | Checked::GatherElements { .. } => 1,
         };
         let mut first: Option<BadIndex> = None;
         let mut last_bad_lookup = None;

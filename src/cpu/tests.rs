@@ -81,9 +81,9 @@ fn index_data(t: IndexType, count: usize, extent: i64, stray: usize) -> Vec<u8> 
     };
     let bytes = (0..count).flat_map(|n| value(n).to_ne_bytes()[..].to_vec());
     let narrow = (0..count).flat_map(|n| (value(n) as i32).to_ne_bytes()[..].to_vec());
-    let all = match t.bytes() {
-        8 => bytes.collect::<Vec<u8>>(),
-        _ => narrow.collect(),
+    let all = match t {
+        IndexType::I64 | IndexType::U64 => bytes.collect::<Vec<u8>>(),
+        IndexType::I32 | IndexType::U32 => narrow.collect(),
     };
     [vec![0], all].concat()
 }

@@ -190,7 +190,13 @@ impl Data {
             DType::U32 => (IndexType::U32, bytes.clone()),
             DType::I64 => (IndexType::I64, bytes.clone()),
             DType::U64 => (IndexType::U64, bytes.clone()),
-            _ => return None,
+            DType::Bool
+            | DType::F16
+            | DType::BF16
+            | DType::F32
+            | DType::F64
+            | DType::C64
+            | DType::C128 => return None,
         })
     }
 }

@@ -443,15 +443,15 @@ fn bad_tensors_are_named_before_anything_runs() {
     let table = [
         (
             text(Tensor::new(&[2, 3], vec![0u8; 5]).map(drop)),
-            "params: shape [2, 3] needs 6 elements, got 5",
+            "tensor: shape [2, 3] needs 6 elements, got 5",
         ),
         (
             text(TensorView::new(&[7], &data).map(drop)),
-            "params: shape [7] needs 7 elements, got 6",
+            "tensor: shape [7] needs 7 elements, got 6",
         ),
         (
             text(Tensor::<u64>::new(&[usize::MAX, 2], vec![]).map(drop)),
-            "params: shape [18446744073709551615, 2] with 8-byte elements needs more bytes than can be addressed",
+            "tensor: shape [18446744073709551615, 2] with 8-byte elements needs more bytes than can be addressed",
         ),
         (
             text(Layout::strided(&[2, 3], &[1], 0).map(drop)),
@@ -462,14 +462,14 @@ fn bad_tensors_are_named_before_anything_runs() {
                 Layout::strided(&[2, 3], &[3, 1], 1)
                     .and_then(|l| TensorView::strided(l, &data).map(drop)),
             ),
-            "params: a view of shape [2, 3], strides [3, 1] and offset 1 reaches outside its 6 elements",
+            "tensor: a view of shape [2, 3], strides [3, 1] and offset 1 reaches outside its 6 elements",
         ),
         (
             text(
                 Layout::strided(&[3], &[-1], 1)
                     .and_then(|l| TensorView::strided(l, &data).map(drop)),
             ),
-            "params: a view of shape [3], strides [-1] and offset 1 reaches outside its 6 elements",
+            "tensor: a view of shape [3], strides [-1] and offset 1 reaches outside its 6 elements",
         ),
         (
             text(Params::new(&[0; 7], 4, Layout::contiguous(&[1])).map(drop)),

@@ -8,6 +8,7 @@ mod common;
 mod counts;
 mod devices;
 mod documented;
+mod documents;
 mod elements;
 mod examples;
 mod faults;
