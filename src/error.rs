@@ -4,11 +4,14 @@
 
 use std::fmt;
 
+use crate::element::DType;
+
 /// The result of every fallible call of this crate.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// The operator without its attributes, as errors name it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
 pub enum OpKind {
     /// [`Op::Gather`](crate::Op::Gather).
     Gather,
@@ -238,6 +241,13 @@ pub enum Error {
         got: usize,
         /// Bytes of one element of params.
         expected: usize,
+    },
+
+    /// A name that no [`DType`](crate::DType) has.
+    #[error("unknown element type \"{name}\" (allowed: {})", DType::ALL.map(DType::name).join(", "))]
+    UnknownDType {
+        /// The name as given.
+        name: String,
     },
 
     /// A size does not fit the machine's address arithmetic.

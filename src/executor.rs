@@ -409,10 +409,7 @@ fn rules_for_positions(rules: &Rules) -> Rules {
         OutOfBounds::Zero | OutOfBounds::Fill(_) => OutOfBounds::Fill(Fill::new(NO_POSITION)),
         other => other.clone(),
     };
-    Rules {
-        out_of_bounds,
-        ..rules.clone()
-    }
+    rules.clone().with_out_of_bounds(out_of_bounds)
 }
 
 /// The values at the positions that were found. A device found them, so they are not trusted.

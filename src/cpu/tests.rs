@@ -240,10 +240,7 @@ fn long_rows() {
         let layout = Layout::contiguous(&[3, slice]);
         let params = Params::new(&bytes[1..], width, layout).unwrap();
         let fill: Vec<u8> = (1..=width as u8).collect();
-        let rules = Rules {
-            out_of_bounds: OutOfBounds::Fill(Fill::from_bytes(&fill)),
-            ..Rules::default()
-        };
+        let rules = Rules::default().with_out_of_bounds(OutOfBounds::Fill(Fill::from_bytes(&fill)));
         for ids in [&[2u32][..], &[3], &[1, 7, 0]] {
             let layout = Layout::contiguous(&[ids.len()]);
             let ids = Indices::new(bytemuck::cast_slice(ids), IndexType::U32, layout).unwrap();

@@ -4,6 +4,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use crate::element::DType;
+use crate::error::Error;
 use crate::index::{Index, IndexType};
 use crate::shape::checked_elements;
 
@@ -62,7 +63,7 @@ impl RawTensor {
                 .map(Values::Strings)
                 .ok_or_else(|| "a string tensor holds something else".to_owned());
         }
-        let dtype: DType = self.dtype.parse()?;
+        let dtype: DType = self.dtype.parse().map_err(|e: Error| e.to_string())?;
         let bytes = match &self.bits {
             Some(hex) => from_hex(hex, dtype.bytes())?,
             None => self.encode(dtype)?,

@@ -250,10 +250,7 @@ fn shapes() -> Vec<Bad> {
             )
         },
         Bad {
-            rules: Rules {
-                out_of_bounds: OutOfBounds::Fill(Fill::new(1.0f64)),
-                ..TF
-            },
+            rules: TF.with_out_of_bounds(OutOfBounds::Fill(Fill::new(1.0f64))),
             ..bad(
                 Op::gather(0),
                 &[2],
@@ -262,10 +259,7 @@ fn shapes() -> Vec<Bad> {
             )
         },
         Bad {
-            rules: Rules {
-                out_of_bounds: OutOfBounds::Fill(Fill::from_bytes(&[])),
-                ..TF
-            },
+            rules: TF.with_out_of_bounds(OutOfBounds::Fill(Fill::from_bytes(&[]))),
             ..bad(
                 Op::gather(0),
                 &[2],
@@ -540,10 +534,7 @@ fn an_output_that_no_host_can_hold_is_an_error() {
 fn what_shaders_cannot_carry_is_an_error_that_names_the_cpu_path() {
     let indices = Tensor::new(&[1], vec![0i32]).unwrap();
     let wide = Tensor::new(&[2], vec![[1u8; 257]; 2]).unwrap();
-    let rules = Rules {
-        out_of_bounds: OutOfBounds::Fill(Fill::new([7u8; 257])),
-        ..TF
-    };
+    let rules = TF.with_out_of_bounds(OutOfBounds::Fill(Fill::new([7u8; 257])));
     // 34 dims that no two of which merge: every second element of each
     let shape = [2usize; 20];
     let strides: Vec<isize> = (0..20).map(|n| 3isize.pow(n) % 1000).collect();

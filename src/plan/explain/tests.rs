@@ -85,10 +85,8 @@ fn the_lane_is_as_narrow_as_what_it_divides() {
     assert_eq!(limits(384, 4), []);
     let row = [LaneLimit::Row, LaneLimit::Coordinate(0)];
     assert_eq!(limits(6, 4), row);
-    let rules = Rules {
-        out_of_bounds: OutOfBounds::Fill(crate::Fill::from_bytes(&[1; 12])),
-        ..Rules::default()
-    };
+    let rules =
+        Rules::default().with_out_of_bounds(OutOfBounds::Fill(crate::Fill::from_bytes(&[1; 12])));
     let plan = plan(Op::gather(0), &rules, 12, &[100, 4], &[10]);
     let filled = Explanation::new(&plan, &LARGE).unwrap();
     assert_eq!(filled.dispatches[0].lane_limits, [LaneLimit::Fill]);

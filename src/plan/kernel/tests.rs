@@ -43,10 +43,8 @@ fn rows(row: usize, width: usize, starts: Starts) -> Kernel {
 #[test]
 fn a_fill_value_narrows_the_lane_only_if_it_does_not_repeat_in_it() {
     let lane = |width, row| {
-        let rules = Rules {
-            out_of_bounds: OutOfBounds::Fill(Fill::from_bytes(&vec![1; width])),
-            ..Rules::default()
-        };
+        let rules = Rules::default()
+            .with_out_of_bounds(OutOfBounds::Fill(Fill::from_bytes(&vec![1; width])));
         let params = Layout::contiguous(&[100, row]);
         let plan = plan(
             Op::gather(0),
