@@ -14,19 +14,20 @@ mod origin;
 mod passes;
 mod pieces;
 mod reason;
-mod traffic;
 
 pub use block::{GeometryBlock, MAX_COORDINATES, MAX_FILL_BYTES, MAX_LOOPS, MAX_SEGMENTS, Starts};
-pub use choice::{Form, KernelKind};
+pub use choice::{Form, KernelKind, Positions};
 pub use explain::{Dispatches, Explanation};
 pub use geometry::{Coordinate, Geometry, Loop};
 pub use host::{HostCall, HostReason, StreamSizes};
-pub use kernel::{Kernel, Positions, Work};
+pub use kernel::{Kernel, Work};
 pub use limit::{LimitBlock, Limited};
 pub use origin::{LoopDims, Origins};
 pub use passes::{Bounds, CheckPass, Part, Parts, Pass, Segment, check_passes, passes};
 pub use reason::{FormReason, KindReason, LaneLimit, NotFour, Reason};
-pub use traffic::{SECTOR_BYTES, Traffic};
+
+use geometry::Lowered;
+use origin::Origin;
 
 use crate::error::{BadIndex, Error, OpKind, Result, Role};
 use crate::index::IndexType;
@@ -60,6 +61,7 @@ pub struct Plan {
     output_bytes: usize,
     geometry: Geometry,
     lookups: Geometry,
+    origins: Vec<Origin>,
     params_layout: Layout,
     indices_layout: Layout,
     /// Whether the first dim of indices is the first of the output.
@@ -92,12 +94,11 @@ impl Plan {
         let output_shape = op.output_shape(params.shape(), indices.shape(), rules)?;
         let output_elements = elements(Role::Output, &output_shape, element_bytes)?;
         check_fill(kind, rules, element_bytes)?;
-        let (geometry, lookups) = if output_elements == 0 {
-            (Geometry::empty(), Geometry::empty())
-        } else {
-            geometry::lower(checked, params, indices)
+        let lowered = match output_elements {
+            0 => Lowered::empty(),
+            _ => geometry::lower(checked, params, indices),
         };
-        check_something_to_read(kind, rules, &geometry)?;
+        check_something_to_read(kind, rules, &lowered.geometry)?;
         Ok(Plan {
             op,
             rules: rules.clone(),
@@ -105,8 +106,9 @@ impl Plan {
             index_type,
             output_shape,
             output_bytes: output_elements * element_bytes,
-            geometry,
-            lookups,
+            geometry: lowered.geometry,
+            lookups: lowered.lookups,
+            origins: lowered.origins,
             params_layout: params.clone(),
             indices_layout: indices.clone(),
             leads,
@@ -177,6 +179,11 @@ impl Plan {
     /// The loop nest over the output.
     pub fn geometry(&self) -> &Geometry {
         &self.geometry
+    }
+
+    /// Where the loops over the output come from.
+    pub(crate) fn origins(&self) -> Origins {
+        Origins::new(&self.geometry.loops, &self.origins)
     }
 
     /// For tests only: plants a fault, which a check against the reference must then report.

@@ -3,11 +3,13 @@
 use anyhow::Result;
 use serde_json::{Value, json};
 use wgpu_gather::plan::{
-    Bounds, Dispatches, Explanation, HostCall, HostReason, LoopDims, Positions, Traffic,
+    Bounds, Dispatches, Explanation, HostCall, HostReason, LoopDims, Positions,
 };
 
 use crate::bench::case::Scaled;
+use crate::bench::traffic::Traffic;
 use crate::explain::Measured;
+use crate::explain::cost::Cost;
 use crate::explain::place::Place;
 use crate::rules;
 
@@ -16,6 +18,7 @@ pub(crate) fn of(
     scaled: &Scaled,
     place: &Place,
     explanation: &Explanation,
+    cost: &Cost,
     measured: Option<&Measured>,
 ) -> Result<Value> {
     let (case, plan) = (&scaled.case, &explanation.plan);
@@ -24,7 +27,7 @@ pub(crate) fn of(
         Some(measured) => {
             let mut value = serde_json::to_value(&measured.figures)?;
             value["adapter"] = json!(measured.adapter);
-            value["of_limit"] = json!(measured.of_limit(explanation));
+            value["of_limit"] = json!(measured.of_limit(cost));
             value
         }
         None => Value::Null,
@@ -52,9 +55,9 @@ pub(crate) fn of(
         "segments": explanation.segments,
         "check_passes": explanation.check_passes,
         "dispatches": explanation.dispatches.iter().map(dispatches).collect::<Vec<_>>(),
-        "bytes": traffic(&explanation.traffic),
-        "bandwidth_gb_per_s": explanation.bandwidth.map(|b| b / 1e9),
-        "expected_ms": explanation.expected_seconds().map(|s| s * 1e3),
+        "bytes": traffic(&cost.traffic),
+        "bandwidth_gb_per_s": cost.bandwidth.map(|b| b / 1e9),
+        "expected_ms": cost.seconds().map(|s| s * 1e3),
         "host_call": host_call(explanation),
         "measured": measured,
     }))

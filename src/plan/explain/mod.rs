@@ -5,8 +5,8 @@ mod text;
 use crate::error::{Error, Result};
 use crate::plan::choice::narrowest;
 use crate::plan::{
-    Bounds, HostCall, HostReason, Kernel, LaneLimit, LoopDims, Origins, Part, Parts, Pass, Plan,
-    Traffic, check_passes, passes,
+    Bounds, HostCall, HostReason, Kernel, LaneLimit, Origins, Part, Parts, Pass, Plan,
+    check_passes, passes,
 };
 
 /// The most passes that are worked out one by one.
@@ -33,7 +33,7 @@ const MAX_PASSES: u64 = 1 << 16;
 ///     pass_bytes: 1 << 30,
 ///     workgroups: 65_535,
 /// };
-/// let explanation = Explanation::new(&plan, &bounds)?.at_bandwidth(1e12);
+/// let explanation = Explanation::new(&plan, &bounds)?;
 /// assert_eq!(explanation.origins.loops[0].1.len(), 2); // dims 0 and 1 of indices are one loop
 /// let kernel = &explanation.dispatches[0].kernel;
 /// assert_eq!((kernel.kind.name(), kernel.lane_bytes), ("rows", 16));
@@ -56,10 +56,6 @@ pub struct Explanation {
     pub boxes: usize,
     /// The passes that look for bad indices, where they are reported.
     pub check_passes: usize,
-    /// The bytes to move, if indices are uniformly random.
-    pub traffic: Traffic,
-    /// The bandwidth of the memory, in bytes per second.
-    pub bandwidth: Option<f64>,
     /// The bytes of the device's memory that a host call may take for tensors.
     pub max_memory_bytes: u64,
     /// How a host call is made.
@@ -113,13 +109,11 @@ impl Explanation {
         let mut explanation = Explanation {
             plan: plan.clone(),
             bounds: *bounds,
-            origins: plan.origins()?,
+            origins: plan.origins(),
             dispatches: Vec::new(),
             segments: 0,
             boxes: 0,
             check_passes: 0,
-            traffic: Traffic::uniform(plan),
-            bandwidth: None,
             max_memory_bytes: u64::MAX,
             host_call,
             host_reason,
@@ -140,17 +134,6 @@ impl Explanation {
         self.max_memory_bytes = max_bytes;
         (self.host_call, self.host_reason) = self.plan.host_call_and_reason(max_bytes);
         self
-    }
-
-    /// The same, for a memory that moves so many bytes per second.
-    pub fn at_bandwidth(mut self, bytes_per_second: f64) -> Explanation {
-        self.bandwidth = Some(bytes_per_second);
-        self
-    }
-
-    /// The least time that moving the bytes takes, if the bandwidth is known.
-    pub fn expected_seconds(&self) -> Option<f64> {
-        self.bandwidth.map(|b| self.traffic.total() as f64 / b)
     }
 
     fn add(&mut self, passes: &[Pass]) -> Result<()> {
@@ -198,22 +181,6 @@ impl Explanation {
 }
 
 impl Plan {
-    /// Where its loops come from; nothing, for an empty output.
-    fn origins(&self) -> Result<Origins> {
-        if self.is_empty() {
-            return Ok(Origins::default());
-        }
-        let (params, indices) = (&self.params_layout, &self.indices_layout);
-        let checked = self
-            .op
-            .check(params.shape(), indices.shape(), &self.rules)?;
-        let mut origins = Origins::new(checked, params, indices);
-        // A scalar has a dim only while it is lowered.
-        let exists = |dims: &LoopDims| dims.indices.is_none_or(|d| d < indices.rank());
-        origins.dropped.retain(exists);
-        Ok(origins)
-    }
-
     /// The bytes from the start of params, indices and output to the last element reached.
     fn tensor_ends(&self) -> [u64; 3] {
         let end = |layout: &crate::Layout, width: usize| {

@@ -131,12 +131,9 @@ fn passes_beyond_number_are_refused_at_once() {
 }
 
 #[test]
-fn time_and_memory_follow_from_what_is_given() {
+fn the_host_call_follows_from_the_memory_given() {
     let explanation = rows(1024, 4, 1000);
-    assert_eq!(explanation.expected_seconds(), None);
-    let total = explanation.traffic.total() as f64;
-    let explanation = explanation.at_bandwidth(2e9).with_memory(1 << 20);
-    assert_eq!(explanation.expected_seconds(), Some(total / 2e9));
+    let explanation = explanation.with_memory(1 << 20);
     assert_eq!(explanation.host_reason, HostReason::MuchGathered);
     assert!(matches!(explanation.host_call, HostCall::Streamed(_)));
     let tiny = explanation.with_memory(1);
