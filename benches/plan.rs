@@ -5,11 +5,10 @@
 use std::hint::black_box;
 
 use criterion::{Criterion, criterion_group, criterion_main};
-use wgpu_gather::plan::{Bounds, Explanation};
-use wgpu_gather::{IndexType, Layout, Op, Plan, Rules};
+use wgpu_gather::{BindingLimits, Explanation, IndexType, Layout, Op, Plan, Rules};
 
 /// A device that binds all of these tensors at once.
-const LIMITS: Bounds = Bounds {
+const LIMITS: BindingLimits = BindingLimits {
     params_bytes: 1 << 30,
     indices_bytes: 1 << 30,
     output_bytes: 1 << 30,

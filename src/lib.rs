@@ -131,7 +131,7 @@
 //! # Limits
 //!
 //! The size of a tensor is not limited. Params, indices and output may each be larger than a binding
-//! of the device and than its `max_buffer_size`: they are bound as segments ([`plan::passes`]), and
+//! of the device and than its `max_buffer_size`: they are bound as segments, and
 //! a call between host tensors may be bounded in the memory it takes on the device
 //! (`gpu::Options::max_memory_bytes`). Beyond these limits a call is a typed error:
 //!
@@ -219,6 +219,8 @@ pub mod plan;
 mod rules;
 mod shape;
 mod tensor;
+#[cfg(all(test, feature = "gpu", feature = "verify"))]
+mod tests;
 #[cfg(feature = "verify")]
 pub mod verify;
 mod view;
@@ -231,7 +233,7 @@ pub use error::{BadIndex, Error, OpKind, Result, Role};
 pub use executor::{Auto, Executor};
 pub use index::{Index, IndexType};
 pub use op::Op;
-pub use plan::Plan;
+pub use plan::{BindingLimits, Explanation, Plan};
 pub use rules::{ElementsShapes, Fill, Negative, OutOfBounds, Rules};
 pub use shape::{Layout, checked_elements};
 pub use tensor::{Indices, Params, Tensor, TensorView};

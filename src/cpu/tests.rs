@@ -286,7 +286,9 @@ fn faulty_plans_read_nothing_outside() {
         let ids = Indices::new(ids, IndexType::U32, Layout::contiguous(&[2])).unwrap();
         let mut plan = Plan::of(op, &Rules::default(), &params, &ids).unwrap();
         assert!(gather::<u8>(&plan, &params, &ids).is_ok());
-        plan.plant_fault(|geometry| geometry.params_offset = 1);
+        let mut geometry = plan.geometry().clone();
+        geometry.params_offset = 1;
+        plan = plan.over(geometry);
         let read = std::panic::catch_unwind(|| gather::<u8>(&plan, &params, &ids));
         assert!(read.is_err(), "{read:?}");
     }

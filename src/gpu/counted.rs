@@ -30,7 +30,7 @@ pub(super) fn launch(
     limited: &Limited<'_>,
     (buffer, offset): Count<'_>,
 ) -> Result<(Dispatch, Launch)> {
-    let bounds = engine.bounds();
+    let bounds = engine.binding_limits();
     let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::INDIRECT;
     let arguments = engine.create_buffer("arguments", 12, usage)?;
     let launch = Launch {

@@ -15,7 +15,7 @@ use crate::gpu::select;
 use crate::gpu::shader::Specialisation;
 use crate::gpu::staging::Staging;
 use crate::gpu::storage::binding_limit;
-use crate::plan::{Bounds, MAX_SEGMENTS};
+use crate::plan::{BindingLimits, MAX_SEGMENTS};
 
 /// What an engine may be given besides its device.
 #[derive(Debug, Clone)]
@@ -73,7 +73,7 @@ struct Inner {
     device: wgpu::Device,
     queue: wgpu::Queue,
     limits: wgpu::Limits,
-    bounds: Bounds,
+    bounds: BindingLimits,
     adapter: AdapterSummary,
     pipelines: Pipelines,
     recorders: Recorders,
@@ -134,7 +134,7 @@ impl Engine {
         needs::check(&device.limits())?;
         let what = "the bind group layouts";
         let cache = options.pipeline_cache;
-        let segments = bounds(&device.limits(), 16).segments as u32;
+        let segments = binding_limits(&device.limits(), 16).segments as u32;
         let late = Late::default();
         let pipelines = scoped(&device, what, || {
             Pipelines::new(&device, segments, late.clone(), cache, fault)
@@ -152,7 +152,7 @@ impl Engine {
         let limits = device.limits();
         Ok(Engine(Arc::new(Inner {
             adapter: AdapterSummary::new(&device.adapter_info(), &limits),
-            bounds: bounds(&limits, options.max_pass_bytes),
+            bounds: binding_limits(&limits, options.max_pass_bytes),
             device,
             queue,
             limits,
@@ -272,7 +272,7 @@ impl Engine {
     /// The errors of the device.
     pub async fn warm_up(&self) -> Result<usize> {
         self.check_alive()?;
-        let all = Specialisation::all(self.bounds().segments as u32);
+        let all = Specialisation::all(self.binding_limits().segments as u32);
         for &specialisation in &all {
             self.pipelines().get(self.device(), specialisation)?;
         }
@@ -332,7 +332,7 @@ impl Engine {
     }
 
     /// What one dispatch can bind and run.
-    pub fn bounds(&self) -> &Bounds {
+    pub fn binding_limits(&self) -> &BindingLimits {
         &self.0.bounds
     }
 
@@ -419,9 +419,9 @@ impl Engine {
 
 /// What one dispatch can bind and run on a device with these limits, if it makes at most so many
 /// bytes of output.
-pub fn bounds(limits: &wgpu::Limits, pass_bytes: u64) -> Bounds {
+pub fn binding_limits(limits: &wgpu::Limits, pass_bytes: u64) -> BindingLimits {
     let buffers = limits.max_storage_buffers_per_shader_stage as usize;
-    Bounds {
+    BindingLimits {
         params_bytes: binding_limit(limits),
         indices_bytes: binding_limit(limits),
         output_bytes: binding_limit(limits),

@@ -27,7 +27,7 @@ mod probe;
 mod recorder;
 mod scope;
 mod select;
-mod shader;
+pub(crate) mod shader;
 mod sink;
 mod staging;
 mod status;
@@ -39,11 +39,12 @@ mod wait;
 
 pub use adapter::{AdapterSummary, adapters};
 pub use batch::Batch;
-pub use engine::{Engine, Options, WhenFull, bounds};
+pub use engine::{Engine, Options, WhenFull, binding_limits};
 pub use prepared::{BoundGather, Buffers, Prepared};
 pub(crate) use select::first_usable_gpu;
 pub use select::{ProbedAdapter, find_adapter, probe_adapters};
-pub use shader::{Specialisation, Stage};
+#[doc(hidden)]
+pub use shader::Specialisation;
 pub use status::Status;
 pub use tensor::DeviceTensor;
 pub(crate) use wait::Drive;

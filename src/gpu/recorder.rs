@@ -58,8 +58,13 @@ impl Recorder {
     pub(super) fn new(engine: &Engine, plan: Plan) -> Result<Self> {
         if !plan.is_empty() {
             let mut stages = Vec::new();
-            match Kernel::copy(&plan, Starts::default(), engine.bounds().workgroups) {
-                Ok(kernel) => stages.push(Specialisation::of(&plan, &kernel, 1, engine.bounds())),
+            match Kernel::copy(&plan, Starts::default(), engine.binding_limits().workgroups) {
+                Ok(kernel) => stages.push(Specialisation::of(
+                    &plan,
+                    &kernel,
+                    1,
+                    engine.binding_limits(),
+                )),
                 // It takes several passes, which depend on where the tensors lie.
                 Err(Error::TooMany { .. }) => {}
                 Err(error) => return Err(error),
@@ -96,13 +101,13 @@ impl Recorder {
             output: &placed.output.parts,
         };
         let mut dispatches = Vec::new();
-        for pass in passes(plan, parts, engine.bounds())? {
+        for pass in passes(plan, parts, engine.binding_limits())? {
             dispatches.extend(self.copy(engine, placed, &pass)?);
         }
         if let Some(status) = placed.status
             && plan.counts_bad_indices()
         {
-            for pass in check_passes(plan, parts.indices, engine.bounds())? {
+            for pass in check_passes(plan, parts.indices, engine.binding_limits())? {
                 dispatches.extend(self.count(engine, placed, status, &pass)?);
             }
         }
@@ -134,10 +139,10 @@ impl Recorder {
             return Ok(vec![self.bind(engine, placed, pass, &launch)?]);
         };
         let plan = self.plan.part(pass);
-        let kernel = Kernel::of_pass(&plan, pass, true, engine.bounds().workgroups)?;
+        let kernel = Kernel::of_pass(&plan, pass, true, engine.binding_limits().workgroups)?;
         let limited = self.limited(pass, &kernel)?;
         let segments = pass.params.len();
-        let stage = Specialisation::of(&plan, &kernel, segments, engine.bounds());
+        let stage = Specialisation::of(&plan, &kernel, segments, engine.binding_limits());
         let (limit, launch) = counted::launch(engine, stage, &kernel.block, &limited, count)?;
         Ok(vec![limit, self.bind(engine, placed, pass, &launch)?])
     }
@@ -198,9 +203,9 @@ impl Recorder {
             return Ok(found.clone());
         }
         let plan = self.plan.part(pass);
-        let kernel = Kernel::of_pass(&plan, pass, false, engine.bounds().workgroups)?;
+        let kernel = Kernel::of_pass(&plan, pass, false, engine.binding_limits().workgroups)?;
         let segments = pass.params.len();
-        let stage = Specialisation::of(&plan, &kernel, segments, engine.bounds());
+        let stage = Specialisation::of(&plan, &kernel, segments, engine.binding_limits());
         let made = Launch::new(engine, stage, &kernel.block, kernel.workgroups)?;
         if whole {
             let mut kept = kept();
@@ -221,7 +226,7 @@ impl Recorder {
         pass: &CheckPass,
     ) -> Result<Vec<Dispatch>> {
         let (workgroups, work, block) =
-            Kernel::check(&self.plan, pass, engine.bounds().workgroups)?;
+            Kernel::check(&self.plan, pass, engine.binding_limits().workgroups)?;
         let bindings = [
             (INDICES, placed.indices.binding(&pass.indices)),
             (STATUS, status.buffer().as_entire_binding()),
@@ -265,7 +270,7 @@ impl Recorder {
         let mut bytes = 0;
         let parts = dispatches.chunk_by(|before, _| {
             bytes += before.output_bytes();
-            let goes_on = bytes < engine.bounds().pass_bytes;
+            let goes_on = bytes < engine.binding_limits().pass_bytes;
             bytes *= u64::from(goes_on);
             goes_on
         });

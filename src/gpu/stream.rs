@@ -9,7 +9,7 @@ use crate::gpu::status::Status;
 use crate::gpu::storage::Storage;
 use crate::gpu::wait::Drive;
 use crate::plan::{
-    Bounds, CheckPass, Part, Parts, Pass, Plan, Segment, StreamSizes, check_passes, passes,
+    BindingLimits, CheckPass, Part, Parts, Pass, Plan, Segment, StreamSizes, check_passes, passes,
 };
 
 /// Buffers that segments of the tensors go through.
@@ -29,8 +29,8 @@ impl Engine {
         sizes: StreamSizes,
         drive: Drive,
     ) -> Result<(), S::Error> {
-        let device = self.bounds();
-        let bounds = Bounds {
+        let device = self.binding_limits();
+        let bounds = BindingLimits {
             params_bytes: device.params_bytes.min(sizes.params_bytes) & !15,
             indices_bytes: device.indices_bytes.min(sizes.indices_bytes) & !15,
             pass_bytes: device.output_bytes.min(sizes.output_bytes) & !15,

@@ -7,7 +7,7 @@ use crate::rules::OutOfBounds;
 
 /// The copy part of a kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum KernelKind {
+pub(crate) enum KernelKind {
     /// Rows of several lanes of 1, 2 or 4 words: `shaders/rows.wgsl`.
     Rows,
     /// One lane of 1, 2 or 4 words per lookup: `shaders/elements.wgsl`.
@@ -25,14 +25,14 @@ pub enum KernelKind {
 
 impl KernelKind {
     /// Whether it makes several words of the output at once, and so all of them or none.
-    pub fn is_fast(self) -> bool {
+    pub(crate) fn is_fast(self) -> bool {
         matches!(self, KernelKind::Runs | KernelKind::Packed4)
     }
 }
 
 /// How much of the general case a kernel is compiled for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Form {
+pub(crate) enum Form {
     /// At most one loop over rows, one coordinate; a bad index leaves zeros.
     Single,
     /// At most two loops over rows, one coordinate; a bad index leaves zeros.
@@ -49,7 +49,7 @@ pub enum Form {
 
 impl Form {
     /// All of them.
-    pub const ALL: [Form; 6] = [
+    pub(crate) const ALL: [Form; 6] = [
         Form::Single,
         Form::Nested2,
         Form::Nested4,
@@ -59,7 +59,7 @@ impl Form {
     ];
 
     /// How many loops over rows it has; `None`, if any number.
-    pub fn loops(self) -> Option<usize> {
+    pub(crate) fn loops(self) -> Option<usize> {
         match self {
             Form::Single => Some(1),
             Form::Nested2 | Form::Tuples2 | Form::Tuples3 => Some(2),
@@ -69,7 +69,7 @@ impl Form {
     }
 
     /// How many coordinates it has; `None`, if any number.
-    pub fn depth(self) -> Option<usize> {
+    pub(crate) fn depth(self) -> Option<usize> {
         match self {
             Form::Single | Form::Nested2 | Form::Nested4 => Some(1),
             Form::Tuples2 => Some(2),
@@ -81,7 +81,7 @@ impl Form {
 
 /// What the positions of a kernel in params are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Positions {
+pub(crate) enum Positions {
     /// Lanes of the one binding.
     Bound,
     /// Lanes from the first segment on, which fit 32 bits.

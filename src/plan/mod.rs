@@ -3,6 +3,15 @@
 //! `geometry` is the last file that knows operators. What comes after it ([`Plan`] and everything
 //! that executes one) sees loops, strides and coordinates only.
 
+#![cfg_attr(
+    not(feature = "gpu"),
+    allow(
+        dead_code,
+        unused_imports,
+        reason = "only a device runs the kernels, which explanations name all the same"
+    )
+)]
+
 mod block;
 mod choice;
 mod explain;
@@ -15,16 +24,18 @@ mod passes;
 mod pieces;
 mod reason;
 
-pub use block::{GeometryBlock, MAX_COORDINATES, MAX_FILL_BYTES, MAX_LOOPS, MAX_SEGMENTS, Starts};
-pub use choice::{Form, KernelKind, Positions};
+pub use block::{MAX_COORDINATES, MAX_FILL_BYTES, MAX_LOOPS};
 pub use explain::{Dispatches, Explanation};
 pub use geometry::{Coordinate, Geometry, Loop};
 pub use host::{HostCall, HostReason, StreamSizes};
-pub use kernel::{Kernel, Work};
-pub use limit::{LimitBlock, Limited};
 pub use origin::{LoopDims, Origins};
-pub use passes::{Bounds, CheckPass, Part, Parts, Pass, Segment, check_passes, passes};
-pub use reason::{FormReason, KindReason, LaneLimit, NotFour, Reason};
+pub use passes::BindingLimits;
+
+pub(crate) use block::{GeometryBlock, MAX_SEGMENTS, Starts};
+pub(crate) use choice::{Form, KernelKind, Positions};
+pub(crate) use kernel::Kernel;
+pub(crate) use limit::{LimitBlock, Limited};
+pub(crate) use passes::{CheckPass, Part, Parts, Pass, Segment, check_passes, passes};
 
 use geometry::Lowered;
 use origin::Origin;
@@ -186,12 +197,6 @@ impl Plan {
         Origins::new(&self.geometry.loops, &self.origins)
     }
 
-    /// For tests only: plants a fault, which a check against the reference must then report.
-    #[doc(hidden)]
-    pub fn plant_fault(&mut self, fault: impl FnOnce(&mut Geometry)) {
-        fault(&mut self.geometry);
-    }
-
     /// The loop nest over the lookups: each index tuple once, in row-major order of indices.
     /// Its loops have no stride in params.
     pub fn lookups(&self) -> &Geometry {
@@ -204,7 +209,7 @@ impl Plan {
     }
 
     /// Whether there are indices to count bad ones among, and the rules ask for that.
-    pub fn counts_bad_indices(&self) -> bool {
+    pub(crate) fn counts_bad_indices(&self) -> bool {
         self.reports_bad_indices() && !self.lookups.coordinates.is_empty()
     }
 
@@ -235,7 +240,7 @@ impl Plan {
     }
 
     /// The part of the plan that one pass executes.
-    pub fn part(&self, pass: &Pass) -> Plan {
+    pub(crate) fn part(&self, pass: &Pass) -> Plan {
         self.over(pass.geometry.clone())
     }
 

@@ -3,7 +3,7 @@
 use serde::Deserialize;
 use wasm_bindgen::JsValue;
 use wgpu_gather::{
-    DType, Fill, IndexType, Indices, Layout, Negative, Op, OutOfBounds, Params, Plan, Rules,
+    DType, Error, Fill, IndexType, Indices, Layout, Negative, Op, OutOfBounds, Params, Plan, Rules,
 };
 
 use crate::failure::{failure, not_a_call};
@@ -62,7 +62,7 @@ impl Call {
     pub(crate) fn dtype(&self) -> Result<DType, JsValue> {
         self.dtype
             .parse()
-            .map_err(|error: String| not_a_call(&error))
+            .map_err(|error: Error| not_a_call(&error.to_string()))
     }
 
     fn index_type(&self) -> Result<IndexType, JsValue> {

@@ -2,9 +2,8 @@
 
 use anyhow::Result;
 use serde_json::{Value, json};
-use wgpu_gather::plan::{
-    Bounds, Dispatches, Explanation, HostCall, HostReason, LoopDims, Positions,
-};
+use wgpu_gather::plan::{Dispatches, HostCall, HostReason, LoopDims};
+use wgpu_gather::{BindingLimits, Explanation};
 
 use crate::bench::case::Scaled;
 use crate::bench::traffic::Traffic;
@@ -35,7 +34,7 @@ pub(crate) fn of(
     Ok(json!({
         "for": place.label,
         "adapter": place.adapter,
-        "bounds": bounds(&explanation.bounds),
+        "bounds": bounds(&explanation.limits),
         "op": plan.op().to_string(),
         "axis": axis,
         "batch_dims": batch_dims,
@@ -63,7 +62,7 @@ pub(crate) fn of(
     }))
 }
 
-fn bounds(bounds: &Bounds) -> Value {
+fn bounds(bounds: &BindingLimits) -> Value {
     json!({
         "params_bytes": bounds.params_bytes,
         "indices_bytes": bounds.indices_bytes,
@@ -103,25 +102,19 @@ fn coordinates(explanation: &Explanation) -> Vec<Value> {
 }
 
 fn dispatches(dispatches: &Dispatches) -> Value {
-    let kernel = &dispatches.kernel;
-    let limits = dispatches.lane_limits.iter().map(ToString::to_string);
     json!({
         "count": dispatches.count,
-        "workgroups": kernel.workgroups,
+        "workgroups": dispatches.workgroups(),
         "segments": dispatches.segments,
         "first": dispatches.first,
         "box_bytes": dispatches.box_bytes,
-        "kernel": kernel.kind.name(),
-        "kernel_reason": kernel.reason.kind.to_string(),
-        "form": kernel.form.name(),
-        "form_reason": kernel.reason.form.text(kernel.form),
-        "lane_bytes": kernel.lane_bytes,
-        "lane_limits": limits.collect::<Vec<_>>(),
-        "positions": match kernel.positions {
-            Positions::Bound => "bound",
-            Positions::Segments => "segments",
-            Positions::Wide => "wide",
-        },
+        "kernel": dispatches.kernel_name(),
+        "kernel_reason": dispatches.kernel_reason(),
+        "form": dispatches.form_name(),
+        "form_reason": dispatches.form_reason(),
+        "lane_bytes": dispatches.lane_bytes(),
+        "lane_limits": dispatches.lane_limits(),
+        "positions": dispatches.positions(),
     })
 }
 

@@ -8,7 +8,7 @@ mod place;
 use std::fmt::Write;
 
 use anyhow::{Context, Result, bail};
-use wgpu_gather::plan::Explanation;
+use wgpu_gather::Explanation;
 
 use crate::answer::Answer;
 use crate::bench::case::Scaled;

@@ -4,8 +4,9 @@ mod text;
 
 use crate::error::{Error, Result};
 use crate::plan::choice::narrowest;
+use crate::plan::reason::LaneLimit;
 use crate::plan::{
-    Bounds, HostCall, HostReason, Kernel, LaneLimit, Origins, Part, Parts, Pass, Plan,
+    BindingLimits, HostCall, HostReason, Kernel, Origins, Part, Parts, Pass, Plan, Positions,
     check_passes, passes,
 };
 
@@ -15,16 +16,15 @@ const MAX_PASSES: u64 = 1 << 16;
 /// How a plan is executed, and why: printed as text, and with all of it in fields.
 ///
 /// ```
-/// use wgpu_gather::plan::{Bounds, Explanation};
-/// use wgpu_gather::{IndexType, Layout, Op, Plan, Rules};
+/// use wgpu_gather::{BindingLimits, Explanation, IndexType, Layout, Op, Plan, Rules};
 ///
 /// let plan = Plan::new(
 ///     Op::gather(0), &Rules::default(),
 ///     4, &Layout::contiguous(&[30522, 384]),
 ///     IndexType::I64, &Layout::contiguous(&[16, 512]),
 /// )?;
-/// // The limits that every device with WebGPU has; of a device: `Engine::bounds`.
-/// let bounds = Bounds {
+/// // The limits that every device with WebGPU has; of a device: `Engine::binding_limits`.
+/// let limits = BindingLimits {
 ///     params_bytes: 128 << 20,
 ///     indices_bytes: 128 << 20,
 ///     output_bytes: 128 << 20,
@@ -33,19 +33,20 @@ const MAX_PASSES: u64 = 1 << 16;
 ///     pass_bytes: 1 << 30,
 ///     workgroups: 65_535,
 /// };
-/// let explanation = Explanation::new(&plan, &bounds)?;
+/// let explanation = Explanation::new(&plan, &limits)?;
 /// assert_eq!(explanation.origins.loops[0].1.len(), 2); // dims 0 and 1 of indices are one loop
-/// let kernel = &explanation.dispatches[0].kernel;
-/// assert_eq!((kernel.kind.name(), kernel.lane_bytes), ("rows", 16));
+/// let dispatches = &explanation.dispatches[0];
+/// assert_eq!((dispatches.kernel_name(), dispatches.lane_bytes()), ("rows", 16));
 /// assert!(explanation.to_string().contains("rows, single, lanes of 16 bytes"));
 /// # Ok::<(), wgpu_gather::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Explanation {
     /// The plan.
     pub plan: Plan,
     /// What one dispatch may bind and run.
-    pub bounds: Bounds,
+    pub limits: BindingLimits,
     /// The loops, and the dims they come from.
     pub origins: Origins,
     /// The dispatches, those that are alike together; none for an empty output.
@@ -66,13 +67,14 @@ pub struct Explanation {
 
 /// Dispatches that are alike.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Dispatches {
     /// How many.
     pub count: usize,
     /// The kernel of the first; the others differ in offsets only.
-    pub kernel: Kernel,
+    kernel: Kernel,
     /// What keeps its lane from being wider; nothing, if it is as wide as there are.
-    pub lane_limits: Vec<LaneLimit>,
+    lane_limits: Vec<LaneLimit>,
     /// The segments of params that each binds.
     pub segments: usize,
     /// The bytes of the output that the boxes of the first have.
@@ -89,7 +91,7 @@ impl Explanation {
     ///
     /// What executing the plan reports: [`Error::TensorTooLarge`], [`Error::TooComplex`],
     /// [`Error::TooMany`]; the latter for more than 65,536 passes, too.
-    pub fn new(plan: &Plan, bounds: &Bounds) -> Result<Explanation> {
+    pub fn new(plan: &Plan, bounds: &BindingLimits) -> Result<Explanation> {
         let [params, indices, output] = plan.tensor_ends().map(one_part);
         let parts = Parts {
             params: &params,
@@ -100,15 +102,11 @@ impl Explanation {
     }
 
     /// [`Explanation::new`], with the tensors where `parts` says.
-    ///
-    /// # Errors
-    ///
-    /// As [`Explanation::new`].
-    pub fn with_parts(plan: &Plan, parts: Parts<'_>, bounds: &Bounds) -> Result<Explanation> {
+    fn with_parts(plan: &Plan, parts: Parts<'_>, bounds: &BindingLimits) -> Result<Explanation> {
         let (host_call, host_reason) = plan.host_call_and_reason(u64::MAX);
         let mut explanation = Explanation {
             plan: plan.clone(),
-            bounds: *bounds,
+            limits: *bounds,
             origins: plan.origins(),
             dispatches: Vec::new(),
             segments: 0,
@@ -151,7 +149,7 @@ impl Explanation {
 
     fn add_pass(&mut self, pass: &Pass) -> Result<()> {
         let part = self.plan.part(pass);
-        let kernel = Kernel::of_pass(&part, pass, false, self.bounds.workgroups)?;
+        let kernel = Kernel::of_pass(&part, pass, false, self.limits.workgroups)?;
         let alike = |d: &Dispatches| {
             let of = |k: &Kernel| {
                 (
@@ -180,6 +178,53 @@ impl Explanation {
     }
 }
 
+/// What the dispatches run, by the names and in the words of the text.
+impl Dispatches {
+    /// The name of the kernel: the part of it that copies.
+    pub fn kernel_name(&self) -> &'static str {
+        self.kernel.kind.name()
+    }
+
+    /// Why it is that one.
+    pub fn kernel_reason(&self) -> String {
+        self.kernel.reason.kind.to_string()
+    }
+
+    /// How much of the general case the kernel is compiled for.
+    pub fn form_name(&self) -> &'static str {
+        self.kernel.form.name()
+    }
+
+    /// Why it is so much.
+    pub fn form_reason(&self) -> &'static str {
+        self.kernel.reason.form.text(self.kernel.form)
+    }
+
+    /// Bytes of what an invocation moves at once: 1, 2, 4, 8 or 16.
+    pub fn lane_bytes(&self) -> usize {
+        self.kernel.lane_bytes
+    }
+
+    /// What keeps that from being wider; nothing, if it is as wide as there is.
+    pub fn lane_limits(&self) -> Vec<String> {
+        self.lane_limits.iter().map(LaneLimit::to_string).collect()
+    }
+
+    /// What positions in params count in: `bound`, `segments` or `wide`.
+    pub fn positions(&self) -> &'static str {
+        match self.kernel.positions {
+            Positions::Bound => "bound",
+            Positions::Segments => "segments",
+            Positions::Wide => "wide",
+        }
+    }
+
+    /// Workgroups in x, y and z.
+    pub fn workgroups(&self) -> [u32; 3] {
+        self.kernel.workgroups
+    }
+}
+
 impl Plan {
     /// The bytes from the start of params, indices and output to the last element reached.
     fn tensor_ends(&self) -> [u64; 3] {
@@ -205,7 +250,7 @@ fn one_part(bytes: u64) -> [Part; 1] {
 }
 
 /// Fails for passes beyond number, before there is a list of them.
-fn check_count(plan: &Plan, bounds: &Bounds) -> Result<()> {
+fn check_count(plan: &Plan, bounds: &BindingLimits) -> Result<()> {
     let [params, indices, output] = plan.tensor_ends();
     let pass = bounds.pass_bytes.min(bounds.output_bytes);
     let boxes = output.div_ceil(pass.max(1)) + indices.div_ceil(bounds.indices_bytes.max(1));

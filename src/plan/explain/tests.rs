@@ -1,11 +1,12 @@
 //! That an explanation says what the planner does.
 
 use super::*;
-use crate::plan::{FormReason, KernelKind, KindReason, NotFour};
+use crate::plan::KernelKind;
+use crate::plan::reason::{FormReason, KindReason, NotFour};
 use crate::{IndexType, Layout, Op, OutOfBounds, Rules};
 
 /// What 128 bytes of binding make of small tensors.
-const SMALL: Bounds = Bounds {
+const SMALL: BindingLimits = BindingLimits {
     params_bytes: 128,
     indices_bytes: 128,
     output_bytes: 128,
@@ -15,7 +16,7 @@ const SMALL: Bounds = Bounds {
     workgroups: 65_535,
 };
 
-const LARGE: Bounds = Bounds {
+const LARGE: BindingLimits = BindingLimits {
     params_bytes: 1 << 31,
     indices_bytes: 1 << 31,
     output_bytes: 1 << 31,

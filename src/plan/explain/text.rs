@@ -4,7 +4,7 @@ use std::fmt::{self, Display, Formatter};
 
 use crate::plan::explain::{Dispatches, Explanation};
 use crate::plan::kernel::WORKGROUP;
-use crate::plan::{HostCall, HostReason, KernelKind, LaneLimit, LoopDims, Positions};
+use crate::plan::{HostCall, HostReason, KernelKind, LoopDims, Positions};
 use crate::rules::{Negative, OutOfBounds, Rules};
 
 impl Display for Explanation {
@@ -29,7 +29,7 @@ impl Display for Explanation {
         let mut above = None;
         for dispatches in &self.dispatches {
             dispatches.grid(f)?;
-            let kernel = dispatches.kernel();
+            let kernel = dispatches.kernel_text();
             match above {
                 Some(same) if same == kernel => line(f, "  kernel", "the same")?,
                 _ => write!(f, "{kernel}")?,
@@ -81,7 +81,7 @@ impl Explanation {
     }
 
     fn passes(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        let bounds = &self.bounds;
+        let bounds = &self.limits;
         let count: usize = self.dispatches.iter().map(|d| d.count).sum();
         let boxes = match self.boxes {
             1 => "the output in one box".to_owned(),
@@ -156,7 +156,7 @@ impl Dispatches {
     }
 
     /// The kernel, and why it is that.
-    fn kernel(&self) -> String {
+    fn kernel_text(&self) -> String {
         let kernel = &self.kernel;
         let (kind, form) = (kernel.kind.name(), kernel.form.name());
         let positions = match kernel.positions {
@@ -185,7 +185,7 @@ impl Dispatches {
         if self.lane_limits.is_empty() {
             return "the widest there are".to_owned();
         }
-        let mut limits: Vec<String> = self.lane_limits.iter().map(LaneLimit::to_string).collect();
+        let mut limits = self.lane_limits();
         limits.dedup();
         let limits = listed(&limits);
         match self.kernel.kind {

@@ -8,7 +8,8 @@ use std::borrow::Cow;
 use crate::error::{Error, Result};
 use crate::plan::block::{GeometryBlock, Scale, Starts, divisor, fill, narrow};
 use crate::plan::choice::{Choice, Form, KernelKind, Positions};
-use crate::plan::{CheckPass, Loop, Pass, Plan, Reason};
+use crate::plan::reason::Reason;
+use crate::plan::{CheckPass, Loop, Pass, Plan};
 
 /// Invocations of a workgroup, as `WORKGROUP` in `shaders/geometry.wgsl`.
 pub(super) const WORKGROUP: u64 = 256;
@@ -19,36 +20,36 @@ const PER_INVOCATION: u64 = 4;
 
 /// A kernel with its numbers.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Kernel {
+pub(crate) struct Kernel {
     /// The copy part.
-    pub kind: KernelKind,
+    pub(crate) kind: KernelKind,
     /// How much of the general case it is compiled for.
-    pub form: Form,
+    pub(crate) form: Form,
     /// Bytes of a lane: 1, 2, 4, 8 or 16.
-    pub lane_bytes: usize,
+    pub(crate) lane_bytes: usize,
     /// Why it is this one.
-    pub reason: Reason,
+    pub(crate) reason: Reason,
     /// What positions in params are.
-    pub positions: Positions,
+    pub(crate) positions: Positions,
     /// Workgroups in x, y and z.
-    pub workgroups: [u32; 3],
+    pub(crate) workgroups: [u32; 3],
     /// What there is to do, and how much of it a workgroup does.
-    pub work: Work,
+    pub(crate) work: Work,
     /// The uniform block.
-    pub block: GeometryBlock,
+    pub(crate) block: GeometryBlock,
 }
 
 /// How many workgroups so many rows take: `(rows * scale + lead) / span`, rounded up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Work {
+pub(crate) struct Work {
     /// The rows of a dispatch.
-    pub rows: u32,
+    pub(crate) rows: u32,
     /// What a row counts: 1, or its bytes.
-    pub scale: u32,
+    pub(crate) scale: u32,
     /// What counts before the first row.
-    pub lead: u32,
+    pub(crate) lead: u32,
     /// What a workgroup does.
-    pub span: u32,
+    pub(crate) span: u32,
 }
 
 impl Work {
@@ -66,7 +67,12 @@ impl Kernel {
     /// # Errors
     ///
     /// [`Error::TooComplex`] for what the uniform block cannot hold.
-    pub fn of_pass(plan: &Plan, pass: &Pass, counted: bool, max_workgroups: u32) -> Result<Kernel> {
+    pub(crate) fn of_pass(
+        plan: &Plan,
+        pass: &Pass,
+        counted: bool,
+        max_workgroups: u32,
+    ) -> Result<Kernel> {
         if pass.is_alone() {
             let choice = Choice::new(plan, pass.starts(), Positions::Bound, !counted);
             match Kernel::new(&choice, &choice.scale(plan, pass.starts()), max_workgroups) {
@@ -107,7 +113,7 @@ impl Kernel {
     ///
     /// [`Error::TooComplex`] or [`Error::TooMany`] for what the uniform block or 32-bit
     /// arithmetic cannot hold.
-    pub fn copy(plan: &Plan, starts: Starts, max_workgroups: u32) -> Result<Kernel> {
+    pub(crate) fn copy(plan: &Plan, starts: Starts, max_workgroups: u32) -> Result<Kernel> {
         let choice = Choice::new(plan, starts, Positions::Bound, true);
         Kernel::new(&choice, &choice.scale(plan, starts), max_workgroups)
     }
@@ -171,7 +177,7 @@ impl Kernel {
     /// # Errors
     ///
     /// As [`Kernel::copy`].
-    pub fn check(
+    pub(crate) fn check(
         plan: &Plan,
         pass: &CheckPass,
         max_workgroups: u32,

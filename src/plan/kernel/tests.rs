@@ -3,7 +3,7 @@
 use super::*;
 use crate::index::IndexType;
 use crate::op::Op;
-use crate::plan::{Bounds, Part, Parts, Segment, passes};
+use crate::plan::{BindingLimits, Part, Parts, Segment, passes};
 use crate::rules::{Fill, OutOfBounds, Rules};
 use crate::shape::Layout;
 
@@ -199,7 +199,7 @@ fn positions_take_64_bits_only_beyond_32() {
             indices: &part(1 << 20),
             output: &part(1 << 20),
         };
-        let bounds = Bounds {
+        let bounds = BindingLimits {
             params_bytes: 1 << 30,
             indices_bytes: 1 << 30,
             output_bytes: 1 << 30,
