@@ -203,6 +203,7 @@
     )
 )]
 
+mod call;
 pub mod cpu;
 mod element;
 mod error;
@@ -228,6 +229,7 @@ mod view;
 #[cfg(feature = "gpu")]
 pub use wgpu;
 
+pub use call::GatherCall;
 pub use element::{DType, Element, HasDType};
 pub use error::{BadIndex, Error, OpKind, Result, Role};
 pub use executor::{Auto, Executor};

@@ -3,6 +3,7 @@
 use std::iter::zip;
 
 use super::{gather, parallel, reference};
+use crate::call::GatherCall;
 use crate::error::Result;
 use crate::index::IndexType;
 use crate::op::Op;
@@ -14,9 +15,10 @@ use crate::tensor::{Indices, Params};
 /// What `execute` and, for elements of one byte, `gather` give must be what the definitions give:
 /// the bytes and the error.
 fn check(op: Op, rules: &Rules, params: &Params<'_>, indices: &Indices<'_>) -> Result<()> {
-    let plan = Plan::of(op, rules, params, indices)?;
+    let call = GatherCall::new(op, rules, params, indices);
+    let plan = call.plan()?;
     let mut expected = vec![0xa5; plan.output_bytes()];
-    let expected_result = reference::gather(op, rules, params, indices, &mut expected);
+    let expected_result = reference::gather(call, &mut expected);
     let what = || {
         let (p, i) = (params.layout(), indices.layout());
         format!("{op:?} {rules:?} {} {p:?} {i:?}", params.element_bytes())
