@@ -469,10 +469,10 @@ pub enum Error {
     },
 
     /// A buffer of the caller lacks a usage.
-    #[error("{op}: the buffer of {role} lacks the usage {usage}")]
+    #[error("{}the buffer of {} lacks the usage {usage}", Before(*op), OnDevice(*role))]
     MissingUsage {
-        /// The operator.
-        op: OpKind,
+        /// The operator, if one is asked for already.
+        op: Option<OpKind>,
         /// Which tensor.
         role: Role,
         /// The usage it needs.
@@ -481,11 +481,13 @@ pub enum Error {
 
     /// A tensor starts between two elements of its buffer.
     #[error(
-        "{op}: {role} starts at byte {offset} of its buffer, which is not a multiple of {alignment}"
+        "{}{} starts at byte {offset} of its buffer, which is not a multiple of {alignment}",
+        Before(*op),
+        OnDevice(*role)
     )]
     Misaligned {
-        /// The operator.
-        op: OpKind,
+        /// The operator, if one is asked for already.
+        op: Option<OpKind>,
         /// Which tensor.
         role: Role,
         /// Its byte offset.
@@ -503,24 +505,6 @@ pub enum Error {
         op: OpKind,
         /// Which tensor besides the output.
         role: Role,
-    },
-
-    /// A buffer that is to hold a tensor lacks a usage.
-    #[error("the buffer of a device tensor lacks the usage {usage}")]
-    TensorUsage {
-        /// The usage it needs.
-        usage: &'static str,
-    },
-
-    /// A tensor would start between two elements of its buffer.
-    #[error(
-        "a device tensor starts at byte {offset} of its buffer, which is not a multiple of {alignment}"
-    )]
-    TensorMisaligned {
-        /// Its byte offset.
-        offset: u64,
-        /// What the offset must be a multiple of.
-        alignment: usize,
     },
 
     /// A slice of a buffer ends before the tensor that it is to hold.
@@ -705,6 +689,27 @@ pub enum Error {
     },
 }
 
+/// `gather: `, where there is an operator.
+struct Before(Option<OpKind>);
+
+impl fmt::Display for Before {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.map_or(Ok(()), |op| write!(f, "{op}: "))
+    }
+}
+
+/// A tensor on the device, by its part if it has one.
+struct OnDevice(Role);
+
+impl fmt::Display for OnDevice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            Role::Tensor => f.write_str("a device tensor"),
+            role => write!(f, "{role}"),
+        }
+    }
+}
+
 /// The values that name one of `rank` dims, from the back or the front.
 struct Signed(usize);
 
@@ -784,20 +789,37 @@ mod tests {
             ),
             (
                 Error::MissingUsage {
-                    op,
+                    op: Some(op),
                     role,
                     usage: "STORAGE",
                 },
                 "gather_nd: the buffer of output lacks the usage STORAGE",
             ),
             (
+                Error::MissingUsage {
+                    op: None,
+                    role: Role::Tensor,
+                    usage: "COPY_SRC",
+                },
+                "the buffer of a device tensor lacks the usage COPY_SRC",
+            ),
+            (
                 Error::Misaligned {
-                    op,
+                    op: Some(op),
                     role,
                     offset: 2,
                     alignment: 4,
                 },
                 "gather_nd: output starts at byte 2 of its buffer, which is not a multiple of 4",
+            ),
+            (
+                Error::Misaligned {
+                    op: None,
+                    role: Role::Tensor,
+                    offset: 2,
+                    alignment: 4,
+                },
+                "a device tensor starts at byte 2 of its buffer, which is not a multiple of 4",
             ),
             (
                 Error::SameBuffer {

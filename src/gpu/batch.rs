@@ -301,7 +301,7 @@ impl Batch<'_> {
         let usage = wgpu::BufferUsages::COPY_SRC;
         if !tensor.storage().has_usage(usage) {
             return Err(Error::MissingUsage {
-                op: plan.op(),
+                op: Some(plan.op()),
                 role,
                 usage: "COPY_SRC",
             });

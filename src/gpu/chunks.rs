@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, Role};
 use crate::gpu::engine::Engine;
 use crate::gpu::staging::{Ring, Way, not_mapped};
 use crate::gpu::storage::{Located, Storage};
@@ -108,7 +108,11 @@ impl Engine {
         progress: Progress<'_>,
     ) -> Result<()> {
         if !buffer.usage().contains(wgpu::BufferUsages::COPY_SRC) {
-            return Err(Error::TensorUsage { usage: "COPY_SRC" });
+            return Err(Error::MissingUsage {
+                op: None,
+                role: Role::Tensor,
+                usage: "COPY_SRC",
+            });
         }
         let total = output.len();
         let mut ring = Ring::new(self, Way::Down, drive);

@@ -196,11 +196,15 @@ impl Prepared {
         for (role, (buffer, offset), alignment) in tensors {
             if !buffer.usage().contains(wgpu::BufferUsages::STORAGE) {
                 let usage = "STORAGE";
-                return Err(Error::MissingUsage { op, role, usage });
+                return Err(Error::MissingUsage {
+                    op: Some(op),
+                    role,
+                    usage,
+                });
             }
             if !offset.is_multiple_of(alignment as u64) {
                 return Err(Error::Misaligned {
-                    op,
+                    op: Some(op),
                     role,
                     offset,
                     alignment,

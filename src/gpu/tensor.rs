@@ -51,19 +51,25 @@ impl<T: Element> DeviceTensor<T> {
     ///
     /// # Errors
     ///
-    /// [`Error::TensorUsage`] if the buffer lacks `STORAGE`, [`Error::TensorMisaligned`] if the
+    /// [`Error::MissingUsage`] if the buffer lacks `STORAGE`, [`Error::Misaligned`] if the
     /// slice does not start at a multiple of `T`'s alignment, [`Error::TensorBeyondBuffer`] if the
     /// layout leaves the slice, [`Error::ZeroSizedElement`].
     pub fn wrap(slice: wgpu::BufferSlice<'_>, layout: Layout) -> Result<Self> {
         let (buffer, start) = (slice.buffer(), slice.offset());
         if !buffer.usage().contains(wgpu::BufferUsages::STORAGE) {
-            return Err(Error::TensorUsage { usage: "STORAGE" });
+            return Err(Error::MissingUsage {
+                op: None,
+                role: Role::Tensor,
+                usage: "STORAGE",
+            });
         }
         if size_of::<T>() == 0 {
             return Err(Error::ZeroSizedElement { role: Role::Params });
         }
         if !start.is_multiple_of(align_of::<T>() as u64) {
-            return Err(Error::TensorMisaligned {
+            return Err(Error::Misaligned {
+                op: None,
+                role: Role::Tensor,
                 offset: start,
                 alignment: align_of::<T>(),
             });
