@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 
 use crate::gpu::shader::{Specialisation, Stage};
 use crate::plan::{
-    BindingLimits, CheckPass, Form, Kernel, KernelKind, Part, Parts, Plan, Segment, Starts, passes,
+    BindingLimits, CheckPass, Explanation, Form, Kernel, KernelKind, Part, Parts, Plan, Segment,
+    Starts, passes,
 };
 use crate::verify::{builtin, call_from};
 use crate::{Fill, IndexType, Layout, Op, OutOfBounds, Rules};
@@ -122,10 +123,14 @@ fn in_segments(plan: &Plan, params_bytes: u64) -> Vec<(Kernel, usize)> {
 fn absurd_plans_have_sound_kernels_or_an_error() {
     let mut random = Numbers(1);
     let (mut sound, mut refused) = (0, 0);
-    for _ in 0..20_000 {
+    for n in 0..20_000 {
         let Some(plan) = absurd_plan(&mut random) else {
             continue;
         };
+        // Passes take longer to find than a kernel.
+        if n < 400 {
+            explained(&plan);
+        }
         let starts = Starts {
             params: random.signed() as i64,
             indices: random.signed() as i64,
@@ -166,6 +171,22 @@ fn absurd_plans_have_sound_kernels_or_an_error() {
         sound > 500 && refused > 500,
         "{sound} sound, {refused} refused"
     );
+}
+
+/// What is explained is sound, too.
+fn explained(plan: &Plan) {
+    let Ok(explanation) = Explanation::new(plan, &bounds(1 << 20)) else {
+        return;
+    };
+    let passes: usize = explanation.dispatches.iter().map(|d| d.count).sum();
+    assert!(
+        passes >= explanation.boxes && explanation.boxes > 0,
+        "{plan:?}"
+    );
+    for dispatches in &explanation.dispatches {
+        let groups = dispatches.workgroups();
+        assert!(groups.iter().all(|n| (1..=65_535).contains(n)), "{plan:?}");
+    }
 }
 
 /// A plan that is not empty, of small and of huge extents, strides and offsets.

@@ -2,7 +2,7 @@
 
 mod text;
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, Role};
 use crate::plan::choice::narrowest;
 use crate::plan::reason::LaneLimit;
 use crate::plan::{
@@ -90,7 +90,8 @@ impl Explanation {
     /// # Errors
     ///
     /// What executing the plan reports: [`Error::TensorTooLarge`], [`Error::TooComplex`],
-    /// [`Error::TooMany`]; the latter for more than 65,536 passes, too.
+    /// [`Error::TooMany`]; the latter for more than 65,536 passes, too. [`Error::ViewOutOfRange`]
+    /// for a view that no memory can hold.
     pub fn new(plan: &Plan, bounds: &BindingLimits) -> Result<Explanation> {
         let [params, indices, output] = plan.tensor_ends().map(one_part);
         let parts = Parts {
@@ -117,6 +118,7 @@ impl Explanation {
             host_reason,
         };
         if !plan.is_empty() {
+            check_addressable(plan)?;
             check_count(plan, bounds)?;
             let passes = passes(plan, parts, bounds)?;
             explanation.add(&passes)?;
@@ -247,6 +249,15 @@ fn one_part(bytes: u64) -> [Part; 1] {
         offset: 0,
         bytes: bytes.min(i64::MAX as u64 - 16).next_multiple_of(16),
     }]
+}
+
+/// Fails for views that no data can hold.
+fn check_addressable(plan: &Plan) -> Result<()> {
+    let most = |width: usize| isize::MAX as usize / width;
+    let params = &plan.params_layout;
+    params.check_within(Role::Params, most(plan.element_bytes))?;
+    let indices = &plan.indices_layout;
+    indices.check_within(Role::Indices, most(plan.index_type.bytes()))
 }
 
 /// Fails for passes beyond number, before there is a list of them.

@@ -41,7 +41,7 @@ pub(super) fn reach(
 ) -> Range<i64> {
     let (mut first, mut last) = (offset as i64, offset as i64);
     for (extent, stride) in loops {
-        let span = (extent as i64 - 1).wrapping_mul(stride as i64);
+        let span = (extent as i64).wrapping_sub(1).wrapping_mul(stride as i64);
         let end = if span < 0 { &mut first } else { &mut last };
         *end = end.wrapping_add(span);
     }
