@@ -5,8 +5,18 @@
 use std::hint::black_box;
 
 use criterion::{Criterion, criterion_group, criterion_main};
-use wgpu_gather::plan::{Kernel, Starts, Traffic};
-use wgpu_gather::{IndexType, Layout, Op, Plan, Rules};
+use wgpu_gather::{BindingLimits, Explanation, IndexType, Layout, Op, Plan, Rules};
+
+/// A device that binds all of these tensors at once.
+const LIMITS: BindingLimits = BindingLimits {
+    params_bytes: 1 << 30,
+    indices_bytes: 1 << 30,
+    output_bytes: 1 << 30,
+    segments: 6,
+    alignment: 256,
+    pass_bytes: 1 << 30,
+    workgroups: 65_535,
+};
 
 /// Operators on shapes that need few and many loops.
 fn calls() -> [(&'static str, Op, Layout, Layout); 4] {
@@ -52,11 +62,8 @@ fn planning(c: &mut Criterion) {
         };
         group.bench_function(name, |b| b.iter(plan));
         let planned = plan();
-        group.bench_function(format!("{name}, kernel"), |b| {
-            b.iter(|| Kernel::copy(black_box(&planned), Starts::default(), 65_535).unwrap());
-        });
-        group.bench_function(format!("{name}, traffic"), |b| {
-            b.iter(|| Traffic::uniform(black_box(&planned)));
+        group.bench_function(format!("{name}, passes and kernels"), |b| {
+            b.iter(|| Explanation::new(black_box(&planned), &LIMITS).unwrap());
         });
     }
     group.finish();

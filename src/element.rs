@@ -50,6 +50,7 @@ macro_rules! dtypes {
         /// The library gathers any [`Element`]; a `DType` is for callers that learn the type of
         /// a tensor at run time.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        #[non_exhaustive]
         pub enum DType {
             $(#[doc = $doc] $variant,)*
         }
@@ -70,15 +71,12 @@ macro_rules! dtypes {
         }
 
         impl FromStr for DType {
-            type Err = String;
+            type Err = Error;
 
-            fn from_str(name: &str) -> Result<Self, String> {
+            fn from_str(name: &str) -> Result<Self> {
                 match name {
                     $($name => Ok(DType::$variant),)*
-                    _ => Err(format!(
-                        "unknown element type \"{name}\" (allowed: {})",
-                        DType::ALL.map(DType::name).join(", ")
-                    )),
+                    _ => Err(Error::UnknownDType { name: name.to_owned() }),
                 }
             }
         }
@@ -173,7 +171,17 @@ mod tests {
         for dtype in DType::ALL {
             assert_eq!(dtype.name().parse(), Ok(dtype));
         }
-        assert!("float".parse::<DType>().is_err());
+        let error = "float".parse::<DType>().unwrap_err();
+        assert_eq!(
+            error,
+            Error::UnknownDType {
+                name: "float".to_owned()
+            }
+        );
+        assert_eq!(
+            error.to_string(),
+            "unknown element type \"float\" (allowed: bool, u8, i8, u16, i16, f16, bf16, u32, i32, f32, u64, i64, f64, c64, c128)"
+        );
     }
 
     #[test]

@@ -4,11 +4,14 @@
 
 use std::fmt;
 
+use crate::element::DType;
+
 /// The result of every fallible call of this crate.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// The operator without its attributes, as errors name it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
 pub enum OpKind {
     /// [`Op::Gather`](crate::Op::Gather).
     Gather,
@@ -30,6 +33,7 @@ impl fmt::Display for OpKind {
 
 /// The part that a tensor plays in a gather.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Role {
     /// The tensor gathered from (ONNX: `data`, torch: `input`).
     Params,
@@ -37,6 +41,8 @@ pub enum Role {
     Indices,
     /// The tensor written.
     Output,
+    /// A tensor that has no part yet: what it is used for is not known where it is made.
+    Tensor,
 }
 
 impl fmt::Display for Role {
@@ -45,6 +51,7 @@ impl fmt::Display for Role {
             Role::Params => "params",
             Role::Indices => "indices",
             Role::Output => "output",
+            Role::Tensor => "tensor",
         })
     }
 }
@@ -234,6 +241,13 @@ pub enum Error {
         got: usize,
         /// Bytes of one element of params.
         expected: usize,
+    },
+
+    /// A name that no [`DType`](crate::DType) has.
+    #[error("unknown element type \"{name}\" (allowed: {})", DType::ALL.map(DType::name).join(", "))]
+    UnknownDType {
+        /// The name as given.
+        name: String,
     },
 
     /// A size does not fit the machine's address arithmetic.
@@ -455,10 +469,10 @@ pub enum Error {
     },
 
     /// A buffer of the caller lacks a usage.
-    #[error("{op}: the buffer of {role} lacks the usage {usage}")]
+    #[error("{}the buffer of {} lacks the usage {usage}", Before(*op), OnDevice(*role))]
     MissingUsage {
-        /// The operator.
-        op: OpKind,
+        /// The operator, if one is asked for already.
+        op: Option<OpKind>,
         /// Which tensor.
         role: Role,
         /// The usage it needs.
@@ -467,11 +481,13 @@ pub enum Error {
 
     /// A tensor starts between two elements of its buffer.
     #[error(
-        "{op}: {role} starts at byte {offset} of its buffer, which is not a multiple of {alignment}"
+        "{}{} starts at byte {offset} of its buffer, which is not a multiple of {alignment}",
+        Before(*op),
+        OnDevice(*role)
     )]
     Misaligned {
-        /// The operator.
-        op: OpKind,
+        /// The operator, if one is asked for already.
+        op: Option<OpKind>,
         /// Which tensor.
         role: Role,
         /// Its byte offset.
@@ -489,13 +505,6 @@ pub enum Error {
         op: OpKind,
         /// Which tensor besides the output.
         role: Role,
-    },
-
-    /// A buffer that is to hold a tensor lacks a usage.
-    #[error("the buffer of a device tensor lacks the usage {usage}")]
-    TensorUsage {
-        /// The usage it needs.
-        usage: &'static str,
     },
 
     /// The elements of a device tensor are not as wide as those of params, or as the type of the
@@ -519,17 +528,6 @@ pub enum Error {
         expected: usize,
         /// Bytes of an element.
         got: usize,
-    },
-
-    /// A tensor would start between two elements of its buffer.
-    #[error(
-        "a device tensor starts at byte {offset} of its buffer, which is not a multiple of {alignment}"
-    )]
-    TensorMisaligned {
-        /// Its byte offset.
-        offset: u64,
-        /// What the offset must be a multiple of.
-        alignment: usize,
     },
 
     /// A slice of a buffer ends before the tensor that it is to hold.
@@ -714,6 +712,27 @@ pub enum Error {
     },
 }
 
+/// `gather: `, where there is an operator.
+struct Before(Option<OpKind>);
+
+impl fmt::Display for Before {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.map_or(Ok(()), |op| write!(f, "{op}: "))
+    }
+}
+
+/// A tensor on the device, by its part if it has one.
+struct OnDevice(Role);
+
+impl fmt::Display for OnDevice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            Role::Tensor => f.write_str("a device tensor"),
+            role => write!(f, "{role}"),
+        }
+    }
+}
+
 /// The values that name one of `rank` dims, from the back or the front.
 struct Signed(usize);
 
@@ -793,20 +812,37 @@ mod tests {
             ),
             (
                 Error::MissingUsage {
-                    op,
+                    op: Some(op),
                     role,
                     usage: "STORAGE",
                 },
                 "gather_nd: the buffer of output lacks the usage STORAGE",
             ),
             (
+                Error::MissingUsage {
+                    op: None,
+                    role: Role::Tensor,
+                    usage: "COPY_SRC",
+                },
+                "the buffer of a device tensor lacks the usage COPY_SRC",
+            ),
+            (
                 Error::Misaligned {
-                    op,
+                    op: Some(op),
                     role,
                     offset: 2,
                     alignment: 4,
                 },
                 "gather_nd: output starts at byte 2 of its buffer, which is not a multiple of 4",
+            ),
+            (
+                Error::Misaligned {
+                    op: None,
+                    role: Role::Tensor,
+                    offset: 2,
+                    alignment: 4,
+                },
+                "a device tensor starts at byte 2 of its buffer, which is not a multiple of 4",
             ),
             (
                 Error::SameBuffer {

@@ -2,6 +2,7 @@
 
 use bytemuck::AnyBitPattern;
 
+use crate::call::{GatherCall, PlannedCall};
 use crate::cpu;
 use crate::element::{Element, elements_from_bits, zeroed_bits};
 #[cfg(feature = "gpu")]
@@ -125,16 +126,16 @@ impl Executor {
         params: &TensorView<'_, T>,
         indices: &TensorView<'_, I>,
     ) -> Result<Tensor<T>> {
-        let call = TypedCall::new(op, rules, params, indices)?;
+        let (params, indices) = (Params::try_from(params)?, Indices::try_from(indices)?);
+        let call = GatherCall::new(op, rules, &params, &indices).planned()?;
         if let Executor::Cpu = self {
-            let bits = cpu::gather::<T>(&call.plan, &call.params, &call.indices)?;
-            return call.finish(bits);
+            let bits = cpu::gather::<T>(&call.plan, &params, &indices)?;
+            return tensor_of(&call.plan, bits);
         }
-        let mut bits = call.memory::<T>()?;
-        let output = bytemuck::cast_slice_mut(&mut bits);
-        self.execute(op, &call.plan, &call.params, &call.indices, output)
+        let mut bits = memory_for::<T>(&call.plan)?;
+        self.execute(&call, bytemuck::cast_slice_mut(&mut bits))
             .await?;
-        call.finish(bits)
+        tensor_of(&call.plan, bits)
     }
 
     /// Gathers into `output`, memory of the caller, which receives the elements, row-major.
@@ -174,10 +175,9 @@ impl Executor {
         indices: &TensorView<'_, I>,
         output: &mut [T],
     ) -> Result<()> {
-        let call = TypedCall::new(op, rules, params, indices)?;
-        let output = bytemuck::cast_slice_mut(output);
-        self.execute(op, &call.plan, &call.params, &call.indices, output)
-            .await
+        let (params, indices) = (Params::try_from(params)?, Indices::try_from(indices)?);
+        let call = GatherCall::new(op, rules, &params, &indices).planned()?;
+        self.execute(&call, bytemuck::cast_slice_mut(output)).await
     }
 
     /// Gathers bytes: `output` receives the elements, row-major.
@@ -194,8 +194,8 @@ impl Executor {
         indices: &Indices<'_>,
         output: &mut [u8],
     ) -> Result<()> {
-        let plan = Plan::of(op, rules, params, indices)?;
-        self.execute(op, &plan, params, indices, output).await
+        let call = GatherCall::new(op, rules, params, indices).planned()?;
+        self.execute(&call, output).await
     }
 
     /// Gathers values that are no plain bits, such as strings: the executor gathers their
@@ -220,23 +220,17 @@ impl Executor {
         clone_values(op, &rules, params, &found, default)
     }
 
-    async fn execute(
-        &self,
-        op: Op,
-        plan: &Plan,
-        params: &Params<'_>,
-        indices: &Indices<'_>,
-        output: &mut [u8],
-    ) -> Result<()> {
+    async fn execute(&self, planned: &PlannedCall<'_>, output: &mut [u8]) -> Result<()> {
+        let PlannedCall { call, plan } = planned;
         match self {
-            Executor::Reference => {
-                cpu::reference::gather(op, plan.rules(), params, indices, output)
-            }
-            Executor::Cpu => cpu::parallel::execute(plan, params, indices, output),
+            Executor::Reference => cpu::reference::gather(*call, output),
+            Executor::Cpu => cpu::parallel::execute(plan, call.params, call.indices, output),
             #[cfg(feature = "gpu")]
             Executor::Gpu(engine) => {
-                let made = engine.execute(plan, params, indices, output).await;
-                or_on_the_cpu(made, engine, plan, params, indices, output)
+                let made = engine
+                    .execute(plan, call.params, call.indices, output)
+                    .await;
+                or_on_the_cpu(made, engine, planned, output)
             }
         }
     }
@@ -259,11 +253,11 @@ impl Executor {
     ) -> Result<Tensor<T>> {
         #[cfg(feature = "gpu")]
         if let Executor::Gpu(_) = self {
-            let call = TypedCall::new(op, rules, params, indices)?;
-            let mut bits = call.memory::<T>()?;
-            let output = bytemuck::cast_slice_mut(&mut bits);
-            self.execute_blocking(op, &call.plan, &call.params, &call.indices, output)?;
-            return call.finish(bits);
+            let (params, indices) = (Params::try_from(params)?, Indices::try_from(indices)?);
+            let call = GatherCall::new(op, rules, &params, &indices).planned()?;
+            let mut bits = memory_for::<T>(&call.plan)?;
+            self.execute_blocking(&call, bytemuck::cast_slice_mut(&mut bits))?;
+            return tensor_of(&call.plan, bits);
         }
         pollster::block_on(self.run(op, rules, params, indices))
     }
@@ -281,9 +275,9 @@ impl Executor {
         indices: &TensorView<'_, I>,
         output: &mut [T],
     ) -> Result<()> {
-        let call = TypedCall::new(op, rules, params, indices)?;
-        let output = bytemuck::cast_slice_mut(output);
-        self.execute_blocking(op, &call.plan, &call.params, &call.indices, output)
+        let (params, indices) = (Params::try_from(params)?, Indices::try_from(indices)?);
+        let call = GatherCall::new(op, rules, &params, &indices).planned()?;
+        self.execute_blocking(&call, bytemuck::cast_slice_mut(output))
     }
 
     /// [`Executor::run_bytes`], blocking this thread.
@@ -299,8 +293,8 @@ impl Executor {
         indices: &Indices<'_>,
         output: &mut [u8],
     ) -> Result<()> {
-        let plan = Plan::of(op, rules, params, indices)?;
-        self.execute_blocking(op, &plan, params, indices, output)
+        let call = GatherCall::new(op, rules, params, indices).planned()?;
+        self.execute_blocking(&call, output)
     }
 
     /// [`Executor::run_cloned`], blocking this thread.
@@ -323,22 +317,16 @@ impl Executor {
         clone_values(op, &rules, params, &found, default)
     }
 
-    fn execute_blocking(
-        &self,
-        op: Op,
-        plan: &Plan,
-        params: &Params<'_>,
-        indices: &Indices<'_>,
-        output: &mut [u8],
-    ) -> Result<()> {
+    fn execute_blocking(&self, planned: &PlannedCall<'_>, output: &mut [u8]) -> Result<()> {
         match self {
             // This thread drives the device, instead of waiting for one that does.
             #[cfg(feature = "gpu")]
             Executor::Gpu(engine) => {
-                let made = engine.execute_blocking(plan, params, indices, output);
-                or_on_the_cpu(made, engine, plan, params, indices, output)
+                let PlannedCall { call, plan } = planned;
+                let made = engine.execute_blocking(plan, call.params, call.indices, output);
+                or_on_the_cpu(made, engine, planned, output)
             }
-            _ => pollster::block_on(self.execute(op, plan, params, indices, output)),
+            _ => pollster::block_on(self.execute(planned, output)),
         }
     }
 }
@@ -349,51 +337,27 @@ impl Executor {
 fn or_on_the_cpu(
     made: Result<()>,
     engine: &Engine,
-    plan: &Plan,
-    params: &Params<'_>,
-    indices: &Indices<'_>,
+    PlannedCall { call, plan }: &PlannedCall<'_>,
     output: &mut [u8],
 ) -> Result<()> {
     match made {
         Err(Error::GpuOutOfMemory { .. }) if engine.when_full() == WhenFull::UseCpu => {
-            cpu::parallel::execute(plan, params, indices, output)
+            cpu::parallel::execute(plan, call.params, call.indices, output)
         }
         made => made,
     }
 }
 
-/// A call on typed tensors.
-struct TypedCall<'a> {
-    plan: Plan,
-    params: Params<'a>,
-    indices: Indices<'a>,
+/// Memory for the output.
+fn memory_for<T: Element>(plan: &Plan) -> Result<Vec<T::Bits>> {
+    let len = plan.output_bytes() / plan.element_bytes();
+    zeroed_bits::<T>(Role::Output, len)
 }
 
-impl<'a> TypedCall<'a> {
-    fn new<T: Element, I: Index>(
-        op: Op,
-        rules: &Rules,
-        params: &TensorView<'a, T>,
-        indices: &TensorView<'a, I>,
-    ) -> Result<Self> {
-        let (params, indices) = (Params::try_from(params)?, Indices::try_from(indices)?);
-        Ok(TypedCall {
-            plan: Plan::of(op, rules, &params, &indices)?,
-            params,
-            indices,
-        })
-    }
-
-    /// Memory for the output.
-    fn memory<T: Element>(&self) -> Result<Vec<T::Bits>> {
-        let len = self.plan.output_bytes() / self.plan.element_bytes();
-        zeroed_bits::<T>(Role::Output, len)
-    }
-
-    fn finish<T: Element>(self, bits: Vec<T::Bits>) -> Result<Tensor<T>> {
-        let data = elements_from_bits(Role::Output, bits)?;
-        Tensor::new(self.plan.output_shape(), data)
-    }
+/// The output, of these bits.
+fn tensor_of<T: Element>(plan: &Plan, bits: Vec<T::Bits>) -> Result<Tensor<T>> {
+    let data = elements_from_bits(Role::Output, bits)?;
+    Tensor::new(plan.output_shape(), data)
 }
 
 /// The position of each value that is no plain bits: what is gathered in its place.
@@ -409,10 +373,7 @@ fn rules_for_positions(rules: &Rules) -> Rules {
         OutOfBounds::Zero | OutOfBounds::Fill(_) => OutOfBounds::Fill(Fill::new(NO_POSITION)),
         other => other.clone(),
     };
-    Rules {
-        out_of_bounds,
-        ..rules.clone()
-    }
+    rules.clone().with_out_of_bounds(out_of_bounds)
 }
 
 /// The values at the positions that were found. A device found them, so they are not trusted.

@@ -130,10 +130,10 @@
 //!
 //! # Limits
 //!
-//! The size of a tensor is not one. Params, indices and output may each be larger than a binding
-//! of the device and than its `max_buffer_size`: they are bound as segments ([`plan::passes`]), and
+//! The size of a tensor is not limited. Params, indices and output may each be larger than a binding
+//! of the device and than its `max_buffer_size`: they are bound as segments, and
 //! a call between host tensors may be bounded in the memory it takes on the device
-//! (`gpu::Options::max_memory_bytes`). What there is, is a typed error:
+//! (`gpu::Options::max_memory_bytes`). Beyond these limits a call is a typed error:
 //!
 //! - At most [32 loops](plan::MAX_LOOPS) and [32 coordinates](plan::MAX_COORDINATES), and a fill
 //!   value of at most [256 bytes](plan::MAX_FILL_BYTES) ([`Error::TooComplex`]). Loops are counted
@@ -186,7 +186,7 @@
 //! - `ndarray`: arrays of ndarray 0.17 as tensors, of any strides and without a copy, and tensors as
 //!   its arrays: see [`interop`].
 //! - `half`: `half::f16` and `half::bf16` are [`Element`]s and have a [`DType`] ([`HasDType`]).
-//! - `num-complex`: so are and have `num_complex::Complex` of `f32` and `f64`.
+//! - `num-complex`: `num_complex::Complex<f32>` and `<f64>` are [`Element`]s and have a [`DType`].
 //! - `verify`: the module `verify`, which says whether an executor is right, such as your GPU with
 //!   its driver: it runs built-in calls and any number of random ones on it and compares bits with
 //!   the reference, and it reads case files with recorded answers of frameworks. For tests; the
@@ -196,7 +196,7 @@
 //! `num-complex` are part of the public API: your program must use the same major version of them
 //! (before 1.0: minor version) for its types to be these types.
 //!
-//! wgpu 30 is needed. A new major version of wgpu is a breaking change of this crate.
+//! The crate needs wgpu 30. A new major version of wgpu is a breaking change of this crate.
 
 #![cfg_attr(
     not(feature = "gpu"),
@@ -206,6 +206,7 @@
     )
 )]
 
+mod call;
 pub mod cpu;
 mod element;
 mod error;
@@ -222,6 +223,8 @@ pub mod plan;
 mod rules;
 mod shape;
 mod tensor;
+#[cfg(all(test, feature = "gpu", feature = "verify"))]
+mod tests;
 #[cfg(feature = "verify")]
 pub mod verify;
 mod view;
@@ -229,12 +232,13 @@ mod view;
 #[cfg(feature = "gpu")]
 pub use wgpu;
 
+pub use call::GatherCall;
 pub use element::{DType, Element, HasDType};
 pub use error::{BadIndex, Error, OpKind, Result, Role};
 pub use executor::{Auto, Executor};
 pub use index::{Index, IndexType};
 pub use op::Op;
-pub use plan::Plan;
+pub use plan::{BindingLimits, Explanation, Plan};
 pub use rules::{ElementsShapes, Fill, Negative, OutOfBounds, Rules};
 pub use shape::{Layout, checked_elements};
 pub use tensor::{Indices, Params, Tensor, TensorView};

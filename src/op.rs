@@ -8,6 +8,7 @@ use crate::shape::resolve_axis;
 ///
 /// Below, `p` is the shape of params, `i` that of indices, `b` the number of batch dims.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Op {
     /// Whole slices of params, selected along one axis: `tf.gather`, ONNX `Gather`,
     /// `numpy.take`, `torch.index_select`, an embedding lookup.
@@ -138,6 +139,24 @@ impl Op {
     /// `torch.gather` / ONNX `GatherElements` along `axis`.
     pub const fn gather_elements(axis: isize) -> Op {
         Op::GatherElements { axis }
+    }
+
+    /// The axis as given; `None` where the operator has none, or takes the first after the batch
+    /// dims.
+    pub const fn axis(&self) -> Option<isize> {
+        match *self {
+            Op::Gather { axis, .. } => axis,
+            Op::GatherNd { .. } => None,
+            Op::GatherElements { axis } => Some(axis),
+        }
+    }
+
+    /// The number of batch dims as given; `None` where the operator has none.
+    pub const fn batch_dims(&self) -> Option<isize> {
+        match *self {
+            Op::Gather { batch_dims, .. } | Op::GatherNd { batch_dims } => Some(batch_dims),
+            Op::GatherElements { .. } => None,
+        }
     }
 
     /// The operator without its attributes.

@@ -1,5 +1,8 @@
 //! Gathers whose output is never whole in memory.
 
+use crate::call::GatherCall;
+#[cfg(feature = "gpu")]
+use crate::call::PlannedCall;
 use crate::cpu;
 use crate::element::zeroed_bits;
 use crate::error::{Error, Role};
@@ -7,7 +10,6 @@ use crate::executor::Executor;
 #[cfg(feature = "gpu")]
 use crate::gpu::{Drive, Engine, WhenFull};
 use crate::op::Op;
-use crate::plan::Plan;
 use crate::rules::Rules;
 use crate::tensor::{Indices, Params};
 
@@ -43,7 +45,7 @@ impl Executor {
     /// ```
     ///
     /// The CPU path makes piece after piece in one buffer. The GPU path makes the output in the
-    /// device's memory, whole or box by box (see [`Plan::host_call`]), and downloads it piece by
+    /// device's memory, whole or box by box (see [`Plan::host_call`](crate::Plan::host_call)), and downloads it piece by
     /// piece. The reference has it whole in memory. A bad index under
     /// [`OutOfBounds::Error`](crate::OutOfBounds::Error) is reported before the first piece.
     ///
@@ -60,22 +62,18 @@ impl Executor {
         most_bytes: usize,
         mut piece: impl FnMut(&[u8]) -> Result<(), E>,
     ) -> Result<(), E> {
-        let plan = Plan::of(op, rules, params, indices)?;
+        let planned = GatherCall::new(op, rules, params, indices).planned()?;
         let most_bytes = most_bytes.max(1);
         match self {
             Executor::Reference => {
-                let mut output = zeroed_bits::<u8>(Role::Output, plan.output_bytes())?;
-                cpu::reference::gather(op, rules, params, indices, &mut output)?;
+                let mut output = zeroed_bits::<u8>(Role::Output, planned.plan.output_bytes())?;
+                cpu::reference::gather(planned.call, &mut output)?;
                 output.chunks(most_bytes).try_for_each(piece)
             }
-            Executor::Cpu => cpu::pieces(&plan, params, indices, 0, most_bytes, &mut piece),
+            Executor::Cpu => cpu::pieces(&planned, 0, most_bytes, &mut piece),
             #[cfg(feature = "gpu")]
             Executor::Gpu(engine) => {
-                let drive = Drive::Aside;
-                on_the_gpu(
-                    engine, &plan, params, indices, most_bytes, &mut piece, drive,
-                )
-                .await
+                on_the_gpu(engine, &planned, most_bytes, &mut piece, Drive::Aside).await
             }
         }
     }
@@ -102,11 +100,10 @@ impl Executor {
         // This thread drives the device, instead of waiting for one that does.
         #[cfg(feature = "gpu")]
         if let Executor::Gpu(engine) = self {
-            let plan = Plan::of(op, rules, params, indices)?;
+            let planned = GatherCall::new(op, rules, params, indices).planned()?;
             let (most_bytes, drive) = (most_bytes.max(1), Drive::Here);
-            return pollster::block_on(on_the_gpu(
-                engine, &plan, params, indices, most_bytes, &mut piece, drive,
-            ));
+            let made = on_the_gpu(engine, &planned, most_bytes, &mut piece, drive);
+            return pollster::block_on(made);
         }
         pollster::block_on(self.run_pieces(op, rules, params, indices, most_bytes, piece))
     }
@@ -133,9 +130,7 @@ impl<E> From<Error> for Stopped<E> {
 #[cfg(feature = "gpu")]
 async fn on_the_gpu<E: From<Error>>(
     engine: &Engine,
-    plan: &Plan,
-    params: &Params<'_>,
-    indices: &Indices<'_>,
+    planned: &PlannedCall<'_>,
     most_bytes: usize,
     piece: &mut impl FnMut(&[u8]) -> Result<(), E>,
     drive: Drive,
@@ -145,8 +140,9 @@ async fn on_the_gpu<E: From<Error>>(
         taken += bytes.len();
         piece(bytes).map_err(Stopped::Piece)
     };
+    let PlannedCall { call, plan } = planned;
     let made = engine
-        .execute_pieces(plan, params, indices, most_bytes, counted, drive)
+        .execute_pieces(plan, call.params, call.indices, most_bytes, counted, drive)
         .await;
     match made {
         Ok(()) => Ok(()),
@@ -154,7 +150,7 @@ async fn on_the_gpu<E: From<Error>>(
         Err(Stopped::Gather(Error::GpuOutOfMemory { .. }))
             if engine.when_full() == WhenFull::UseCpu =>
         {
-            cpu::pieces(plan, params, indices, taken, most_bytes, piece)
+            cpu::pieces(planned, taken, most_bytes, piece)
         }
         Err(Stopped::Gather(error)) => Err(error.into()),
     }

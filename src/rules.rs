@@ -21,6 +21,7 @@ pub enum Negative {
 
 /// What the output holds where an index is out of bounds.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
+#[non_exhaustive]
 pub enum OutOfBounds {
     /// All-zero bits for the whole slice: what TensorFlow documents for GPUs.
     #[default]
@@ -81,11 +82,12 @@ pub enum ElementsShapes {
 /// ```
 /// use wgpu_gather::{Fill, OutOfBounds, Rules};
 ///
-/// let rules = Rules { out_of_bounds: OutOfBounds::Fill(Fill::new(f32::NAN)), ..Rules::NUMPY };
+/// let rules = Rules::NUMPY.with_out_of_bounds(OutOfBounds::Fill(Fill::new(f32::NAN)));
 /// assert_eq!(rules.resolve(-1, 10), Some(9));
 /// assert_eq!(rules.resolve(10, 10), None);
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
+#[non_exhaustive]
 pub struct Rules {
     /// What a negative index means.
     pub negative: Negative,
@@ -161,6 +163,36 @@ presets! {
 }
 
 impl Rules {
+    /// These two, with the shapes of ONNX.
+    pub const fn new(negative: Negative, out_of_bounds: OutOfBounds) -> Rules {
+        Rules {
+            negative,
+            out_of_bounds,
+            elements_shapes: ElementsShapes::Onnx,
+        }
+    }
+
+    /// The same, but for what a negative index means.
+    pub fn with_negative(self, negative: Negative) -> Rules {
+        Rules { negative, ..self }
+    }
+
+    /// The same, but for what an index out of bounds gives.
+    pub fn with_out_of_bounds(self, out_of_bounds: OutOfBounds) -> Rules {
+        Rules {
+            out_of_bounds,
+            ..self
+        }
+    }
+
+    /// The same, but for the shapes that `gather_elements` accepts.
+    pub fn with_elements_shapes(self, elements_shapes: ElementsShapes) -> Rules {
+        Rules {
+            elements_shapes,
+            ..self
+        }
+    }
+
     /// `jax.numpy.take`'s default mode, `fill`: negative indices count from the end once, what is
     /// still outside gives NaN (floats), the least value (signed), the greatest value (unsigned),
     /// `true` (bool) or NaN + 0i (complex).
@@ -182,10 +214,7 @@ impl Rules {
             DType::C64 => Fill::new([f32::NAN, 0.0]),
             DType::C128 => Fill::new([f64::NAN, 0.0]),
         };
-        Rules {
-            out_of_bounds: OutOfBounds::Fill(fill),
-            ..Rules::NUMPY
-        }
+        Rules::NUMPY.with_out_of_bounds(OutOfBounds::Fill(fill))
     }
 
     /// The coordinate that `index` selects on an axis of `extent`, or `None` where the output
@@ -214,7 +243,7 @@ impl Rules {
         let coordinate = match self.out_of_bounds {
             OutOfBounds::Clip => index.clamp(0, extent - 1),
             OutOfBounds::Wrap => index.rem_euclid(extent),
-            _ => index,
+            OutOfBounds::Zero | OutOfBounds::Fill(_) | OutOfBounds::Error => index,
         };
         (0..extent)
             .contains(&coordinate)
@@ -240,11 +269,6 @@ mod tests {
     #[test]
     fn the_predicate_by_hand() {
         use OutOfBounds as O;
-        let rules = |negative, out_of_bounds| Rules {
-            negative,
-            out_of_bounds,
-            ..Rules::default()
-        };
         let table = [
             // index, zero/out, zero/from end, clip/out, clip/from end, wrap
             (0i128, Some(0), Some(0), Some(0), Some(0), Some(0)),
@@ -260,7 +284,7 @@ mod tests {
             (i128::from(u64::MAX), None, None, Some(4), Some(4), Some(0)),
         ];
         for (index, zero_out, zero_end, clip_out, clip_end, wrap) in table {
-            let got = |n, o| rules(n, o).resolve(index, 5);
+            let got = |n, o| Rules::new(n, o).resolve(index, 5);
             assert_eq!(got(Negative::OutOfBounds, O::Zero), zero_out, "{index}");
             assert_eq!(got(Negative::FromEnd, O::Zero), zero_end, "{index}");
             assert_eq!(got(Negative::OutOfBounds, O::Error), zero_out, "{index}");

@@ -223,8 +223,9 @@ mod tests {
         assert_eq!(checked_elements(&[]), Some(1));
         assert_eq!(checked_elements(&[usize::MAX, 2, 0]), Some(0));
         assert_eq!(checked_elements(&[usize::MAX, 2]), None);
-        assert!(elements(Role::Params, &[1 << 62], 1).is_ok());
-        assert!(elements(Role::Params, &[1 << 62], 4).is_err());
+        let quarter = 1 << (usize::BITS - 2);
+        assert!(elements(Role::Params, &[quarter], 1).is_ok());
+        assert!(elements(Role::Params, &[quarter], 4).is_err());
     }
 
     #[test]

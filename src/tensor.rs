@@ -80,7 +80,7 @@ impl<'a, T> TensorView<'a, T> {
     ///
     /// [`Error::ViewOutOfRange`] if the layout reaches outside `data`.
     pub fn strided(layout: Layout, data: &'a [T]) -> Result<Self> {
-        layout.check_within(Role::Params, data.len())?;
+        layout.check_within(Role::Tensor, data.len())?;
         Ok(TensorView { data, layout })
     }
 
@@ -101,12 +101,12 @@ impl<'a, T> TensorView<'a, T> {
 }
 
 fn check_length(shape: &[usize], got: usize, element_bytes: usize) -> Result<()> {
-    let expected = elements(Role::Params, shape, element_bytes.max(1))?;
+    let expected = elements(Role::Tensor, shape, element_bytes.max(1))?;
     if expected == got {
         return Ok(());
     }
     Err(Error::DataLength {
-        role: Role::Params,
+        role: Role::Tensor,
         shape: shape.to_vec(),
         expected,
         got,

@@ -42,6 +42,7 @@ fn element(dtype: DType, text: &str) -> Result<Vec<u8>> {
         DType::C64 | DType::C128 => {
             bail!("not a value of type {dtype} (allowed: re,im, or the bits as 0x…)")
         }
+        _ => bail!("not a value of type {dtype} (allowed: the bits as 0x…)"),
     })
 }
 

@@ -145,11 +145,7 @@ fn again(executor: &Executor, seed: u64) -> String {
 
 /// Axis and batch dims, where the operator has them.
 fn attributes(op: Op) -> (Option<isize>, Option<isize>) {
-    match op {
-        Op::Gather { axis, batch_dims } => (axis, Some(batch_dims)),
-        Op::GatherNd { batch_dims } => (None, Some(batch_dims)),
-        Op::GatherElements { axis } => (Some(axis), None),
-    }
+    (op.axis(), op.batch_dims())
 }
 
 fn op_text(op: Op) -> String {
@@ -217,11 +213,11 @@ mod tests {
                 axis: Some(-1),
                 batch_dims: 0,
             },
-            rules: Rules {
-                negative: Negative::FromEnd,
-                out_of_bounds: OutOfBounds::Fill(Fill::from_bytes(&[0x34, 0x12])),
-                elements_shapes: ElementsShapes::Torch,
-            },
+            rules: Rules::new(
+                Negative::FromEnd,
+                OutOfBounds::Fill(Fill::from_bytes(&[0x34, 0x12])),
+            )
+            .with_elements_shapes(ElementsShapes::Torch),
             element_bytes: 2,
             params: vec![0; 14],
             params_layout: Layout::strided(&[2, 3], &[3, -1], 2).unwrap(),

@@ -100,5 +100,6 @@ pub(crate) fn out_of_bounds_text(rules: &Rules) -> String {
         OutOfBounds::Clip => "clip".to_owned(),
         OutOfBounds::Wrap => "wrap".to_owned(),
         OutOfBounds::Error => "error".to_owned(),
+        other => unreachable!("no preset or option gives {other:?}"),
     }
 }

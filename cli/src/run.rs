@@ -7,7 +7,7 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail};
 use serde_json::{Value, json};
 use wgpu_gather::{
-    DType, Error, Index, IndexType, Indices, Op, Params, Role, Rules, checked_elements,
+    DType, Error, GatherCall, Index, IndexType, Indices, Op, Params, Role, Rules, checked_elements,
 };
 
 use crate::answer::Answer;
@@ -15,7 +15,7 @@ use crate::args::CallArgs;
 use crate::backend::Chosen;
 use crate::files::{Array, MOST_BYTES, Output, Resident, Source, Stored};
 use crate::progress::Progress;
-use crate::stream::Call;
+use crate::stream::Streamed;
 use crate::{interrupt, rules, text};
 
 /// Gathers as `args` say.
@@ -46,12 +46,7 @@ pub(crate) fn run(op: Op, args: &CallArgs) -> Result<Answer> {
         .begin((header.len() as u64).saturating_add(bytes as u64))
         .with_context(out_named)?;
     file.write(&header).with_context(out_named)?;
-    let call = Call {
-        op,
-        rules: &rules,
-        params: &params_view,
-        indices: &indices_view,
-    };
+    let call = Streamed(GatherCall::new(op, &rules, &params_view, &indices_view));
     if params.mapped_bytes() > MOST_BYTES && call.is_scattered()? {
         params.expect_scattered();
     }

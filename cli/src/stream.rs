@@ -9,7 +9,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
-use wgpu_gather::{Executor, Indices, Op, Params, Plan, Rules};
+use wgpu_gather::{Executor, GatherCall, Op};
 
 use crate::files::{AROUND_BYTES, MOST_BYTES, Resident};
 
@@ -30,14 +30,9 @@ const SAMPLE: usize = 256;
 const BETWEEN_LOOKS: Duration = Duration::from_millis(5);
 
 /// A call whose output goes to a file piece by piece.
-pub(crate) struct Call<'a> {
-    pub(crate) op: Op,
-    pub(crate) rules: &'a Rules,
-    pub(crate) params: &'a Params<'a>,
-    pub(crate) indices: &'a Indices<'a>,
-}
+pub(crate) struct Streamed<'a>(pub(crate) GatherCall<'a>);
 
-impl Call<'_> {
+impl Streamed<'_> {
     /// Makes the output and calls `piece` with its bytes, in order; returns how long that took,
     /// without the calls.
     pub(crate) fn run(
@@ -64,7 +59,12 @@ impl Call<'_> {
             Ok(())
         };
         while_watched(trim, || {
-            let (op, rules, params, indices) = (self.op, self.rules, self.params, self.indices);
+            let GatherCall {
+                op,
+                rules,
+                params,
+                indices,
+            } = self.0;
             executor.run_pieces_blocking(op, rules, params, indices, most_bytes, taken)
         })?;
         Ok(started.elapsed().saturating_sub(aside))
@@ -76,10 +76,11 @@ impl Call<'_> {
     /// the system's cache, are then gathered without reading 128 KiB around each: in 1.7 to 4 s
     /// instead of 8.6 to 11 s. What lies in order is better read ahead.
     pub(crate) fn is_scattered(&self) -> Result<bool> {
-        if !matches!(self.op, Op::Gather { .. }) {
+        if !matches!(self.0.op, Op::Gather { .. }) {
             return Ok(false);
         }
-        let (bytes, width) = (self.indices.bytes(), self.indices.index_type().bytes());
+        let indices = self.0.indices;
+        let (bytes, width) = (indices.bytes(), indices.index_type().bytes());
         let row_bytes = self.row_bytes()? as u64;
         let index = |at: usize| {
             let index = bytes.get(at * width..)?.get(..width)?;
@@ -97,7 +98,7 @@ impl Call<'_> {
 
     /// Bytes of a run of the output that is a run of params.
     fn row_bytes(&self) -> Result<usize> {
-        let plan = Plan::of(self.op, self.rules, self.params, self.indices)?;
+        let plan = self.0.plan()?;
         Ok(plan.geometry().slice() * plan.element_bytes())
     }
 
@@ -135,7 +136,7 @@ fn while_watched<T>(look: impl Fn() -> bool + Sync, work: impl FnOnce() -> T) ->
 
 #[cfg(test)]
 mod tests {
-    use wgpu_gather::{IndexType, Layout};
+    use wgpu_gather::{IndexType, Indices, Layout, Params, Rules};
 
     use super::*;
 
@@ -143,13 +144,13 @@ mod tests {
     fn scattered(ids: &[u32], row_bytes: usize) -> bool {
         let bytes: Vec<u8> = ids.iter().flat_map(|id| id.to_le_bytes()).collect();
         let table = vec![0; 8 * row_bytes];
-        let call = Call {
+        let layout = Layout::contiguous(&[ids.len()]);
+        let call = Streamed(GatherCall {
             op: Op::gather(0),
             rules: &Rules::default(),
             params: &Params::new(&table, 1, Layout::contiguous(&[8, row_bytes])).unwrap(),
-            indices: &Indices::new(&*bytes, IndexType::U32, Layout::contiguous(&[ids.len()]))
-                .unwrap(),
-        };
+            indices: &Indices::new(&*bytes, IndexType::U32, layout).unwrap(),
+        });
         call.is_scattered().unwrap()
     }
 

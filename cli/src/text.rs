@@ -15,6 +15,9 @@ pub(crate) fn duration(time: Duration) -> String {
 pub(crate) fn bytes(bytes: u64) -> String {
     const UNITS: [&str; 7] = ["bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
     let unit = bytes.max(1).ilog2() / 10;
+    if bytes == 1 {
+        return "1 byte".to_owned();
+    }
     let hundredths = (u128::from(bytes) * 100) >> (10 * unit);
     let number = format!("{}.{:02}", hundredths / 100, hundredths % 100);
     let number = number.trim_end_matches('0').trim_end_matches('.');

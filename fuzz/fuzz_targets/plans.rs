@@ -5,11 +5,11 @@
 
 use libfuzzer_sys::arbitrary::{self, Arbitrary, Unstructured};
 use libfuzzer_sys::fuzz_target;
-use wgpu_gather::plan::{CheckPass, Geometry, Kernel, Segment, Starts};
+use wgpu_gather::plan::Geometry;
 use wgpu_gather::verify::{Call, Outcome, check_call};
 use wgpu_gather::{
-    ElementsShapes, Executor, Fill, IndexType, Layout, Negative, Op, OutOfBounds, Plan, Rules,
-    checked_elements,
+    BindingLimits, ElementsShapes, Executor, Explanation, Fill, IndexType, Layout, Negative, Op,
+    OutOfBounds, Plan, Rules, checked_elements,
 };
 
 /// What is small enough to be executed, in elements.
@@ -24,8 +24,7 @@ struct Input {
     index_type: IndexType,
     indices: View,
     index_values: Vec<i64>,
-    starts: Starts,
-    max_workgroups: u32,
+    limits: BindingLimits,
 }
 
 #[derive(Debug)]
@@ -61,7 +60,7 @@ fuzz_target!(|input: Input| {
         }
     };
     check_geometry(&plan);
-    check_kernels(&plan, input.starts, input.max_workgroups);
+    check_kernels(&plan, &input.limits);
     check_answer(&input, &plan, params, indices);
 });
 
@@ -82,31 +81,20 @@ fn check_geometry(plan: &Plan) {
     assert!(runs(geometry) && runs(lookups));
 }
 
-fn check_kernels(plan: &Plan, starts: Starts, max_workgroups: u32) {
-    let limit = max_workgroups.max(1);
-    match Kernel::copy(plan, starts, max_workgroups) {
-        Ok(kernel) => {
-            let lane = kernel.lane_bytes;
-            assert!(lane.is_power_of_two() && lane <= 16);
-            assert_eq!(plan.output_bytes() % lane, 0);
-            assert_eq!(starts.output % lane as u64, 0);
-            assert!(kernel.workgroups.iter().all(|&n| (1..=limit).contains(&n)));
+/// What a device of few limits, or of more, would run.
+fn check_kernels(plan: &Plan, limits: &BindingLimits) {
+    match Explanation::new(plan, limits) {
+        Ok(explanation) => {
+            let boxes: usize = explanation.dispatches.iter().map(|d| d.count).sum();
+            assert!(boxes >= explanation.boxes && plan.is_empty() == (boxes == 0));
+            for dispatches in &explanation.dispatches {
+                let lane = dispatches.lane_bytes();
+                assert!(lane.is_power_of_two() && lane <= 16);
+                assert_eq!(plan.output_bytes() % lane, 0);
+                let grid = dispatches.workgroups();
+                assert!(grid.iter().all(|n| (1..=limits.workgroups).contains(n)));
+            }
         }
-        Err(error) => assert!(!error.to_string().is_empty()),
-    }
-    let pass = CheckPass {
-        geometry: plan.lookups().clone(),
-        lookups: 0..plan.lookups().elements(),
-        indices: Segment {
-            part: 0,
-            offset: 0,
-            size: 16,
-            start: starts.indices.wrapping_neg(),
-            owned_from: 0,
-        },
-    };
-    match Kernel::check(plan, &pass, max_workgroups) {
-        Ok((workgroups, ..)) => assert!(workgroups.iter().all(|&n| (1..=limit).contains(&n))),
         Err(error) => assert!(!error.to_string().is_empty()),
     }
 }
@@ -179,20 +167,25 @@ impl<'a> Arbitrary<'a> for Input {
             params,
             index_type: *u.choose(&IndexType::ALL)?,
             indices,
-            starts: Starts {
-                params: signed(u)? as i64,
-                indices: signed(u)? as i64,
-                output: size(u)? as u64,
-            },
-            max_workgroups: match u.arbitrary()? {
-                true => 65_535,
-                false => size(u)? as u32,
-            },
+            limits: limits(u)?,
             index_values: (0..u.int_in_range(0..=8)?)
                 .map(|_| Ok(signed(u)? as i64))
                 .collect::<arbitrary::Result<_>>()?,
         })
     }
+}
+
+fn limits(u: &mut Unstructured<'_>) -> arbitrary::Result<BindingLimits> {
+    let bytes = *u.choose(&[1 << 12, 1 << 16, 128 << 20, (1 << 31) - 16])?;
+    Ok(BindingLimits {
+        params_bytes: bytes,
+        indices_bytes: bytes,
+        output_bytes: bytes,
+        segments: u.int_in_range(1..=8)?,
+        alignment: *u.choose(&[16, 256])?,
+        pass_bytes: *u.choose(&[1 << 12, 1 << 30])?,
+        workgroups: *u.choose(&[1, 7, 65_535])?,
+    })
 }
 
 /// Mostly small; else at an edge, or anything.
@@ -269,23 +262,22 @@ fn op(u: &mut Unstructured<'_>) -> arbitrary::Result<Op> {
 }
 
 fn rules(u: &mut Unstructured<'_>, element_bytes: usize) -> arbitrary::Result<Rules> {
-    Ok(Rules {
-        negative: *u.choose(&[Negative::OutOfBounds, Negative::FromEnd])?,
-        out_of_bounds: match u.int_in_range(0..=5)? {
-            0 => OutOfBounds::Zero,
-            1 => OutOfBounds::Clip,
-            2 => OutOfBounds::Wrap,
-            3 => OutOfBounds::Error,
-            _ => {
-                let other = u.ratio(1, 20)?;
-                let width = if other {
-                    element_bytes / 2
-                } else {
-                    element_bytes
-                };
-                OutOfBounds::Fill(Fill::from_bytes(&vec![0xb7; width.min(300)]))
-            }
-        },
-        elements_shapes: *u.choose(&[ElementsShapes::Onnx, ElementsShapes::Torch])?,
-    })
+    let negative = *u.choose(&[Negative::OutOfBounds, Negative::FromEnd])?;
+    let out_of_bounds = match u.int_in_range(0..=5)? {
+        0 => OutOfBounds::Zero,
+        1 => OutOfBounds::Clip,
+        2 => OutOfBounds::Wrap,
+        3 => OutOfBounds::Error,
+        _ => {
+            let other = u.ratio(1, 20)?;
+            let width = if other {
+                element_bytes / 2
+            } else {
+                element_bytes
+            };
+            OutOfBounds::Fill(Fill::from_bytes(&vec![0xb7; width.min(300)]))
+        }
+    };
+    let shapes = *u.choose(&[ElementsShapes::Onnx, ElementsShapes::Torch])?;
+    Ok(Rules::new(negative, out_of_bounds).with_elements_shapes(shapes))
 }

@@ -139,6 +139,7 @@ fn write_chunks(work: &Work<'_>, output: &mut [MaybeUninit<u8>], _chunk_bytes: u
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::call::GatherCall;
     use crate::cpu::reference;
     use crate::index::IndexType;
     use crate::op::Op;
@@ -154,7 +155,11 @@ mod tests {
             let plan = Plan::of(op, &rules, &params, &indices).unwrap();
             let mut expected = vec![0xa5; plan.output_bytes()];
             let mut got = expected.clone();
-            reference::gather(op, &rules, &params, &indices, &mut expected).unwrap();
+            reference::gather(
+                GatherCall::new(op, &rules, &params, &indices),
+                &mut expected,
+            )
+            .unwrap();
             execute(&plan, &params, &indices, &mut got).unwrap();
             assert_eq!(got, expected);
             got

@@ -2,19 +2,16 @@
 
 use super::parallel;
 use super::report::check;
+use crate::call::PlannedCall;
 use crate::element::zeroed_bits;
 use crate::error::{Error, Result, Role};
-use crate::plan::Plan;
-use crate::tensor::{Indices, Params};
 
-/// Executes a plan made for these tensors, and calls `piece` with the bytes of the output from
+/// Executes a call, and calls `piece` with the bytes of the output from
 /// byte `from` on: in order, at most `most_bytes` (which is not 0) at a time.
 ///
 /// A bad index that is to be reported is found before the first call.
 pub(crate) fn pieces<E: From<Error>>(
-    plan: &Plan,
-    params: &Params<'_>,
-    indices: &Indices<'_>,
+    PlannedCall { call, plan }: &PlannedCall<'_>,
     from: usize,
     most_bytes: usize,
     piece: &mut impl FnMut(&[u8]) -> Result<(), E>,
@@ -23,7 +20,7 @@ pub(crate) fn pieces<E: From<Error>>(
         return Ok(());
     }
     if plan.counts_bad_indices() {
-        check(plan, indices)?;
+        check(plan, call.indices)?;
     }
     let width = plan.element_bytes();
     let most_elements = (most_bytes.min(plan.output_bytes()) / width).max(1);
@@ -34,7 +31,7 @@ pub(crate) fn pieces<E: From<Error>>(
             return Ok(());
         }
         let made = &mut buffer[..end - start];
-        parallel::execute(&part, params, indices, made)?;
+        parallel::execute(&part, call.params, call.indices, made)?;
         let wanted = &made[from.saturating_sub(start)..];
         wanted.chunks(most_bytes).try_for_each(&mut *piece)
     })
@@ -43,18 +40,20 @@ pub(crate) fn pieces<E: From<Error>>(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::call::GatherCall;
     use crate::index::IndexType;
     use crate::op::Op;
     use crate::rules::Rules;
     use crate::shape::Layout;
+    use crate::tensor::{Indices, Params};
 
     fn call(indices: &[u8], rules: &Rules, from: usize, most: usize) -> Result<Vec<Vec<u8>>> {
         let bytes: Vec<u8> = (0..60).collect();
         let params = Params::new(&bytes, 4, Layout::contiguous(&[5, 3]))?;
         let indices = Indices::new(indices, IndexType::U32, Layout::contiguous(&[3]))?;
-        let plan = Plan::of(Op::gather(0), rules, &params, &indices)?;
+        let call = GatherCall::new(Op::gather(0), rules, &params, &indices).planned()?;
         let mut got = Vec::new();
-        let made = pieces(&plan, &params, &indices, from, most, &mut |piece| {
+        let made = pieces(&call, from, most, &mut |piece| {
             got.push(piece.to_vec());
             Ok(())
         });

@@ -3,25 +3,25 @@
 //! Coordinates of the output go in, coordinates of params come out. Nothing here knows a plan, a
 //! loop nest or a stride order, so that a mistake in the planner cannot hide in both.
 
-use crate::error::{BadIndex, Error, OpKind, Result, Role};
-use crate::op::{Checked, Op};
-use crate::rules::{OutOfBounds, Rules};
+use crate::call::GatherCall;
+use crate::error::{BadIndex, Error, Result, Role};
+use crate::op::Checked;
+use crate::rules::OutOfBounds;
 use crate::shape::elements;
-use crate::tensor::{Indices, Params};
 
-/// Executes `op`, writing the output's bytes, row-major.
+/// Executes `call`, writing the output's bytes, row-major.
 ///
 /// # Errors
 ///
 /// As [`Plan::new`](crate::Plan::new), [`Error::OutputLength`], and [`Error::IndexOutOfBounds`]
 /// under the rule [`OutOfBounds::Error`].
-pub fn gather(
-    op: Op,
-    rules: &Rules,
-    params: &Params<'_>,
-    indices: &Indices<'_>,
-    output: &mut [u8],
-) -> Result<()> {
+pub fn gather(call: GatherCall<'_>, output: &mut [u8]) -> Result<()> {
+    let GatherCall {
+        op,
+        rules,
+        params,
+        indices,
+    } = call;
     let width = params.element_bytes();
     let shape = op.output_shape(params.layout().shape(), indices.layout().shape(), rules)?;
     let expected = elements(Role::Output, &shape, width)? * width;
@@ -33,7 +33,7 @@ pub fn gather(
             got,
         });
     }
-    let definition = Definition::new(op, rules, params, indices)?;
+    let definition = Definition::new(call)?;
     if output.is_empty() {
         return Ok(());
     }
@@ -48,7 +48,12 @@ pub fn gather(
             None => {
                 match &rules.out_of_bounds {
                     OutOfBounds::Fill(fill) => element.copy_from_slice(fill.bytes()),
-                    _ => element.fill(0),
+                    OutOfBounds::Zero
+                    | OutOfBounds::Clip
+                    | OutOfBounds::Wrap
+                    | OutOfBounds::Error => {
+                        element.fill(0);
+                    }
                 }
                 any_bad = true;
             }
@@ -60,46 +65,38 @@ pub fn gather(
     Ok(())
 }
 
-/// An operator applied to given tensors.
+/// A call whose operator has been checked against the shapes.
 struct Definition<'a> {
-    op: OpKind,
+    call: GatherCall<'a>,
     checked: Checked,
-    rules: &'a Rules,
-    params_shape: Vec<usize>,
-    indices: &'a Indices<'a>,
 }
 
 impl<'a> Definition<'a> {
-    fn new(
-        op: Op,
-        rules: &'a Rules,
-        params: &Params<'_>,
-        indices: &'a Indices<'a>,
-    ) -> Result<Self> {
-        if let OutOfBounds::Fill(fill) = &rules.out_of_bounds {
-            let (got, expected) = (fill.bytes().len(), params.element_bytes());
+    fn new(call: GatherCall<'a>) -> Result<Self> {
+        if let OutOfBounds::Fill(fill) = &call.rules.out_of_bounds {
+            let (got, expected) = (fill.bytes().len(), call.params.element_bytes());
             if got != expected {
-                let op = op.kind();
+                let op = call.op.kind();
                 return Err(Error::FillWidth { op, got, expected });
             }
         }
-        Ok(Definition {
-            op: op.kind(),
-            checked: op.check(params.layout().shape(), indices.layout().shape(), rules)?,
-            rules,
-            params_shape: params.layout().shape().to_vec(),
-            indices,
-        })
+        let (params, indices) = (call.params.layout(), call.indices.layout());
+        let checked = call.op.check(params.shape(), indices.shape(), call.rules)?;
+        Ok(Definition { call, checked })
+    }
+
+    fn params_shape(&self) -> &[usize] {
+        self.call.params.layout().shape()
     }
 
     /// Clip and Wrap need an element to move to.
     fn check_rules(&self) -> Result<()> {
-        let rule = match self.rules.out_of_bounds {
+        let rule = match self.call.rules.out_of_bounds {
             OutOfBounds::Clip => "clip",
             OutOfBounds::Wrap => "wrap",
-            _ => return Ok(()),
+            OutOfBounds::Zero | OutOfBounds::Fill(_) | OutOfBounds::Error => return Ok(()),
         };
-        let op = self.op;
+        let op = self.call.op.kind();
         match self.axes().find(|&axis| self.extent(axis) == 0) {
             Some(axis) => Err(Error::NothingToRead { op, axis, rule }),
             None => Ok(()),
@@ -116,7 +113,7 @@ impl<'a> Definition<'a> {
 
     /// The extent of a dim of params; torch: a 0-d tensor acts as shape \[1\].
     fn extent(&self, axis: usize) -> usize {
-        self.params_shape.get(axis).copied().unwrap_or(1)
+        self.params_shape().get(axis).copied().unwrap_or(1)
     }
 
     /// The element of params that belongs at these coordinates of the output.
@@ -130,7 +127,7 @@ impl<'a> Definition<'a> {
 
     /// output\[batch, outer, position, inner\] = params\[batch, outer, indices\[batch, position\], inner\]
     fn gather(&self, output: &[usize], axis: usize, batch_dims: usize) -> Option<Vec<usize>> {
-        let positions = self.indices.layout().rank() - batch_dims;
+        let positions = self.call.indices.layout().rank() - batch_dims;
         let (batch, rest) = output.split_at(batch_dims);
         let (outer, rest) = rest.split_at(axis - batch_dims);
         let (position, inner) = rest.split_at(positions);
@@ -140,7 +137,7 @@ impl<'a> Definition<'a> {
 
     /// output\[batch, position, slice\] = params\[batch, indices\[batch, position, 0..depth\], slice\]
     fn gather_nd(&self, output: &[usize], batch_dims: usize, depth: usize) -> Option<Vec<usize>> {
-        let (lookup, slice) = output.split_at(self.indices.layout().rank() - 1);
+        let (lookup, slice) = output.split_at(self.call.indices.layout().rank() - 1);
         let looked_up: Option<Vec<usize>> = (0..depth)
             .map(|k| self.coordinate(&[lookup, &[k]].concat(), batch_dims + k))
             .collect();
@@ -150,7 +147,7 @@ impl<'a> Definition<'a> {
     /// output\[…, x, …\] = params\[…, indices\[…, x, …\], …\]
     fn gather_elements(&self, output: &[usize], axis: usize) -> Option<Vec<usize>> {
         let coordinate = self.coordinate(output, axis)?;
-        if self.params_shape.is_empty() {
+        if self.params_shape().is_empty() {
             return Some(Vec::new()); // torch: a 0-d tensor acts as shape [1]
         }
         let mut source = output.to_vec();
@@ -163,31 +160,37 @@ impl<'a> Definition<'a> {
 
     /// What the index at `position` selects from dim `axis` of params.
     fn coordinate(&self, position: &[usize], axis: usize) -> Option<usize> {
-        let value = self.indices.load(self.indices.layout().position(position));
-        self.rules.resolve(value, self.extent(axis))
+        let value = self
+            .call
+            .indices
+            .load(self.call.indices.layout().position(position));
+        self.call.rules.resolve(value, self.extent(axis))
     }
 
     /// The first bad index, and how many lookups have one, as an error.
     fn report(&self) -> Result<()> {
         let depth = match self.checked {
             Checked::GatherNd { depth, .. } => depth,
-            _ => 1,
+            Checked::Gather { .. } | Checked::GatherElements { .. } => 1,
         };
         let mut first: Option<BadIndex> = None;
         let mut last_bad_lookup = None;
         let mut count = 0;
-        for (n, position) in Coordinates::new(self.indices.layout().shape()).enumerate() {
+        for (n, position) in Coordinates::new(self.call.indices.layout().shape()).enumerate() {
             let axis = self.axes().start + n % depth;
             let extent = self.extent(axis);
-            let value = self.indices.load(self.indices.layout().position(&position));
+            let value = self
+                .call
+                .indices
+                .load(self.call.indices.layout().position(&position));
             let lookup = n / depth;
-            if self.rules.resolve(value, extent).is_some() || last_bad_lookup == Some(lookup) {
+            if self.call.rules.resolve(value, extent).is_some() || last_bad_lookup == Some(lookup) {
                 continue;
             }
             last_bad_lookup = Some(lookup);
             count += 1;
             first.get_or_insert(BadIndex {
-                op: self.op,
+                op: self.call.op.kind(),
                 position,
                 value,
                 axis,

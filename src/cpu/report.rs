@@ -2,6 +2,7 @@
 
 use super::rows::{BAD, Lookups, Rows, forward};
 use crate::error::{Error, Result};
+use crate::index::IndexType;
 use crate::plan::{Coordinate, Plan};
 use crate::tensor::Indices;
 
@@ -14,9 +15,9 @@ pub(super) fn check(plan: &Plan, indices: &Indices<'_>) -> Result<()> {
     let mut left = lookups.geometry().elements();
     while left > 0 {
         let run = rows.next_run(left);
-        let any_bad = match plan.index_type().bytes() {
-            4 => finder.starts::<u32>(run).any(|start| start == BAD),
-            _ => finder.starts::<u64>(run).any(|start| start == BAD),
+        let any_bad = match plan.index_type() {
+            IndexType::I32 | IndexType::U32 => finder.starts::<u32>(run).any(|s| s == BAD),
+            IndexType::I64 | IndexType::U64 => finder.starts::<u64>(run).any(|s| s == BAD),
         };
         if any_bad {
             return Err(report(plan, indices));
@@ -46,4 +47,41 @@ pub(super) fn report(plan: &Plan, indices: &Indices<'_>) -> Error {
     }
     let (lookup, values): (u64, Vec<i128>) = first.unwrap_or_default();
     plan.bad_index(lookup, &values, count)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Layout, Op, Rules};
+
+    /// Bad in the last byte of the index, so that reading another width would miss it.
+    #[test]
+    fn a_bad_index_of_every_type_is_found() {
+        for t in IndexType::ALL {
+            let mut bytes = vec![0; 3 * t.bytes()];
+            let layout = Layout::contiguous(&[3]);
+            let call = |bytes: &[u8]| {
+                let indices = Indices::new(bytes.to_vec(), t, layout.clone()).unwrap();
+                let params = Layout::contiguous(&[5]);
+                let plan = Plan::new(Op::gather(0), &Rules::ONNX, 1, &params, t, &layout);
+                check(&plan.unwrap(), &indices)
+            };
+            assert_eq!(call(&bytes), Ok(()), "{t:?}");
+            let last = if cfg!(target_endian = "big") {
+                2 * t.bytes()
+            } else {
+                bytes.len() - 1
+            };
+            bytes[last] = 0x40;
+            let Err(Error::IndexOutOfBounds(bad)) = call(&bytes) else {
+                panic!("{t:?}: nothing found");
+            };
+            let value = 0x40 << (8 * (t.bytes() - 1));
+            assert_eq!(
+                (bad.position, bad.value, bad.count),
+                (vec![2], value, 1),
+                "{t:?}"
+            );
+        }
+    }
 }

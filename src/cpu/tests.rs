@@ -3,6 +3,7 @@
 use std::iter::zip;
 
 use super::{gather, parallel, reference};
+use crate::call::GatherCall;
 use crate::error::Result;
 use crate::index::IndexType;
 use crate::op::Op;
@@ -14,9 +15,10 @@ use crate::tensor::{Indices, Params};
 /// What `execute` and, for elements of one byte, `gather` give must be what the definitions give:
 /// the bytes and the error.
 fn check(op: Op, rules: &Rules, params: &Params<'_>, indices: &Indices<'_>) -> Result<()> {
-    let plan = Plan::of(op, rules, params, indices)?;
+    let call = GatherCall::new(op, rules, params, indices);
+    let plan = call.plan()?;
     let mut expected = vec![0xa5; plan.output_bytes()];
-    let expected_result = reference::gather(op, rules, params, indices, &mut expected);
+    let expected_result = reference::gather(call, &mut expected);
     let what = || {
         let (p, i) = (params.layout(), indices.layout());
         format!("{op:?} {rules:?} {} {p:?} {i:?}", params.element_bytes())
@@ -81,9 +83,9 @@ fn index_data(t: IndexType, count: usize, extent: i64, stray: usize) -> Vec<u8> 
     };
     let bytes = (0..count).flat_map(|n| value(n).to_ne_bytes()[..].to_vec());
     let narrow = (0..count).flat_map(|n| (value(n) as i32).to_ne_bytes()[..].to_vec());
-    let all = match t.bytes() {
-        8 => bytes.collect::<Vec<u8>>(),
-        _ => narrow.collect(),
+    let all = match t {
+        IndexType::I64 | IndexType::U64 => bytes.collect::<Vec<u8>>(),
+        IndexType::I32 | IndexType::U32 => narrow.collect(),
     };
     [vec![0], all].concat()
 }
@@ -240,10 +242,7 @@ fn long_rows() {
         let layout = Layout::contiguous(&[3, slice]);
         let params = Params::new(&bytes[1..], width, layout).unwrap();
         let fill: Vec<u8> = (1..=width as u8).collect();
-        let rules = Rules {
-            out_of_bounds: OutOfBounds::Fill(Fill::from_bytes(&fill)),
-            ..Rules::default()
-        };
+        let rules = Rules::default().with_out_of_bounds(OutOfBounds::Fill(Fill::from_bytes(&fill)));
         for ids in [&[2u32][..], &[3], &[1, 7, 0]] {
             let layout = Layout::contiguous(&[ids.len()]);
             let ids = Indices::new(bytemuck::cast_slice(ids), IndexType::U32, layout).unwrap();
@@ -289,7 +288,9 @@ fn faulty_plans_read_nothing_outside() {
         let ids = Indices::new(ids, IndexType::U32, Layout::contiguous(&[2])).unwrap();
         let mut plan = Plan::of(op, &Rules::default(), &params, &ids).unwrap();
         assert!(gather::<u8>(&plan, &params, &ids).is_ok());
-        plan.plant_fault(|geometry| geometry.params_offset = 1);
+        let mut geometry = plan.geometry().clone();
+        geometry.params_offset = 1;
+        plan = plan.over(geometry);
         let read = std::panic::catch_unwind(|| gather::<u8>(&plan, &params, &ids));
         assert!(read.is_err(), "{read:?}");
     }

@@ -68,13 +68,22 @@ impl AnyDeviceTensor {
     ) -> Result<Self> {
         let (buffer, offset) = (slice.buffer(), slice.offset());
         if !buffer.usage().contains(wgpu::BufferUsages::STORAGE) {
-            return Err(Error::TensorUsage { usage: "STORAGE" });
+            return Err(Error::MissingUsage {
+                op: None,
+                role: Role::Tensor,
+                usage: "STORAGE",
+            });
         }
         if element_bytes == 0 {
             return Err(Error::ZeroSizedElement { role: Role::Params });
         }
         if !offset.is_multiple_of(alignment as u64) {
-            return Err(Error::TensorMisaligned { offset, alignment });
+            return Err(Error::Misaligned {
+                op: None,
+                role: Role::Tensor,
+                offset,
+                alignment,
+            });
         }
         let beyond = |needed| Error::TensorBeyondBuffer {
             shape: layout.shape().to_vec(),

@@ -166,7 +166,11 @@ impl Batch<'_> {
         };
         if !storage.has_usage(wgpu::BufferUsages::COPY_SRC) {
             let usage = "COPY_SRC";
-            return Err(Error::MissingUsage { op, role, usage });
+            return Err(Error::MissingUsage {
+                op: Some(op),
+                role,
+                usage,
+            });
         }
         let width = tensor.element_bytes();
         let bytes = (first * width) as i64..((last + 1) * width) as i64;
@@ -239,7 +243,7 @@ fn check_indices(op: OpKind, indices: &AnyDeviceTensor, index_type: IndexType) -
     match indices.storage().misaligned(alignment as u64) {
         None => Ok(()),
         Some(offset) => Err(Error::Misaligned {
-            op,
+            op: Some(op),
             role: Role::Indices,
             offset,
             alignment,

@@ -16,7 +16,7 @@ use crate::gpu::poller::Poller;
 use crate::gpu::pool::Pool;
 use crate::gpu::scope::scoped;
 use crate::gpu::staging::Staging;
-use crate::plan::{Bounds, MAX_SEGMENTS};
+use crate::plan::{BindingLimits, MAX_SEGMENTS};
 
 /// A device with what is made for it once.
 #[derive(Debug)]
@@ -24,7 +24,7 @@ pub(super) struct Context {
     pub(super) device: wgpu::Device,
     pub(super) queue: wgpu::Queue,
     pub(super) limits: wgpu::Limits,
-    pub(super) bounds: Bounds,
+    pub(super) bounds: BindingLimits,
     pub(super) adapter: AdapterSummary,
     pub(super) pipelines: Pipelines,
     pub(super) pool: Pool,
@@ -55,7 +55,7 @@ impl Context {
     ) -> Result<Context> {
         let limits = device.limits();
         needs::check(&limits)?;
-        let bounds = bounds(&limits, settings.max_pass_bytes);
+        let bounds = binding_limits(&limits, settings.max_pass_bytes);
         let late = Late::default();
         let pipelines = scoped(&device, "the bind group layouts", || {
             let (cache, fault) = (settings.pipeline_cache, settings.fault);
@@ -181,10 +181,10 @@ impl Context {
 
 /// What one dispatch can bind and run on a device with these limits, if it makes at most so many
 /// bytes of output.
-pub fn bounds(limits: &wgpu::Limits, pass_bytes: u64) -> Bounds {
+pub fn binding_limits(limits: &wgpu::Limits, pass_bytes: u64) -> BindingLimits {
     let buffers = limits.max_storage_buffers_per_shader_stage as usize;
     let binding = binding_limit(limits);
-    Bounds {
+    BindingLimits {
         params_bytes: binding,
         indices_bytes: binding,
         output_bytes: binding,

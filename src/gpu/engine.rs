@@ -19,7 +19,7 @@ use crate::gpu::pipeline::Fault;
 use crate::gpu::prepared::Prepared;
 use crate::gpu::recorder::Recorders;
 use crate::gpu::shader::Specialisation;
-use crate::plan::{Bounds, Plan};
+use crate::plan::{BindingLimits, Plan};
 
 /// How many plans an engine keeps, with what executes them: those that it met last.
 const PLANS: usize = 16;
@@ -161,7 +161,7 @@ impl Engine {
     }
 
     /// What one dispatch can bind and run.
-    pub fn bounds(&self) -> &Bounds {
+    pub fn binding_limits(&self) -> &BindingLimits {
         &self.context().bounds
     }
 

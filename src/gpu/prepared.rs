@@ -197,12 +197,16 @@ impl Prepared {
         for (role, slice, alignment) in tensors {
             if !slice.buffer().usage().contains(wgpu::BufferUsages::STORAGE) {
                 let usage = "STORAGE";
-                return Err(Error::MissingUsage { op, role, usage });
+                return Err(Error::MissingUsage {
+                    op: Some(op),
+                    role,
+                    usage,
+                });
             }
             let offset = slice.offset();
             if !offset.is_multiple_of(alignment as u64) {
                 return Err(Error::Misaligned {
-                    op,
+                    op: Some(op),
                     role,
                     offset,
                     alignment,

@@ -1,10 +1,10 @@
 //! The shaders: parts under `shaders/`, joined by concatenation, specialised by overrides.
 
-use crate::plan::{Bounds, Form, Kernel, KernelKind, Plan, Positions};
+use crate::plan::{BindingLimits, Form, Kernel, KernelKind, Plan, Positions};
 
 /// What a pipeline does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Stage {
+pub(crate) enum Stage {
     /// Copies lanes of this many bytes (1, 2, 4, 8 or 16).
     Copy(KernelKind, usize, Form),
     /// Counts the bad lookups and finds the first.
@@ -32,16 +32,21 @@ impl Stage {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Specialisation {
     /// What the pipeline does.
-    pub stage: Stage,
+    pub(crate) stage: Stage,
     /// Words of an index: 1 or 2.
-    pub index_words: u32,
+    pub(crate) index_words: u32,
     /// Segments of params that are bound; 0, if it is one, the positions in which need no search.
-    pub segments: u32,
+    pub(crate) segments: u32,
 }
 
 impl Specialisation {
     /// The pipeline that executes `kernel` for `plan`, with so many segments of params.
-    pub fn of(plan: &Plan, kernel: &Kernel, segments: usize, bounds: &Bounds) -> Self {
+    pub(crate) fn of(
+        plan: &Plan,
+        kernel: &Kernel,
+        segments: usize,
+        bounds: &BindingLimits,
+    ) -> Self {
         let stage = Stage::Copy(kernel.kind, kernel.lane_bytes, kernel.form);
         let most = bounds.segments as u32;
         let enough = |count: &u32| *count as usize >= segments;

@@ -58,7 +58,7 @@ impl<T: Element> DeviceTensor<T> {
     ///
     /// # Errors
     ///
-    /// [`Error::TensorUsage`] if the buffer lacks `STORAGE`, [`Error::TensorMisaligned`] if the
+    /// [`Error::MissingUsage`] if the buffer lacks `STORAGE`, [`Error::Misaligned`] if the
     /// slice does not start at a multiple of `T`'s alignment, [`Error::TensorBeyondBuffer`] if the
     /// layout leaves the slice, [`Error::ZeroSizedElement`].
     pub fn wrap(slice: wgpu::BufferSlice<'_>, layout: Layout) -> Result<Self> {

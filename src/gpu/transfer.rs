@@ -4,7 +4,7 @@
 
 use std::ops::Range;
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, Role};
 use crate::gpu::context::Context;
 use crate::gpu::ring::{Ring, not_mapped};
 use crate::gpu::staging::{Direction, chunk_bytes};
@@ -111,7 +111,11 @@ impl Context {
         progress: Progress<'_>,
     ) -> Result<()> {
         if !buffer.usage().contains(wgpu::BufferUsages::COPY_SRC) {
-            return Err(Error::TensorUsage { usage: "COPY_SRC" });
+            return Err(Error::MissingUsage {
+                op: None,
+                role: Role::Tensor,
+                usage: "COPY_SRC",
+            });
         }
         let total = output.len();
         let mut ring = Ring::new(self, Direction::Down, drive);

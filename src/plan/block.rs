@@ -13,25 +13,25 @@ pub const MAX_COORDINATES: usize = 32;
 /// How many bytes of fill value the uniform block carries.
 pub const MAX_FILL_BYTES: usize = 256;
 /// The most segments of params that one dispatch binds.
-pub const MAX_SEGMENTS: usize = 8;
+pub(crate) const MAX_SEGMENTS: usize = 8;
 /// Where the tensors start in their bindings, in bytes.
 ///
 /// `params` and `indices` may be negative: the binding then starts within the tensor's data, at
 /// the first element that the view reaches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Starts {
+pub(crate) struct Starts {
     /// From the start of the params binding to position 0 of its data.
-    pub params: i64,
+    pub(crate) params: i64,
     /// From the start of the indices binding to position 0 of its data.
-    pub indices: i64,
+    pub(crate) indices: i64,
     /// From the start of the output binding to the output.
-    pub output: u64,
+    pub(crate) output: u64,
 }
 
 /// The uniform block: `Geometry` in `shaders/geometry.wgsl`, field for field.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Pod, Zeroable)]
-pub struct GeometryBlock {
+pub(crate) struct GeometryBlock {
     loops: [[u32; 4]; MAX_LOOPS],
     coordinates: [[u32; 4]; MAX_COORDINATES],
     divisors: [[u32; 4]; MAX_LOOPS],

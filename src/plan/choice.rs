@@ -7,7 +7,7 @@ use crate::rules::OutOfBounds;
 
 /// The copy part of a kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum KernelKind {
+pub(crate) enum KernelKind {
     /// Rows of several lanes of 1, 2 or 4 words: `shaders/rows.wgsl`.
     Rows,
     /// One lane of 1, 2 or 4 words per lookup: `shaders/elements.wgsl`.
@@ -25,14 +25,14 @@ pub enum KernelKind {
 
 impl KernelKind {
     /// Whether it makes several words of the output at once, and so all of them or none.
-    pub fn is_fast(self) -> bool {
+    pub(crate) fn is_fast(self) -> bool {
         matches!(self, KernelKind::Runs | KernelKind::Packed4)
     }
 }
 
 /// How much of the general case a kernel is compiled for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Form {
+pub(crate) enum Form {
     /// At most one loop over rows, one coordinate; a bad index leaves zeros.
     Single,
     /// At most two loops over rows, one coordinate; a bad index leaves zeros.
@@ -49,7 +49,7 @@ pub enum Form {
 
 impl Form {
     /// All of them.
-    pub const ALL: [Form; 6] = [
+    pub(crate) const ALL: [Form; 6] = [
         Form::Single,
         Form::Nested2,
         Form::Nested4,
@@ -59,7 +59,7 @@ impl Form {
     ];
 
     /// How many loops over rows it has; `None`, if any number.
-    pub fn loops(self) -> Option<usize> {
+    pub(crate) fn loops(self) -> Option<usize> {
         match self {
             Form::Single => Some(1),
             Form::Nested2 | Form::Tuples2 | Form::Tuples3 => Some(2),
@@ -69,7 +69,7 @@ impl Form {
     }
 
     /// How many coordinates it has; `None`, if any number.
-    pub fn depth(self) -> Option<usize> {
+    pub(crate) fn depth(self) -> Option<usize> {
         match self {
             Form::Single | Form::Nested2 | Form::Nested4 => Some(1),
             Form::Tuples2 => Some(2),
@@ -79,17 +79,14 @@ impl Form {
     }
 }
 
-/// Which kernels there are to choose from.
+/// What the positions of a kernel in params are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kernels {
-    /// All.
-    All,
-    /// Those that can make a part of their output, counted in rows.
-    Counted,
-    /// Those that read several segments of params, at positions of 32 bits; if `whole`, no other
-    /// pass makes a part of their output.
-    Segments { whole: bool },
-    /// Those that read several segments of params, at positions of 64 bits.
+pub(crate) enum Positions {
+    /// Lanes of the one binding.
+    Bound,
+    /// Lanes from the first segment on, which fit 32 bits.
+    Segments,
+    /// Lanes from the first segment on, in 64 bits.
     Wide,
 }
 
@@ -99,33 +96,36 @@ pub(super) struct Choice {
     pub(super) kind: KernelKind,
     pub(super) form: Form,
     pub(super) lane_bytes: usize,
+    pub(super) positions: Positions,
     pub(super) reason: Reason,
 }
 
 impl Choice {
-    /// The kernel for a non-empty `plan` and tensors that start at `starts`.
-    pub(super) fn new(plan: &Plan, starts: Starts, kernels: Kernels) -> Choice {
+    /// The kernel for a non-empty `plan` and tensors that start at `starts`; if `whole`, no other
+    /// dispatch makes a part of its output, and no count cuts it short.
+    pub(super) fn new(plan: &Plan, starts: Starts, positions: Positions, whole: bool) -> Choice {
         let (form, form_reason) = match form(plan) {
-            (_, FormReason::Enough) if kernels == Kernels::Wide => {
+            (_, FormReason::Enough) if positions == Positions::Wide => {
                 (Form::General, FormReason::Wide)
             }
             (form, FormReason::Enough)
-                if form != Form::Single && matches!(kernels, Kernels::Segments { .. }) =>
+                if form != Form::Single && positions == Positions::Segments =>
             {
                 (Form::General, FormReason::Segments)
             }
             chosen => chosen,
         };
         let widest = widest_lane(plan, starts);
+        let four_at_once = || four_at_once(plan, starts, whole, form);
         let row_bytes = plan.geometry().slice() * plan.element_bytes();
         let (kind, lane_bytes, kind_reason) = match widest {
             1 | 2 if row_bytes < 4 => (KernelKind::Units, widest, KindReason::PartsOfWords),
-            1 | 2 => match (row_bytes, four_at_once(plan, starts, kernels, form)) {
+            1 | 2 => match (row_bytes, four_at_once()) {
                 (..16, _) => (KernelKind::Packed, 1, KindReason::Bytes(NotFour::ShortRow)),
                 (_, Some(why)) => (KernelKind::Packed, 1, KindReason::Bytes(why)),
                 (_, None) => (KernelKind::Packed4, 1, KindReason::FourWordsOfBytes),
             },
-            4 | 8 if row_bytes == widest => match four_at_once(plan, starts, kernels, form) {
+            4 | 8 if row_bytes == widest => match four_at_once() {
                 _ if !has_runs(plan) => {
                     let reason = KindReason::OneLane(NotFour::RunLength);
                     (KernelKind::Elements, widest, reason)
@@ -140,6 +140,7 @@ impl Choice {
             kind,
             form,
             lane_bytes,
+            positions,
             reason: Reason {
                 kind: kind_reason,
                 form: form_reason,
@@ -150,12 +151,7 @@ impl Choice {
 
 /// What keeps an invocation from making four words of the output at once: no byte of them may
 /// belong to something else.
-fn four_at_once(plan: &Plan, starts: Starts, kernels: Kernels, form: Form) -> Option<NotFour> {
-    let whole = match kernels {
-        Kernels::All => true,
-        Kernels::Segments { whole } => whole,
-        Kernels::Counted | Kernels::Wide => false,
-    };
+fn four_at_once(plan: &Plan, starts: Starts, whole: bool, form: Form) -> Option<NotFour> {
     if !whole {
         Some(NotFour::Part)
     } else if form.depth() != Some(1) {
@@ -251,7 +247,7 @@ mod tests {
     fn choice(op: Op, rules: &Rules, width: usize, params: &[usize], indices: &[usize]) -> Choice {
         let (params, indices) = (Layout::contiguous(params), Layout::contiguous(indices));
         let plan = Plan::new(op, rules, width, &params, IndexType::I32, &indices).unwrap();
-        Choice::new(&plan, Starts::default(), Kernels::All)
+        Choice::new(&plan, Starts::default(), Positions::Bound, true)
     }
 
     /// For a gather of `count` rows of `row` elements of `width` bytes.
@@ -272,7 +268,7 @@ mod tests {
             indices: 0,
             output,
         };
-        Choice::new(&plan, starts, Kernels::All).lane_bytes
+        Choice::new(&plan, starts, Positions::Bound, true).lane_bytes
     }
 
     #[test]

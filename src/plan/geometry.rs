@@ -10,6 +10,7 @@
 use std::ops::Range;
 
 use crate::op::Checked;
+use crate::plan::origin::{LoopDims, Origin};
 use crate::shape::Layout;
 
 /// One loop over the output, outermost first; the output itself is contiguous.
@@ -21,15 +22,6 @@ pub struct Loop {
     pub params_stride: isize,
     /// The step through indices, in indices.
     pub indices_stride: isize,
-}
-
-/// The dims that one loop steps through before loops are merged.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct LoopDims {
-    /// The dim of params.
-    pub params: Option<usize>,
-    /// The dim of indices.
-    pub indices: Option<usize>,
 }
 
 /// One looked-up coordinate.
@@ -110,22 +102,46 @@ impl Geometry {
     }
 }
 
-/// Lowers a checked operator with a non-empty output: the geometry of the output, and that of its
-/// lookups (each index tuple once).
-pub(super) fn lower(op: Checked, params: &Layout, indices: &Layout) -> (Geometry, Geometry) {
+/// What an operator with a non-empty output is lowered to.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Lowered {
+    /// The loops over the output.
+    pub(super) geometry: Geometry,
+    /// The loops over the lookups: each index tuple once.
+    pub(super) lookups: Geometry,
+    /// Which dims the loops over the output come from.
+    pub(super) origins: Vec<Origin>,
+}
+
+impl Lowered {
+    /// An empty output has no loops.
+    pub(super) fn empty() -> Self {
+        Lowered {
+            geometry: Geometry::empty(),
+            lookups: Geometry::empty(),
+            origins: Vec::new(),
+        }
+    }
+}
+
+/// Lowers a checked operator with a non-empty output.
+pub(super) fn lower(op: Checked, params: &Layout, indices: &Layout) -> Lowered {
+    let rank = indices.rank();
     let (params, indices) = (&params.at_least_1d(), &indices.at_least_1d());
     let mut nest = Nest::new(params, indices);
     nest.add(op);
+    // A scalar has a dim only while it is lowered.
+    nest.origins
+        .retain(|o| o.dims.indices.is_none_or(|d| d < rank));
     nest.finish()
 }
 
 /// A loop nest under construction.
-pub(super) struct Nest<'a> {
+struct Nest<'a> {
     params: &'a Layout,
     indices: &'a Layout,
-    pub(super) loops: Vec<Loop>,
-    /// The dims of each loop, for those who ask.
-    pub(super) dims: Option<Vec<LoopDims>>,
+    loops: Vec<Loop>,
+    origins: Vec<Origin>,
     coordinates: Vec<Coordinate>,
     index_step: isize,
     /// How many leading dims of indices are positions: all but the tuple of `gather_nd`.
@@ -133,12 +149,12 @@ pub(super) struct Nest<'a> {
 }
 
 impl<'a> Nest<'a> {
-    pub(super) fn new(params: &'a Layout, indices: &'a Layout) -> Self {
+    fn new(params: &'a Layout, indices: &'a Layout) -> Self {
         Nest {
             params,
             indices,
             loops: Vec::with_capacity(params.rank() + indices.rank()),
-            dims: None,
+            origins: Vec::with_capacity(params.rank() + indices.rank()),
             coordinates: Vec::with_capacity(1),
             index_step: 0,
             positions: indices.rank(),
@@ -146,7 +162,7 @@ impl<'a> Nest<'a> {
     }
 
     /// Adds the loops and coordinates of an operator.
-    pub(super) fn add(&mut self, op: Checked) {
+    fn add(&mut self, op: Checked) {
         let (params_rank, indices_rank) = (self.params.rank(), self.indices.rank());
         match op {
             Checked::Gather { axis, batch_dims } => {
@@ -195,14 +211,15 @@ impl<'a> Nest<'a> {
     }
 
     fn push(&mut self, extent: usize, params: Option<usize>, indices: Option<usize>) {
-        self.loops.push(Loop {
+        let inner = Loop {
             extent,
             params_stride: params.map_or(0, |d| self.params.strides()[d]),
             indices_stride: indices.map_or(0, |d| self.indices.strides()[d]),
+        };
+        self.origins.push(Origin {
+            dims: LoopDims { params, indices },
+            becomes: push_merged(&mut self.loops, inner),
         });
-        if let Some(dims) = &mut self.dims {
-            dims.push(LoopDims { params, indices });
-        }
     }
 
     fn coordinate(&mut self, axis: usize) {
@@ -220,17 +237,16 @@ impl<'a> Nest<'a> {
         });
     }
 
-    fn finish(self) -> (Geometry, Geometry) {
-        let mut lookups: Vec<Loop> = (0..self.positions)
-            .map(|d| Loop {
+    fn finish(self) -> Lowered {
+        let mut lookups = Vec::with_capacity(self.positions);
+        for d in 0..self.positions {
+            let inner = Loop {
                 extent: self.indices.shape()[d],
                 params_stride: 0,
                 indices_stride: self.indices.strides()[d],
-            })
-            .collect();
-        let mut loops = self.loops;
-        merge(&mut loops);
-        merge(&mut lookups);
+            };
+            push_merged(&mut lookups, inner);
+        }
         let geometry = |loops| Geometry {
             loops,
             coordinates: self.coordinates.clone(),
@@ -239,25 +255,30 @@ impl<'a> Nest<'a> {
             indices_offset: self.indices.offset(),
             sliced: true,
         };
-        (geometry(loops), geometry(lookups))
+        Lowered {
+            geometry: geometry(self.loops),
+            lookups: geometry(lookups),
+            origins: self.origins,
+        }
     }
 }
 
-/// Drops loops that run once, and merges those that are [`joined`].
-fn merge(loops: &mut Vec<Loop>) {
-    loops.retain(|l| l.extent != 1);
-    loops.dedup_by(|inner, outer| match joined(outer, inner) {
-        Some(one) => {
-            *outer = one;
-            true
-        }
-        None => false,
-    });
+/// Adds a loop inside the others, merged with the innermost if they are [`joined`]; returns which
+/// of the loops it is now. One that runs once is none.
+fn push_merged(loops: &mut Vec<Loop>, inner: Loop) -> Option<usize> {
+    if inner.extent == 1 {
+        return None;
+    }
+    match loops.last_mut().map(|outer| (joined(outer, &inner), outer)) {
+        Some((Some(one), outer)) => *outer = one,
+        _ => loops.push(inner),
+    }
+    Some(loops.len() - 1)
 }
 
 /// The two loops as one, where one step of the outer equals a full run of the inner in both
 /// tensors.
-pub(super) fn joined(outer: &Loop, inner: &Loop) -> Option<Loop> {
+fn joined(outer: &Loop, inner: &Loop) -> Option<Loop> {
     let runs_on = |outer: isize, inner_stride: isize| {
         isize::try_from(inner.extent)
             .ok()
@@ -282,7 +303,8 @@ mod tests {
         let checked = op
             .check(params.shape(), indices.shape(), &Rules::default())
             .unwrap();
-        lower(checked, params, indices)
+        let lowered = lower(checked, params, indices);
+        (lowered.geometry, lowered.lookups)
     }
 
     fn loops(geometry: &Geometry) -> Vec<(usize, isize, isize)> {

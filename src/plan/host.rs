@@ -52,7 +52,7 @@ impl Plan {
     }
 
     /// [`Plan::host_call`], and why it is that.
-    pub fn host_call_and_reason(&self, max_bytes: u64) -> (HostCall, HostReason) {
+    pub(crate) fn host_call_and_reason(&self, max_bytes: u64) -> (HostCall, HostReason) {
         if self.host_bytes() <= max_bytes {
             return (HostCall::Whole, HostReason::Fits);
         }

@@ -10,7 +10,7 @@ use crate::plan::kernel::Work;
 /// The uniform block of `shaders/limit.wgsl`, field for field.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Pod, Zeroable)]
-pub struct LimitBlock {
+pub(crate) struct LimitBlock {
     entries_before: u32,
     entries_through: u32,
     rows_per_entry: u32,
@@ -29,21 +29,21 @@ pub struct LimitBlock {
 
 /// A dispatch and where it lies among the rows of its plan.
 #[derive(Debug, Clone, Copy)]
-pub struct Limited<'a> {
+pub(crate) struct Limited<'a> {
     /// What it does.
-    pub work: &'a Work,
+    pub(crate) work: &'a Work,
     /// Its workgroups, without a count.
-    pub workgroups: [u32; 3],
+    pub(crate) workgroups: [u32; 3],
     /// The rows of the plan before it.
-    pub first_row: u64,
+    pub(crate) first_row: u64,
     /// The rows that an entry of indices has.
-    pub rows_per_entry: u64,
+    pub(crate) rows_per_entry: u64,
 }
 
 impl LimitBlock {
     /// For a dispatch on a device of at most `max_workgroups` workgroups per dimension, and a
     /// count that is word number `count_word` of its binding.
-    pub fn new(limited: &Limited<'_>, max_workgroups: u32, count_word: u32) -> Self {
+    pub(crate) fn new(limited: &Limited<'_>, max_workgroups: u32, count_word: u32) -> Self {
         let &Limited {
             work,
             workgroups,

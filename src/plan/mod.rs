@@ -3,6 +3,15 @@
 //! `geometry` is the last file that knows operators. What comes after it ([`Plan`] and everything
 //! that executes one) sees loops, strides and coordinates only.
 
+#![cfg_attr(
+    not(feature = "gpu"),
+    allow(
+        dead_code,
+        unused_imports,
+        reason = "only a device runs the kernels, which explanations name all the same"
+    )
+)]
+
 mod block;
 mod choice;
 mod explain;
@@ -14,19 +23,22 @@ mod origin;
 mod passes;
 mod pieces;
 mod reason;
-mod traffic;
 
-pub use block::{GeometryBlock, MAX_COORDINATES, MAX_FILL_BYTES, MAX_LOOPS, MAX_SEGMENTS, Starts};
-pub use choice::{Form, KernelKind};
+pub use block::{MAX_COORDINATES, MAX_FILL_BYTES, MAX_LOOPS};
 pub use explain::{Dispatches, Explanation};
-pub use geometry::{Coordinate, Geometry, Loop, LoopDims};
+pub use geometry::{Coordinate, Geometry, Loop};
 pub use host::{HostCall, HostReason, StreamSizes};
-pub use kernel::{Kernel, Positions, Work};
-pub use limit::{LimitBlock, Limited};
-pub use origin::Origins;
-pub use passes::{Bounds, CheckPass, Part, Parts, Pass, Segment, check_passes, passes};
-pub use reason::{FormReason, KindReason, LaneLimit, NotFour, Reason};
-pub use traffic::{SECTOR_BYTES, Traffic};
+pub use origin::{LoopDims, Origins};
+pub use passes::BindingLimits;
+
+pub(crate) use block::{GeometryBlock, MAX_SEGMENTS, Starts};
+pub(crate) use choice::{Form, KernelKind, Positions};
+pub(crate) use kernel::Kernel;
+pub(crate) use limit::{LimitBlock, Limited};
+pub(crate) use passes::{CheckPass, Part, Parts, Pass, Segment, check_passes, passes};
+
+use geometry::Lowered;
+use origin::Origin;
 
 use crate::error::{BadIndex, Error, OpKind, Result, Role};
 use crate::index::IndexType;
@@ -60,6 +72,7 @@ pub struct Plan {
     output_bytes: usize,
     geometry: Geometry,
     lookups: Geometry,
+    origins: Vec<Origin>,
     params_layout: Layout,
     indices_layout: Layout,
     /// Whether the first dim of indices is the first of the output.
@@ -92,12 +105,11 @@ impl Plan {
         let output_shape = op.output_shape(params.shape(), indices.shape(), rules)?;
         let output_elements = elements(Role::Output, &output_shape, element_bytes)?;
         check_fill(kind, rules, element_bytes)?;
-        let (geometry, lookups) = if output_elements == 0 {
-            (Geometry::empty(), Geometry::empty())
-        } else {
-            geometry::lower(checked, params, indices)
+        let lowered = match output_elements {
+            0 => Lowered::empty(),
+            _ => geometry::lower(checked, params, indices),
         };
-        check_something_to_read(kind, rules, &geometry)?;
+        check_something_to_read(kind, rules, &lowered.geometry)?;
         Ok(Plan {
             op,
             rules: rules.clone(),
@@ -105,8 +117,9 @@ impl Plan {
             index_type,
             output_shape,
             output_bytes: output_elements * element_bytes,
-            geometry,
-            lookups,
+            geometry: lowered.geometry,
+            lookups: lowered.lookups,
+            origins: lowered.origins,
             params_layout: params.clone(),
             indices_layout: indices.clone(),
             leads,
@@ -179,10 +192,9 @@ impl Plan {
         &self.geometry
     }
 
-    /// For tests only: plants a fault, which a check against the reference must then report.
-    #[doc(hidden)]
-    pub fn plant_fault(&mut self, fault: impl FnOnce(&mut Geometry)) {
-        fault(&mut self.geometry);
+    /// Where the loops over the output come from.
+    pub(crate) fn origins(&self) -> Origins {
+        Origins::new(&self.geometry.loops, &self.origins)
     }
 
     /// The loop nest over the lookups: each index tuple once, in row-major order of indices.
@@ -197,7 +209,7 @@ impl Plan {
     }
 
     /// Whether there are indices to count bad ones among, and the rules ask for that.
-    pub fn counts_bad_indices(&self) -> bool {
+    pub(crate) fn counts_bad_indices(&self) -> bool {
         self.reports_bad_indices() && !self.lookups.coordinates.is_empty()
     }
 
@@ -228,7 +240,7 @@ impl Plan {
     }
 
     /// The part of the plan that one pass executes.
-    pub fn part(&self, pass: &Pass) -> Plan {
+    pub(crate) fn part(&self, pass: &Pass) -> Plan {
         self.over(pass.geometry.clone())
     }
 

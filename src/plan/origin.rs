@@ -1,8 +1,15 @@
 //! Which dims of the tensors the loops of a plan come from.
 
-use crate::op::Checked;
-use crate::plan::geometry::{Loop, LoopDims, Nest, joined};
-use crate::shape::Layout;
+use crate::plan::geometry::Loop;
+
+/// The dims that one loop steps through before loops are merged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct LoopDims {
+    /// The dim of params.
+    pub params: Option<usize>,
+    /// The dim of indices.
+    pub indices: Option<usize>,
+}
 
 /// The loops of a plan, each with where it comes from.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -14,52 +21,42 @@ pub struct Origins {
     pub dropped: Vec<LoopDims>,
 }
 
-impl Origins {
-    /// Lowers once more, and takes notes.
-    pub(super) fn new(op: Checked, params: &Layout, indices: &Layout) -> Origins {
-        let (params, indices) = (&params.at_least_1d(), &indices.at_least_1d());
-        let mut nest = Nest::new(params, indices);
-        nest.dims = Some(Vec::new());
-        nest.add(op);
-        let dims = nest.dims.take().unwrap_or_default();
-        let mut origins = Origins::default();
-        for (l, dims) in nest.loops.into_iter().zip(dims) {
-            origins.push(l, dims);
-        }
-        origins
-    }
+/// One dim, or one of each tensor, and what lowering made of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Origin {
+    pub(super) dims: LoopDims,
+    /// The loop it is, or is a part of; `None` for an extent of 1.
+    pub(super) becomes: Option<usize>,
+}
 
-    fn push(&mut self, inner: Loop, dims: LoopDims) {
-        if inner.extent == 1 {
-            self.dropped.push(dims);
-            return;
+impl Origins {
+    /// The origins of `loops`.
+    pub(super) fn new(loops: &[Loop], origins: &[Origin]) -> Origins {
+        let of = |n: Option<usize>| {
+            let these = origins.iter().filter(|o| o.becomes == n);
+            these.map(|o| o.dims).collect()
+        };
+        let loops = loops.iter().enumerate();
+        Origins {
+            loops: loops.map(|(n, &l)| (l, of(Some(n)))).collect(),
+            dropped: of(None),
         }
-        if let Some((outer, all)) = self.loops.last_mut()
-            && let Some(one) = joined(outer, &inner)
-        {
-            *outer = one;
-            all.push(dims);
-            return;
-        }
-        self.loops.push((inner, vec![dims]));
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{IndexType, Op, Plan, Rules};
+    use crate::{IndexType, Layout, Op, Plan, Rules};
 
-    fn origins(op: Op, params: &[usize], indices: &[usize]) -> (Origins, Plan) {
+    fn origins(op: Op, params: &[usize], indices: &[usize]) -> Origins {
         let (params, indices) = (Layout::contiguous(params), Layout::contiguous(indices));
-        let rules = Rules::default();
-        let checked = op.check(params.shape(), indices.shape(), &rules).unwrap();
-        let plan = Plan::new(op, &rules, 4, &params, IndexType::I32, &indices).unwrap();
-        (Origins::new(checked, &params, &indices), plan)
+        let plan = Plan::new(op, &Rules::default(), 4, &params, IndexType::I32, &indices);
+        plan.unwrap().origins()
     }
 
     #[test]
-    fn the_loops_are_those_of_the_plan() {
+    fn a_loop_runs_over_all_its_dims_and_every_dim_is_somewhere() {
         let batched = Op::Gather {
             axis: Some(4),
             batch_dims: 2,
@@ -72,9 +69,21 @@ mod tests {
             (Op::gather(0), &[4], &[]),
         ];
         for (op, params, indices) in calls {
-            let (origins, plan) = origins(op, params, indices);
-            let loops: Vec<Loop> = origins.loops.iter().map(|&(l, _)| l).collect();
-            assert_eq!(loops, plan.geometry().loops, "{op:?}");
+            let origins = origins(op, params, indices);
+            let extent = |d: &LoopDims| match (d.indices, d.params) {
+                (Some(d), _) => indices[d],
+                (None, Some(d)) => params[d],
+                (None, None) => panic!("{op:?}: a loop from nowhere"),
+            };
+            for (l, dims) in &origins.loops {
+                let steps: usize = dims.iter().map(extent).product();
+                assert_eq!(steps, l.extent, "{op:?}");
+            }
+            assert!(origins.dropped.iter().all(|d| extent(d) == 1), "{op:?}");
+            let dims = origins.loops.iter().flat_map(|(_, dims)| dims);
+            let output = op.output_shape(params, indices, &Rules::default()).unwrap();
+            let count = dims.chain(&origins.dropped).count();
+            assert_eq!(count, output.len(), "{op:?}");
         }
     }
 
@@ -85,7 +94,7 @@ mod tests {
             axis: Some(2),
             batch_dims: 1,
         };
-        let (origins, _) = origins(op, &[2, 1, 6, 7, 8], &[2, 5, 4]);
+        let origins = origins(op, &[2, 1, 6, 7, 8], &[2, 5, 4]);
         let dims: Vec<_> = origins.loops.into_iter().map(|(_, dims)| dims).collect();
         assert_eq!(
             dims,

@@ -1,6 +1,6 @@
 //! Pieces: the output in consecutive boxes of bounded size, one plan each.
 //!
-//! Unlike [`passes`](crate::plan::passes), which asks what a device can bind, this asks for a size
+//! Unlike `passes`, which asks what a device can bind, this asks for a size
 //! only, and makes no list: an output of terabytes has more boxes than fit memory.
 
 use std::ops::Range;

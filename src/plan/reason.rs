@@ -6,16 +6,16 @@ use crate::plan::{Form, KernelKind};
 
 /// Why a kernel was chosen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Reason {
+pub(crate) struct Reason {
     /// Why this copy part.
-    pub kind: KindReason,
+    pub(crate) kind: KindReason,
     /// Why this much of the general case.
-    pub form: FormReason,
+    pub(crate) form: FormReason,
 }
 
 /// Why a kernel has its copy part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum KindReason {
+pub(crate) enum KindReason {
     /// Rows are shorter than a word.
     PartsOfWords,
     /// Rows are not whole words.
@@ -34,7 +34,7 @@ pub enum KindReason {
 
 /// What keeps an invocation from making four words of the output, or four neighbours, at once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum NotFour {
+pub(crate) enum NotFour {
     /// Four words may hold more than two rows.
     ShortRow,
     /// The innermost loop over lookups does not run in whole fours.
@@ -51,7 +51,7 @@ pub enum NotFour {
 
 /// Why a kernel is compiled for so much of the general case.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum FormReason {
+pub(crate) enum FormReason {
     /// It is the least that does.
     Enough,
     /// A bad index does not leave zeros.
@@ -68,7 +68,7 @@ pub enum FormReason {
 
 /// What a lane has to divide.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum LaneLimit {
+pub(crate) enum LaneLimit {
     /// The bytes of a row.
     Row,
     /// Where params starts in its binding.
@@ -85,7 +85,7 @@ pub enum LaneLimit {
 
 impl KernelKind {
     /// The name of its shader.
-    pub fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             KernelKind::Rows => "rows",
             KernelKind::Elements => "elements",
@@ -99,7 +99,7 @@ impl KernelKind {
 
 impl Form {
     /// Its name, in lower case.
-    pub fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Form::Single => "single",
             Form::Nested2 => "nested2",
@@ -149,7 +149,7 @@ impl fmt::Display for NotFour {
 
 impl FormReason {
     /// The reason for `form`, as a clause.
-    pub fn text(self, form: Form) -> &'static str {
+    pub(crate) fn text(self, form: Form) -> &'static str {
         match (self, form) {
             (FormReason::Enough, Form::Single) => "one coordinate, at most one loop over rows",
             (FormReason::Enough, Form::Nested2) => "one coordinate, at most two loops over rows",

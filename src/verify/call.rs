@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use crate::call::GatherCall;
 use crate::cpu::reference;
 use crate::error::Result;
 use crate::executor::Executor;
@@ -72,7 +73,8 @@ impl Call {
     fn expected(&self) -> Result<Vec<u8>> {
         let (params, indices) = (self.params()?, self.indices()?);
         let mut output = self.poisoned()?;
-        reference::gather(self.op, &self.rules, &params, &indices, &mut output)?;
+        let call = GatherCall::new(self.op, &self.rules, &params, &indices);
+        reference::gather(call, &mut output)?;
         Ok(output)
     }
 

@@ -4,6 +4,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use crate::element::DType;
+use crate::error::Error;
 use crate::index::{Index, IndexType};
 use crate::shape::checked_elements;
 
@@ -62,7 +63,7 @@ impl RawTensor {
                 .map(Values::Strings)
                 .ok_or_else(|| "a string tensor holds something else".to_owned());
         }
-        let dtype: DType = self.dtype.parse()?;
+        let dtype: DType = self.dtype.parse().map_err(|e: Error| e.to_string())?;
         let bytes = match &self.bits {
             Some(hex) => from_hex(hex, dtype.bytes())?,
             None => self.encode(dtype)?,
@@ -190,7 +191,13 @@ impl Data {
             DType::U32 => (IndexType::U32, bytes.clone()),
             DType::I64 => (IndexType::I64, bytes.clone()),
             DType::U64 => (IndexType::U64, bytes.clone()),
-            _ => return None,
+            DType::Bool
+            | DType::F16
+            | DType::BF16
+            | DType::F32
+            | DType::F64
+            | DType::C64
+            | DType::C128 => return None,
         })
     }
 }

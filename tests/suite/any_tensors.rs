@@ -81,7 +81,12 @@ fn widths_that_do_not_fit_are_refused() {
             let layout = Layout::contiguous(&[count]);
             AnyDeviceTensor::wrap(buffer.slice(start..), width, layout)
         };
-        let misaligned = |offset, alignment| Error::TensorMisaligned { offset, alignment };
+        let misaligned = |offset, alignment| Error::Misaligned {
+            op: None,
+            role: Role::Tensor,
+            offset,
+            alignment,
+        };
         assert_eq!(wrap(4, 8, 1).unwrap_err(), misaligned(4, 8));
         assert_eq!(wrap(2, 12, 1).unwrap_err(), misaligned(2, 4));
         let role = Role::Params;
@@ -120,7 +125,7 @@ fn widths_that_do_not_fit_are_refused() {
         let bytes = DeviceTensor::<[u8; 8]>::wrap(buffer.slice(12..), Layout::contiguous(&[2]));
         let refused = gather(bytes.unwrap().as_ref(), IndexType::U64, 2);
         let misaligned = Error::Misaligned {
-            op,
+            op: Some(op),
             role: Role::Indices,
             offset: 12,
             alignment: 8,

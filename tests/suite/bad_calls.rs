@@ -250,10 +250,7 @@ fn shapes() -> Vec<Bad> {
             )
         },
         Bad {
-            rules: Rules {
-                out_of_bounds: OutOfBounds::Fill(Fill::new(1.0f64)),
-                ..TF
-            },
+            rules: TF.with_out_of_bounds(OutOfBounds::Fill(Fill::new(1.0f64))),
             ..bad(
                 Op::gather(0),
                 &[2],
@@ -262,10 +259,7 @@ fn shapes() -> Vec<Bad> {
             )
         },
         Bad {
-            rules: Rules {
-                out_of_bounds: OutOfBounds::Fill(Fill::from_bytes(&[])),
-                ..TF
-            },
+            rules: TF.with_out_of_bounds(OutOfBounds::Fill(Fill::from_bytes(&[]))),
             ..bad(
                 Op::gather(0),
                 &[2],
@@ -443,15 +437,15 @@ fn bad_tensors_are_named_before_anything_runs() {
     let table = [
         (
             text(Tensor::new(&[2, 3], vec![0u8; 5]).map(drop)),
-            "params: shape [2, 3] needs 6 elements, got 5",
+            "tensor: shape [2, 3] needs 6 elements, got 5",
         ),
         (
             text(TensorView::new(&[7], &data).map(drop)),
-            "params: shape [7] needs 7 elements, got 6",
+            "tensor: shape [7] needs 7 elements, got 6",
         ),
         (
             text(Tensor::<u64>::new(&[usize::MAX, 2], vec![]).map(drop)),
-            "params: shape [18446744073709551615, 2] with 8-byte elements needs more bytes than can be addressed",
+            "tensor: shape [18446744073709551615, 2] with 8-byte elements needs more bytes than can be addressed",
         ),
         (
             text(Layout::strided(&[2, 3], &[1], 0).map(drop)),
@@ -462,14 +456,14 @@ fn bad_tensors_are_named_before_anything_runs() {
                 Layout::strided(&[2, 3], &[3, 1], 1)
                     .and_then(|l| TensorView::strided(l, &data).map(drop)),
             ),
-            "params: a view of shape [2, 3], strides [3, 1] and offset 1 reaches outside its 6 elements",
+            "tensor: a view of shape [2, 3], strides [3, 1] and offset 1 reaches outside its 6 elements",
         ),
         (
             text(
                 Layout::strided(&[3], &[-1], 1)
                     .and_then(|l| TensorView::strided(l, &data).map(drop)),
             ),
-            "params: a view of shape [3], strides [-1] and offset 1 reaches outside its 6 elements",
+            "tensor: a view of shape [3], strides [-1] and offset 1 reaches outside its 6 elements",
         ),
         (
             text(Params::new(&[0; 7], 4, Layout::contiguous(&[1])).map(drop)),
@@ -540,10 +534,7 @@ fn an_output_that_no_host_can_hold_is_an_error() {
 fn what_shaders_cannot_carry_is_an_error_that_names_the_cpu_path() {
     let indices = Tensor::new(&[1], vec![0i32]).unwrap();
     let wide = Tensor::new(&[2], vec![[1u8; 257]; 2]).unwrap();
-    let rules = Rules {
-        out_of_bounds: OutOfBounds::Fill(Fill::new([7u8; 257])),
-        ..TF
-    };
+    let rules = TF.with_out_of_bounds(OutOfBounds::Fill(Fill::new([7u8; 257])));
     // 34 dims that no two of which merge: every second element of each
     let shape = [2usize; 20];
     let strides: Vec<isize> = (0..20).map(|n| 3isize.pow(n) % 1000).collect();

@@ -211,7 +211,7 @@ fn buffers_that_do_not_fit_are_named() {
                     ..good
                 },
                 Error::Misaligned {
-                    op,
+                    op: Some(op),
                     role: Role::Params,
                     offset: 2,
                     alignment: 4,
@@ -223,7 +223,7 @@ fn buffers_that_do_not_fit_are_named() {
                     ..good
                 },
                 Error::MissingUsage {
-                    op,
+                    op: Some(op),
                     role: Role::Params,
                     usage: "STORAGE",
                 },

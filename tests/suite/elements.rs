@@ -115,10 +115,7 @@ fn a_fill_value_of_any_width_is_kept_bit_for_bit() {
         for executor in executors() {
             let params = Tensor::new(&[2], values.to_vec()).unwrap();
             let indices = Tensor::new(&[3], vec![1u32, 2, 0]).unwrap();
-            let rules = Rules {
-                out_of_bounds: OutOfBounds::Fill(Fill::new(fill)),
-                ..Rules::default()
-            };
+            let rules = Rules::default().with_out_of_bounds(OutOfBounds::Fill(Fill::new(fill)));
             let got = executor.run_blocking(Op::gather(0), &rules, &params.view(), &indices.view());
             let expected = [values[1], fill, values[0]];
             assert_eq!(bits(got.unwrap().data()), bits(&expected));

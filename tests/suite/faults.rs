@@ -1,10 +1,8 @@
-//! Planted faults: each must be reported, or the checks prove nothing. These are planted in plans,
-//! which the CPU path then executes, and in answers; `shader_faults.rs` has those of shaders.
+//! Planted faults: each must be reported, or the checks prove nothing. These are planted in answers;
+//! `shader_faults.rs` has those of shaders, and `src/tests/faults.rs` those of plans.
 
-use wgpu_gather::cpu::parallel;
-use wgpu_gather::plan::Geometry;
+use wgpu_gather::Executor;
 use wgpu_gather::verify::{Call, Outcome, builtin, compare};
-use wgpu_gather::{Executor, Rules};
 
 use crate::common::block_on;
 
@@ -13,63 +11,6 @@ pub(crate) fn calls() -> Vec<Call> {
     let mut calls = builtin();
     calls.retain(|c| c.element_bytes <= 8);
     calls
-}
-
-type PlanFault = (&'static str, fn(&mut Geometry));
-
-const PLAN_FAULTS: &[PlanFault] = &[
-    ("none", |_| {}),
-    ("stride off by one", |g| {
-        if let Some(l) = g.loops.iter_mut().find(|l| l.params_stride != 0) {
-            l.params_stride += 1;
-        }
-    }),
-    ("coordinates swapped", |g| g.coordinates.reverse()),
-    ("batch offset dropped", |g| {
-        if g.loops.len() > 2 {
-            g.loops[0].params_stride = 0;
-        }
-    }),
-    ("index stride dropped", |g| {
-        if let Some(l) = g.loops.iter_mut().find(|l| l.indices_stride != 0) {
-            l.indices_stride = 0;
-        }
-    }),
-    ("bound too large by one", |g| {
-        if let Some(c) = g.coordinates.first_mut() {
-            c.extent += 1;
-        }
-    }),
-    ("offset dropped", |g| {
-        g.params_offset = g.params_offset.saturating_sub(1);
-    }),
-];
-
-#[test]
-fn faults_of_lowering_are_reported() {
-    for &(name, fault) in PLAN_FAULTS {
-        let mut reported = 0;
-        for mut call in calls() {
-            // With an offset, and room for a fault to read elsewhere than beside the data.
-            call.params = [vec![0x77; call.element_bytes], call.params].concat();
-            let strides = call.params_layout.strides().to_vec();
-            let shape = call.params_layout.shape().to_vec();
-            call.params_layout = wgpu_gather::Layout::strided(&shape, &strides, 1).unwrap();
-            let room = vec![0x99; call.element_bytes << 13];
-            let mut roomy = call.clone();
-            roomy.params.extend(room);
-            roomy.rules = Rules::TENSORFLOW_GPU;
-            let mut plan = roomy.plan().unwrap();
-            plan.plant_fault(fault);
-            let mut output = vec![0xa5; plan.output_bytes()];
-            let (params, indices) = (roomy.params().unwrap(), roomy.indices().unwrap());
-            let result = parallel::execute(&plan, &params, &indices, &mut output);
-            let outcome = compare(&roomy, result.map(|()| output));
-            reported += usize::from(matches!(outcome, Outcome::Failed(_)));
-        }
-        println!("{name}: reported by {reported} calls");
-        assert_eq!(reported > 0, name != "none", "{name}");
-    }
 }
 
 #[test]

@@ -96,10 +96,7 @@ fn bytes_beyond_4_gib() {
         engine.download_blocking(&found).unwrap().into_data()
     };
     assert_eq!(gather(Rules::default()), [1, 2, 3, 4, 5, 6, 7, 0, 0, 0, 0]);
-    let moved = |out_of_bounds| Rules {
-        out_of_bounds,
-        ..Rules::ONNX
-    };
+    let moved = |out_of_bounds| Rules::ONNX.with_out_of_bounds(out_of_bounds);
     assert_eq!(
         gather(moved(OutOfBounds::Clip)),
         [1, 2, 3, 4, 5, 6, 7, 0, 7, 7, 7]

@@ -9,6 +9,7 @@ mod common;
 mod counts;
 mod devices;
 mod documented;
+mod documents;
 mod elements;
 mod engines;
 mod examples;

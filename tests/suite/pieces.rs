@@ -102,6 +102,7 @@ fn large(op: Op, rows: usize) -> Call {
         Op::Gather { .. } => Layout::contiguous(&[1500]),
         Op::GatherNd { .. } => Layout::contiguous(&[1500, 1]),
         Op::GatherElements { .. } => Layout::contiguous(&[1500, 64]),
+        other => panic!("no shape of indices for {other:?}"),
     };
     let count: usize = indices.shape().iter().product();
     let value = |n: usize| (n * 7919 % rows) as i32;

@@ -133,20 +133,16 @@ pub(crate) fn rows_of(words: usize) -> Call {
 #[test]
 fn sizes_at_the_limit_of_a_binding() {
     let zero = Rules::default();
-    let fill = |width: usize| Rules {
-        out_of_bounds: OutOfBounds::Fill(match width {
+    let fill = |width: usize| {
+        Rules::ONNX.with_out_of_bounds(OutOfBounds::Fill(match width {
             1 => Fill::new(0x5au8),
             2 => Fill::new(0x5aa5u16),
             4 => Fill::new(0x5a5a_a5a5u32),
             8 => Fill::new(u64::MAX),
             _ => Fill::new([7u8; 16]),
-        }),
-        ..Rules::ONNX
+        }))
     };
-    let clip = Rules {
-        out_of_bounds: OutOfBounds::Clip,
-        ..Rules::ONNX
-    };
+    let clip = Rules::ONNX.with_out_of_bounds(OutOfBounds::Clip);
     let mut calls = Vec::new();
     for width in [1, 2, 4, 8, 16] {
         // A binding, a word or a row more or less, in params, output and indices.

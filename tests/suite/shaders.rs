@@ -1,13 +1,9 @@
 //! Every kernel specialisation, without a device: parsed, validated with no optional capability,
 //! its overrides resolved, and written for every API that wgpu has.
 
-use std::collections::BTreeSet;
-
 use naga::back::{glsl, hlsl, msl, pipeline_constants, spv};
 use naga::valid::ValidationFlags;
-use wgpu_gather::gpu::{Specialisation, Stage};
-use wgpu_gather::plan::{Bounds, Form, Kernel, KernelKind, Part, Parts, Plan, Starts, passes};
-use wgpu_gather::verify::{builtin, call_from};
+use wgpu_gather::gpu::Specialisation;
 use wgpu_gather::wgpu::{DownlevelFlags, Features};
 
 /// The module and its validation, with the overrides resolved.
@@ -150,113 +146,6 @@ fn every_specialisation_is_valid_and_can_be_written_for_every_api() {
         "{} specialisations, each as SPIR-V, MSL, HLSL and GLSL",
         all.len()
     );
-}
-
-#[test]
-fn the_list_of_specialisations_is_complete() {
-    let all: BTreeSet<_> = Specialisation::all(6).into_iter().collect();
-    // 9 copies in 6 forms, 3 in the 3 that are fast, and 2 checks, for each width of an index. For
-    // up to 2, 4 and 6 segments of params all 12 in one form, and for 6 the 9 in another.
-    assert_eq!(all.len(), (9 * 6 + 3 * 3 + 2 + 3 * 12 + 9) * 2 + 1);
-    for form in Form::ALL {
-        for kind in KINDS {
-            let fast_only = matches!(kind, KernelKind::Runs | KernelKind::Packed4);
-            let there = all
-                .iter()
-                .any(|s| matches!(s.stage, Stage::Copy(k, _, f) if (k, f) == (kind, form)));
-            assert_eq!(
-                there,
-                !fast_only || form.depth() == Some(1),
-                "{kind:?} {form:?}"
-            );
-        }
-    }
-}
-
-const KINDS: [KernelKind; 6] = [
-    KernelKind::Rows,
-    KernelKind::Elements,
-    KernelKind::Runs,
-    KernelKind::Packed,
-    KernelKind::Packed4,
-    KernelKind::Units,
-];
-
-/// Every kernel is chosen by calls that the other tests make, and only those that are tested are.
-#[test]
-fn the_calls_of_the_tests_use_every_kernel() {
-    let all: BTreeSet<_> = Specialisation::all(6).into_iter().collect();
-    let mut chosen = BTreeSet::new();
-    let random = (0..20_000u32).map(|n| {
-        let mix = |at: u32| {
-            (n * 1009 + at)
-                .wrapping_mul(2_654_435_761)
-                .rotate_left(at % 31)
-        };
-        call_from(&(0..90).map(mix).collect::<Vec<_>>())
-    });
-    for call in builtin().into_iter().chain(random) {
-        let Ok(plan) = call.plan() else { continue };
-        if plan.is_empty() {
-            continue;
-        }
-        let kernels = [0, 1, 3].into_iter().filter_map(|output| {
-            let starts = Starts {
-                output: output * plan.element_bytes() as u64,
-                ..Starts::default()
-            };
-            Kernel::copy(&plan, starts, 65_535).ok()
-        });
-        let whole = kernels.map(|kernel| (kernel, 1));
-        let params_bytes = [64, 128, 256].into_iter();
-        let in_segments = params_bytes.flat_map(|bytes| in_segments(&plan, bytes));
-        for (kernel, segments) in whole.chain(in_segments) {
-            let specialisation = Specialisation::of(&plan, &kernel, segments, &bounds(0));
-            assert!(all.contains(&specialisation), "{specialisation:?}");
-            chosen.insert(specialisation);
-        }
-    }
-    let copies = all
-        .into_iter()
-        .filter(|s| matches!(s.stage, Stage::Copy(..)));
-    let unused: Vec<_> = copies.filter(|s| !chosen.contains(s)).collect();
-    assert!(unused.is_empty(), "{unused:?}");
-}
-
-/// A device that binds six segments of params of so many bytes.
-fn bounds(params_bytes: u64) -> Bounds {
-    Bounds {
-        params_bytes,
-        indices_bytes: 1 << 20,
-        output_bytes: 1 << 20,
-        segments: 6,
-        alignment: 16,
-        pass_bytes: 1 << 20,
-        workgroups: 65_535,
-    }
-}
-
-/// The kernels of a plan's first passes over tensors in one buffer each, where bindings of params
-/// hold so few bytes; with their numbers of segments.
-fn in_segments(plan: &Plan, params_bytes: u64) -> Vec<(Kernel, usize)> {
-    let buffer = |bytes| {
-        [Part {
-            start: 0,
-            offset: 0,
-            bytes,
-        }]
-    };
-    let parts = Parts {
-        params: &buffer(1 << 12),
-        indices: &buffer(1 << 20),
-        output: &buffer(1 << 20),
-    };
-    let passes = passes(plan, parts, &bounds(params_bytes)).unwrap_or_default();
-    let kernels = passes.iter().take(4).filter_map(|pass| {
-        let kernel = Kernel::of_pass(&plan.part(pass), pass, false, 65_535);
-        Some((kernel.ok()?, pass.params.len()))
-    });
-    kernels.collect()
 }
 
 #[test]

@@ -3,8 +3,7 @@
 use serde::Deserialize;
 use wasm_bindgen::JsValue;
 use wgpu_gather::{
-    DType, ElementsShapes, Fill, IndexType, Indices, Layout, Negative, Op, OutOfBounds, Params,
-    Plan, Rules,
+    DType, Error, Fill, IndexType, Indices, Layout, Negative, Op, OutOfBounds, Params, Plan, Rules,
 };
 
 use crate::failure::{failure, not_a_call};
@@ -63,7 +62,7 @@ impl Call {
     pub(crate) fn dtype(&self) -> Result<DType, JsValue> {
         self.dtype
             .parse()
-            .map_err(|error: String| not_a_call(&error))
+            .map_err(|error: Error| not_a_call(&error.to_string()))
     }
 
     fn index_type(&self) -> Result<IndexType, JsValue> {
@@ -80,13 +79,13 @@ impl Call {
                 negative,
                 out_of_bounds,
                 fill,
-            } => Ok(Rules {
-                negative: match negative.as_str() {
+            } => Ok(Rules::new(
+                match negative.as_str() {
                     "out-of-bounds" => Negative::OutOfBounds,
                     "from-end" => Negative::FromEnd,
                     other => return Err(not_a_call(&format!("unknown negative \"{other}\""))),
                 },
-                out_of_bounds: match (out_of_bounds.as_str(), fill) {
+                match (out_of_bounds.as_str(), fill) {
                     ("zero", _) => OutOfBounds::Zero,
                     ("clip", _) => OutOfBounds::Clip,
                     ("wrap", _) => OutOfBounds::Wrap,
@@ -97,8 +96,7 @@ impl Call {
                         return Err(not_a_call(&format!("unknown outOfBounds \"{other}\"")));
                     }
                 },
-                elements_shapes: ElementsShapes::Onnx,
-            }),
+            )),
         }
     }
 

@@ -4,7 +4,7 @@ use js_sys::{Array, Promise};
 use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::future_to_promise;
 use wgpu_gather::gpu::{AnyDeviceTensor, Engine};
-use wgpu_gather::{DType, IndexType, Layout, Params, TensorView};
+use wgpu_gather::{DType, Error, IndexType, Layout, Params, TensorView};
 
 use crate::call::Call;
 use crate::engine::{RawEngine, host_memory, host_tensor, shape_array};
@@ -53,7 +53,7 @@ impl RawEngine {
     /// Uploads elements of the type `dtype`.
     pub fn upload(&self, dtype: &str, shape: Vec<usize>, bytes: Vec<u8>) -> Promise {
         let engine = self.device_engine();
-        let dtype: Result<DType, _> = dtype.parse().map_err(|e: String| not_a_call(&e));
+        let dtype: Result<DType, _> = dtype.parse().map_err(|e: Error| not_a_call(&e.to_string()));
         future_to_promise(async move {
             let (engine, dtype) = (engine?, dtype?);
             if dtype.bytes() > 8 {

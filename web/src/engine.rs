@@ -3,8 +3,8 @@
 use js_sys::{Array, Object, Promise, Uint8Array};
 use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::future_to_promise;
-use wgpu_gather::gpu::{Engine, Options, bounds, find_adapter, needs};
-use wgpu_gather::plan::Explanation;
+use wgpu_gather::Explanation;
+use wgpu_gather::gpu::{Engine, Options, binding_limits, find_adapter, needs};
 use wgpu_gather::{Error, Executor, wgpu};
 
 use crate::call::Call;
@@ -70,8 +70,8 @@ impl RawEngine {
     pub fn explain(&self, call: &str) -> Result<String, JsValue> {
         let plan = Call::read(call)?.plan()?;
         let bounds = match self.engine() {
-            Some(engine) => *engine.bounds(),
-            None => bounds(&wgpu::Limits::default(), Options::default().max_pass_bytes),
+            Some(engine) => *engine.binding_limits(),
+            None => binding_limits(&wgpu::Limits::default(), Options::default().max_pass_bytes),
         };
         let explanation = Explanation::new(&plan, &bounds).map_err(|e| failure(&e))?;
         Ok(explanation.to_string())

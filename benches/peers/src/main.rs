@@ -23,6 +23,7 @@ mod bench {
     pub(crate) mod cases;
     pub(crate) mod inputs;
     pub(crate) mod order;
+    pub(crate) mod traffic;
 }
 
 use anyhow::Result;

@@ -110,11 +110,7 @@ impl Case {
 
     /// `axis` and `batch_dims` as the operator has them.
     pub(crate) fn attributes(&self) -> (Option<isize>, isize) {
-        match self.op {
-            Op::Gather { axis, batch_dims } => (axis, batch_dims),
-            Op::GatherNd { batch_dims } => (None, batch_dims),
-            Op::GatherElements { axis } => (Some(axis), 0),
-        }
+        (self.op.axis(), self.op.batch_dims().unwrap_or(0))
     }
 }
 

@@ -194,8 +194,8 @@ fn bad() -> impl Iterator<Item = Case> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::bench::traffic::Traffic;
     use wgpu_gather::Rules;
-    use wgpu_gather::plan::Traffic;
 
     #[test]
     fn every_case_is_a_gather_at_every_scale() {

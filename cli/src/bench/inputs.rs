@@ -1,11 +1,12 @@
 //! What a case gathers from and at: the same bytes on every machine.
 
+use crate::bench::traffic::Traffic;
 use anyhow::{Result, bail};
 use rand::{Rng, RngExt, SeedableRng};
 use rand_distr::{Distribution, Zipf};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rayon::prelude::*;
-use wgpu_gather::plan::{Geometry, Traffic};
+use wgpu_gather::plan::Geometry;
 use wgpu_gather::{Error, IndexType, Indices, Layout, Role};
 
 use crate::bench::case::Scaled;
@@ -51,7 +52,7 @@ fn traffic(scaled: &Scaled, indices: &[u8]) -> Result<Traffic> {
     }
     let layout = Layout::contiguous(&case.indices);
     let indices = Indices::new(indices, case.index_type, layout)?;
-    Ok(Traffic::counted(&scaled.plan, &indices)?)
+    Traffic::counted(&scaled.plan, &indices)
 }
 
 /// Memory for `bytes` bytes. Where the system says how much it has left, more than that is an

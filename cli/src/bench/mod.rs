@@ -14,6 +14,7 @@ mod run_cpu;
 pub(crate) mod run_gpu;
 mod sample;
 mod timing;
+pub(crate) mod traffic;
 
 use std::path::Path;
 

@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
+use crate::bench::traffic::Traffic;
 use anyhow::{Context, Result, ensure};
 use serde::{Deserialize, Serialize};
-use wgpu_gather::plan::Traffic;
 
 use crate::bench::case::Scaled;
 use crate::bench::timing::Times;

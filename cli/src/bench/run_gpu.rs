@@ -2,9 +2,9 @@
 
 use std::time::Instant;
 
+use crate::bench::traffic::Traffic;
 use anyhow::{Result, bail};
 use wgpu_gather::gpu::{AdapterSummary, Buffers, Prepared, Status, adapters, find_adapter};
-use wgpu_gather::plan::Traffic;
 use wgpu_gather::{Error, Executor, Indices, Layout, Params, Role, wgpu};
 
 use crate::bench::case::Scaled;

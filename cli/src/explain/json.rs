@@ -2,12 +2,13 @@
 
 use anyhow::Result;
 use serde_json::{Value, json};
-use wgpu_gather::plan::{
-    Bounds, Dispatches, Explanation, HostCall, HostReason, LoopDims, Positions, Traffic,
-};
+use wgpu_gather::plan::{Dispatches, HostCall, HostReason, LoopDims};
+use wgpu_gather::{BindingLimits, Explanation};
 
 use crate::bench::case::Scaled;
+use crate::bench::traffic::Traffic;
 use crate::explain::Measured;
+use crate::explain::cost::Cost;
 use crate::explain::place::Place;
 use crate::rules;
 
@@ -16,6 +17,7 @@ pub(crate) fn of(
     scaled: &Scaled,
     place: &Place,
     explanation: &Explanation,
+    cost: &Cost,
     measured: Option<&Measured>,
 ) -> Result<Value> {
     let (case, plan) = (&scaled.case, &explanation.plan);
@@ -24,7 +26,7 @@ pub(crate) fn of(
         Some(measured) => {
             let mut value = serde_json::to_value(&measured.figures)?;
             value["adapter"] = json!(measured.adapter);
-            value["of_limit"] = json!(measured.of_limit(explanation));
+            value["of_limit"] = json!(measured.of_limit(cost));
             value
         }
         None => Value::Null,
@@ -32,7 +34,7 @@ pub(crate) fn of(
     Ok(json!({
         "for": place.label,
         "adapter": place.adapter,
-        "bounds": bounds(&explanation.bounds),
+        "bounds": bounds(&explanation.limits),
         "op": plan.op().to_string(),
         "axis": axis,
         "batch_dims": batch_dims,
@@ -52,15 +54,15 @@ pub(crate) fn of(
         "segments": explanation.segments,
         "check_passes": explanation.check_passes,
         "dispatches": explanation.dispatches.iter().map(dispatches).collect::<Vec<_>>(),
-        "bytes": traffic(&explanation.traffic),
-        "bandwidth_gb_per_s": explanation.bandwidth.map(|b| b / 1e9),
-        "expected_ms": explanation.expected_seconds().map(|s| s * 1e3),
+        "bytes": traffic(&cost.traffic),
+        "bandwidth_gb_per_s": cost.bandwidth.map(|b| b / 1e9),
+        "expected_ms": cost.seconds().map(|s| s * 1e3),
         "host_call": host_call(explanation),
         "measured": measured,
     }))
 }
 
-fn bounds(bounds: &Bounds) -> Value {
+fn bounds(bounds: &BindingLimits) -> Value {
     json!({
         "params_bytes": bounds.params_bytes,
         "indices_bytes": bounds.indices_bytes,
@@ -100,25 +102,19 @@ fn coordinates(explanation: &Explanation) -> Vec<Value> {
 }
 
 fn dispatches(dispatches: &Dispatches) -> Value {
-    let kernel = &dispatches.kernel;
-    let limits = dispatches.lane_limits.iter().map(ToString::to_string);
     json!({
         "count": dispatches.count,
-        "workgroups": kernel.workgroups,
+        "workgroups": dispatches.workgroups(),
         "segments": dispatches.segments,
         "first": dispatches.first,
         "box_bytes": dispatches.box_bytes,
-        "kernel": kernel.kind.name(),
-        "kernel_reason": kernel.reason.kind.to_string(),
-        "form": kernel.form.name(),
-        "form_reason": kernel.reason.form.text(kernel.form),
-        "lane_bytes": kernel.lane_bytes,
-        "lane_limits": limits.collect::<Vec<_>>(),
-        "positions": match kernel.positions {
-            Positions::Bound => "bound",
-            Positions::Segments => "segments",
-            Positions::Wide => "wide",
-        },
+        "kernel": dispatches.kernel_name(),
+        "kernel_reason": dispatches.kernel_reason(),
+        "form": dispatches.form_name(),
+        "form_reason": dispatches.form_reason(),
+        "lane_bytes": dispatches.lane_bytes(),
+        "lane_limits": dispatches.lane_limits(),
+        "positions": dispatches.positions(),
     })
 }
 

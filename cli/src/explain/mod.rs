@@ -1,13 +1,14 @@
 //! `wgpu-gather explain`: how a gather is executed, and why.
 
 pub(crate) mod args;
+mod cost;
 mod json;
 mod place;
 
 use std::fmt::Write;
 
 use anyhow::{Context, Result, bail};
-use wgpu_gather::plan::Explanation;
+use wgpu_gather::Explanation;
 
 use crate::answer::Answer;
 use crate::bench::case::Scaled;
@@ -15,6 +16,7 @@ use crate::bench::result::Figures;
 use crate::bench::run_gpu::Gpu;
 use crate::bench::unusable;
 use crate::explain::args::ExplainArgs;
+use crate::explain::cost::Cost;
 use crate::explain::place::Place;
 use crate::rules;
 
@@ -25,9 +27,9 @@ struct Measured {
 }
 
 impl Measured {
-    /// How fast the gather was in parts of what `explanation` gives as the limit.
-    fn of_limit(&self, explanation: &Explanation) -> Option<f64> {
-        let limit = explanation.bandwidth? / 1e9;
+    /// How fast the gather was in parts of what `cost` gives as the limit.
+    fn of_limit(&self, cost: &Cost) -> Option<f64> {
+        let limit = cost.bandwidth? / 1e9;
         Some(self.figures.gb_per_s / limit)
     }
 }
@@ -51,16 +53,15 @@ pub(crate) fn run(args: &ExplainArgs) -> Result<Answer> {
         false => None,
     };
     let copy = measured.as_ref().map(|m| m.figures.copy_gb_per_s);
-    if let Some(bandwidth) = args.bandwidth.or(copy) {
-        explanation = explanation.at_bandwidth(bandwidth * 1e9);
-    }
+    let bandwidth = args.bandwidth.or(copy).map(|b| b * 1e9);
+    let cost = Cost::new(&scaled.plan, bandwidth);
     if args.json {
-        let value = json::of(&scaled, &place, &explanation, measured.as_ref())?;
+        let value = json::of(&scaled, &place, &explanation, &cost, measured.as_ref())?;
         return Ok(Answer::json(&value, true));
     }
-    let mut text = format!("for {}\n\n{explanation}", place.label);
+    let mut text = format!("for {}\n\n{explanation}{cost}", place.label);
     if let Some(measured) = &measured {
-        measured_text(&mut text, measured, &explanation)?;
+        measured_text(&mut text, measured, &cost)?;
     }
     Ok(Answer::good(text))
 }
@@ -73,7 +74,7 @@ fn measure(scaled: &Scaled, args: &ExplainArgs) -> Result<Measured> {
     })
 }
 
-fn measured_text(text: &mut String, measured: &Measured, explanation: &Explanation) -> Result<()> {
+fn measured_text(text: &mut String, measured: &Measured, cost: &Cost) -> Result<()> {
     let figures = &measured.figures;
     writeln!(
         text,
@@ -85,7 +86,7 @@ fn measured_text(text: &mut String, measured: &Measured, explanation: &Explanati
         "            {:.1} GB/s, {:.2} of a copy of as many bytes in the same run ({:.1} GB/s)",
         figures.gb_per_s, figures.fraction, figures.copy_gb_per_s
     )?;
-    if let Some(fraction) = measured.of_limit(explanation) {
+    if let Some(fraction) = measured.of_limit(cost) {
         writeln!(text, "            {fraction:.2} of the limit")?;
     }
     Ok(())

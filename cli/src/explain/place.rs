@@ -1,9 +1,8 @@
 //! What a gather is explained for: an adapter, or limits.
 
 use anyhow::Result;
-use wgpu_gather::gpu::{Options, adapters, bounds, find_adapter, needs};
-use wgpu_gather::plan::Bounds;
-use wgpu_gather::wgpu;
+use wgpu_gather::gpu::{Options, adapters, binding_limits, find_adapter, needs};
+use wgpu_gather::{BindingLimits, wgpu};
 
 use crate::explain::args::{ExplainArgs, LimitsArg};
 
@@ -14,7 +13,7 @@ pub(crate) struct Place {
     /// The adapter, if it is one.
     pub(crate) adapter: Option<String>,
     /// What one dispatch may bind and run there.
-    pub(crate) bounds: Bounds,
+    pub(crate) bounds: BindingLimits,
 }
 
 const DEFAULT: &str = "the default limits of WebGPU";
@@ -59,7 +58,7 @@ impl Place {
         Place {
             label,
             adapter: None,
-            bounds: bounds(limits, Options::default().max_pass_bytes),
+            bounds: binding_limits(limits, Options::default().max_pass_bytes),
         }
     }
 

@@ -170,8 +170,8 @@ fn stored(text: &str) -> Result<Stored> {
 }
 
 /// How NumPy calls elements of `dtype`; bf16, which it does not know, is raw bytes.
-fn type_str(dtype: DType) -> &'static str {
-    match dtype {
+fn type_str(dtype: DType) -> Result<&'static str> {
+    Ok(match dtype {
         DType::Bool => "|b1",
         DType::U8 => "|u1",
         DType::I8 => "|i1",
@@ -187,7 +187,8 @@ fn type_str(dtype: DType) -> &'static str {
         DType::F64 => "<f8",
         DType::C64 => "<c8",
         DType::C128 => "<c16",
-    }
+        other => bail!(".npy has no element type {other}"),
+    })
 }
 
 /// Elements from the last dim to the first, or in Fortran's order from the first to the last.
@@ -214,7 +215,7 @@ fn data_bytes(shape: &[usize], element_bytes: usize) -> Result<usize> {
 
 /// Everything that precedes the data of a file.
 pub(super) fn header(dtype: DType, shape: &[usize]) -> Result<Vec<u8>> {
-    let type_str: TypeStr = type_str(dtype).parse()?;
+    let type_str: TypeStr = type_str(dtype)?.parse()?;
     let dims: Vec<u64> = shape.iter().map(|&dim| dim as u64).collect();
     let options = WriteOptions::new_header_only()
         .dtype(npyz::DType::new_scalar(type_str))

@@ -1,4 +1,4 @@
-//! Bounds how much of mapped files is in this process's memory.
+//! BindingLimits how much of mapped files is in this process's memory.
 //!
 //! Pages of a mapped file that were read stay, until the system needs their memory for something
 //! else. They count as memory of this process meanwhile, and a limit on that (of a container, say)

@@ -110,7 +110,7 @@ fn stored(dtype: DType) -> Result<Dtype> {
         DType::I64 => Dtype::I64,
         DType::F64 => Dtype::F64,
         DType::C64 => Dtype::C64,
-        DType::C128 => bail!(".safetensors has no element type c128; write a .npy file"),
+        other => bail!(".safetensors has no element type {other}; write a .npy file"),
     })
 }
 

@@ -10,7 +10,7 @@ use crate::gpu::status::Status;
 use crate::gpu::storage::Storage;
 use crate::gpu::wait::Drive;
 use crate::plan::{
-    Bounds, CheckPass, Part, Parts, Pass, Plan, Segment, StreamSizes, check_passes, passes,
+    BindingLimits, CheckPass, Part, Parts, Pass, Plan, Segment, StreamSizes, check_passes, passes,
 };
 
 /// What a call reads: of params and indices what their views reach, and at which byte of
@@ -41,7 +41,7 @@ impl Engine {
     ) -> Result<(), S::Error> {
         let context = self.context();
         let device = &context.bounds;
-        let bounds = Bounds {
+        let bounds = BindingLimits {
             params_bytes: device.params_bytes.min(sizes.params_bytes) & !15,
             indices_bytes: device.indices_bytes.min(sizes.indices_bytes) & !15,
             pass_bytes: device.output_bytes.min(sizes.output_bytes) & !15,

@@ -73,7 +73,7 @@ impl Engine {
     ///
     /// # Errors
     ///
-    /// [`Error::IndexOutOfBounds`]; [`Error::TensorUsage`] if a buffer of the caller lacks
+    /// [`Error::IndexOutOfBounds`]; [`Error::MissingUsage`] if a buffer of the caller lacks
     /// `COPY_SRC`; [`Error::HostOutOfMemory`], [`Error::InvalidBits`], and the errors of the
     /// device.
     pub async fn download<T: Element>(&self, tensor: &DeviceTensor<T>) -> Result<Tensor<T>> {

@@ -2,11 +2,12 @@
 
 mod text;
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, Role};
 use crate::plan::choice::narrowest;
+use crate::plan::reason::LaneLimit;
 use crate::plan::{
-    Bounds, HostCall, HostReason, Kernel, LaneLimit, LoopDims, Origins, Part, Parts, Pass, Plan,
-    Traffic, check_passes, passes,
+    BindingLimits, HostCall, HostReason, Kernel, Origins, Part, Parts, Pass, Plan, Positions,
+    check_passes, passes,
 };
 
 /// The most passes that are worked out one by one.
@@ -15,16 +16,15 @@ const MAX_PASSES: u64 = 1 << 16;
 /// How a plan is executed, and why: printed as text, and with all of it in fields.
 ///
 /// ```
-/// use wgpu_gather::plan::{Bounds, Explanation};
-/// use wgpu_gather::{IndexType, Layout, Op, Plan, Rules};
+/// use wgpu_gather::{BindingLimits, Explanation, IndexType, Layout, Op, Plan, Rules};
 ///
 /// let plan = Plan::new(
 ///     Op::gather(0), &Rules::default(),
 ///     4, &Layout::contiguous(&[30522, 384]),
 ///     IndexType::I64, &Layout::contiguous(&[16, 512]),
 /// )?;
-/// // The limits that every device with WebGPU has; of a device: `Engine::bounds`.
-/// let bounds = Bounds {
+/// // The limits that every device with WebGPU has; of a device: `Engine::binding_limits`.
+/// let limits = BindingLimits {
 ///     params_bytes: 128 << 20,
 ///     indices_bytes: 128 << 20,
 ///     output_bytes: 128 << 20,
@@ -33,19 +33,20 @@ const MAX_PASSES: u64 = 1 << 16;
 ///     pass_bytes: 1 << 30,
 ///     workgroups: 65_535,
 /// };
-/// let explanation = Explanation::new(&plan, &bounds)?.at_bandwidth(1e12);
+/// let explanation = Explanation::new(&plan, &limits)?;
 /// assert_eq!(explanation.origins.loops[0].1.len(), 2); // dims 0 and 1 of indices are one loop
-/// let kernel = &explanation.dispatches[0].kernel;
-/// assert_eq!((kernel.kind.name(), kernel.lane_bytes), ("rows", 16));
+/// let dispatches = &explanation.dispatches[0];
+/// assert_eq!((dispatches.kernel_name(), dispatches.lane_bytes()), ("rows", 16));
 /// assert!(explanation.to_string().contains("rows, single, lanes of 16 bytes"));
 /// # Ok::<(), wgpu_gather::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Explanation {
     /// The plan.
     pub plan: Plan,
     /// What one dispatch may bind and run.
-    pub bounds: Bounds,
+    pub limits: BindingLimits,
     /// The loops, and the dims they come from.
     pub origins: Origins,
     /// The dispatches, those that are alike together; none for an empty output.
@@ -56,10 +57,6 @@ pub struct Explanation {
     pub boxes: usize,
     /// The passes that look for bad indices, where they are reported.
     pub check_passes: usize,
-    /// The bytes to move, if indices are uniformly random.
-    pub traffic: Traffic,
-    /// The bandwidth of the memory, in bytes per second.
-    pub bandwidth: Option<f64>,
     /// The bytes of the device's memory that a host call may take for tensors.
     pub max_memory_bytes: u64,
     /// How a host call is made.
@@ -70,13 +67,14 @@ pub struct Explanation {
 
 /// Dispatches that are alike.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Dispatches {
     /// How many.
     pub count: usize,
     /// The kernel of the first; the others differ in offsets only.
-    pub kernel: Kernel,
+    kernel: Kernel,
     /// What keeps its lane from being wider; nothing, if it is as wide as there are.
-    pub lane_limits: Vec<LaneLimit>,
+    lane_limits: Vec<LaneLimit>,
     /// The segments of params that each binds.
     pub segments: usize,
     /// The bytes of the output that the boxes of the first have.
@@ -92,8 +90,9 @@ impl Explanation {
     /// # Errors
     ///
     /// What executing the plan reports: [`Error::TensorTooLarge`], [`Error::TooComplex`],
-    /// [`Error::TooMany`]; the latter for more than 65,536 passes, too.
-    pub fn new(plan: &Plan, bounds: &Bounds) -> Result<Explanation> {
+    /// [`Error::TooMany`]; the latter for more than 65,536 passes, too. [`Error::ViewOutOfRange`]
+    /// for a view that no memory can hold.
+    pub fn new(plan: &Plan, bounds: &BindingLimits) -> Result<Explanation> {
         let [params, indices, output] = plan.tensor_ends().map(one_part);
         let parts = Parts {
             params: &params,
@@ -104,27 +103,22 @@ impl Explanation {
     }
 
     /// [`Explanation::new`], with the tensors where `parts` says.
-    ///
-    /// # Errors
-    ///
-    /// As [`Explanation::new`].
-    pub fn with_parts(plan: &Plan, parts: Parts<'_>, bounds: &Bounds) -> Result<Explanation> {
+    fn with_parts(plan: &Plan, parts: Parts<'_>, bounds: &BindingLimits) -> Result<Explanation> {
         let (host_call, host_reason) = plan.host_call_and_reason(u64::MAX);
         let mut explanation = Explanation {
             plan: plan.clone(),
-            bounds: *bounds,
-            origins: plan.origins()?,
+            limits: *bounds,
+            origins: plan.origins(),
             dispatches: Vec::new(),
             segments: 0,
             boxes: 0,
             check_passes: 0,
-            traffic: Traffic::uniform(plan),
-            bandwidth: None,
             max_memory_bytes: u64::MAX,
             host_call,
             host_reason,
         };
         if !plan.is_empty() {
+            check_addressable(plan)?;
             check_count(plan, bounds)?;
             let passes = passes(plan, parts, bounds)?;
             explanation.add(&passes)?;
@@ -142,17 +136,6 @@ impl Explanation {
         self
     }
 
-    /// The same, for a memory that moves so many bytes per second.
-    pub fn at_bandwidth(mut self, bytes_per_second: f64) -> Explanation {
-        self.bandwidth = Some(bytes_per_second);
-        self
-    }
-
-    /// The least time that moving the bytes takes, if the bandwidth is known.
-    pub fn expected_seconds(&self) -> Option<f64> {
-        self.bandwidth.map(|b| self.traffic.total() as f64 / b)
-    }
-
     fn add(&mut self, passes: &[Pass]) -> Result<()> {
         self.boxes = passes.iter().filter(|pass| pass.first).count();
         let segments = passes.iter().flat_map(|p| &p.params);
@@ -168,7 +151,7 @@ impl Explanation {
 
     fn add_pass(&mut self, pass: &Pass) -> Result<()> {
         let part = self.plan.part(pass);
-        let kernel = Kernel::of_pass(&part, pass, false, self.bounds.workgroups)?;
+        let kernel = Kernel::of_pass(&part, pass, false, self.limits.workgroups)?;
         let alike = |d: &Dispatches| {
             let of = |k: &Kernel| {
                 (
@@ -197,23 +180,54 @@ impl Explanation {
     }
 }
 
-impl Plan {
-    /// Where its loops come from; nothing, for an empty output.
-    fn origins(&self) -> Result<Origins> {
-        if self.is_empty() {
-            return Ok(Origins::default());
-        }
-        let (params, indices) = (&self.params_layout, &self.indices_layout);
-        let checked = self
-            .op
-            .check(params.shape(), indices.shape(), &self.rules)?;
-        let mut origins = Origins::new(checked, params, indices);
-        // A scalar has a dim only while it is lowered.
-        let exists = |dims: &LoopDims| dims.indices.is_none_or(|d| d < indices.rank());
-        origins.dropped.retain(exists);
-        Ok(origins)
+/// What the dispatches run, by the names and in the words of the text.
+impl Dispatches {
+    /// The name of the kernel: the part of it that copies.
+    pub fn kernel_name(&self) -> &'static str {
+        self.kernel.kind.name()
     }
 
+    /// Why it is that one.
+    pub fn kernel_reason(&self) -> String {
+        self.kernel.reason.kind.to_string()
+    }
+
+    /// How much of the general case the kernel is compiled for.
+    pub fn form_name(&self) -> &'static str {
+        self.kernel.form.name()
+    }
+
+    /// Why it is so much.
+    pub fn form_reason(&self) -> &'static str {
+        self.kernel.reason.form.text(self.kernel.form)
+    }
+
+    /// Bytes of what an invocation moves at once: 1, 2, 4, 8 or 16.
+    pub fn lane_bytes(&self) -> usize {
+        self.kernel.lane_bytes
+    }
+
+    /// What keeps that from being wider; nothing, if it is as wide as there is.
+    pub fn lane_limits(&self) -> Vec<String> {
+        self.lane_limits.iter().map(LaneLimit::to_string).collect()
+    }
+
+    /// What positions in params count in: `bound`, `segments` or `wide`.
+    pub fn positions(&self) -> &'static str {
+        match self.kernel.positions {
+            Positions::Bound => "bound",
+            Positions::Segments => "segments",
+            Positions::Wide => "wide",
+        }
+    }
+
+    /// Workgroups in x, y and z.
+    pub fn workgroups(&self) -> [u32; 3] {
+        self.kernel.workgroups
+    }
+}
+
+impl Plan {
     /// The bytes from the start of params, indices and output to the last element reached.
     fn tensor_ends(&self) -> [u64; 3] {
         let end = |layout: &crate::Layout, width: usize| {
@@ -237,8 +251,17 @@ fn one_part(bytes: u64) -> [Part; 1] {
     }]
 }
 
+/// Fails for views that no data can hold.
+fn check_addressable(plan: &Plan) -> Result<()> {
+    let most = |width: usize| isize::MAX as usize / width;
+    let params = &plan.params_layout;
+    params.check_within(Role::Params, most(plan.element_bytes))?;
+    let indices = &plan.indices_layout;
+    indices.check_within(Role::Indices, most(plan.index_type.bytes()))
+}
+
 /// Fails for passes beyond number, before there is a list of them.
-fn check_count(plan: &Plan, bounds: &Bounds) -> Result<()> {
+fn check_count(plan: &Plan, bounds: &BindingLimits) -> Result<()> {
     let [params, indices, output] = plan.tensor_ends();
     let pass = bounds.pass_bytes.min(bounds.output_bytes);
     let boxes = output.div_ceil(pass.max(1)) + indices.div_ceil(bounds.indices_bytes.max(1));

@@ -1,11 +1,12 @@
 //! That an explanation says what the planner does.
 
 use super::*;
-use crate::plan::{FormReason, KernelKind, KindReason, NotFour};
+use crate::plan::KernelKind;
+use crate::plan::reason::{FormReason, KindReason, NotFour};
 use crate::{IndexType, Layout, Op, OutOfBounds, Rules};
 
 /// What 128 bytes of binding make of small tensors.
-const SMALL: Bounds = Bounds {
+const SMALL: BindingLimits = BindingLimits {
     params_bytes: 128,
     indices_bytes: 128,
     output_bytes: 128,
@@ -15,7 +16,7 @@ const SMALL: Bounds = Bounds {
     workgroups: 65_535,
 };
 
-const LARGE: Bounds = Bounds {
+const LARGE: BindingLimits = BindingLimits {
     params_bytes: 1 << 31,
     indices_bytes: 1 << 31,
     output_bytes: 1 << 31,
@@ -85,10 +86,8 @@ fn the_lane_is_as_narrow_as_what_it_divides() {
     assert_eq!(limits(384, 4), []);
     let row = [LaneLimit::Row, LaneLimit::Coordinate(0)];
     assert_eq!(limits(6, 4), row);
-    let rules = Rules {
-        out_of_bounds: OutOfBounds::Fill(crate::Fill::from_bytes(&[1; 12])),
-        ..Rules::default()
-    };
+    let rules =
+        Rules::default().with_out_of_bounds(OutOfBounds::Fill(crate::Fill::from_bytes(&[1; 12])));
     let plan = plan(Op::gather(0), &rules, 12, &[100, 4], &[10]);
     let filled = Explanation::new(&plan, &LARGE).unwrap();
     assert_eq!(filled.dispatches[0].lane_limits, [LaneLimit::Fill]);
@@ -120,7 +119,8 @@ fn every_dispatch_is_counted() {
 
 #[test]
 fn passes_beyond_number_are_refused_at_once() {
-    let plan = plan(Op::gather(0), &Rules::default(), 4, &[1 << 40], &[1 << 40]);
+    let shape = [1 << (usize::BITS - 4)];
+    let plan = plan(Op::gather(0), &Rules::default(), 4, &shape, &shape);
     let error = Explanation::new(&plan, &SMALL).unwrap_err();
     assert!(matches!(
         error,
@@ -132,12 +132,9 @@ fn passes_beyond_number_are_refused_at_once() {
 }
 
 #[test]
-fn time_and_memory_follow_from_what_is_given() {
+fn the_host_call_follows_from_the_memory_given() {
     let explanation = rows(1024, 4, 1000);
-    assert_eq!(explanation.expected_seconds(), None);
-    let total = explanation.traffic.total() as f64;
-    let explanation = explanation.at_bandwidth(2e9).with_memory(1 << 20);
-    assert_eq!(explanation.expected_seconds(), Some(total / 2e9));
+    let explanation = explanation.with_memory(1 << 20);
     assert_eq!(explanation.host_reason, HostReason::MuchGathered);
     assert!(matches!(explanation.host_call, HostCall::Streamed(_)));
     let tiny = explanation.with_memory(1);

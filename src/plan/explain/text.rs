@@ -4,7 +4,7 @@ use std::fmt::{self, Display, Formatter};
 
 use crate::plan::explain::{Dispatches, Explanation};
 use crate::plan::kernel::WORKGROUP;
-use crate::plan::{HostCall, HostReason, KernelKind, LaneLimit, LoopDims, Positions, SECTOR_BYTES};
+use crate::plan::{HostCall, HostReason, KernelKind, LoopDims, Positions};
 use crate::rules::{Negative, OutOfBounds, Rules};
 
 impl Display for Explanation {
@@ -29,14 +29,13 @@ impl Display for Explanation {
         let mut above = None;
         for dispatches in &self.dispatches {
             dispatches.grid(f)?;
-            let kernel = dispatches.kernel();
+            let kernel = dispatches.kernel_text();
             match above {
                 Some(same) if same == kernel => line(f, "  kernel", "the same")?,
                 _ => write!(f, "{kernel}")?,
             }
             above = Some(kernel);
         }
-        self.traffic(f)?;
         self.host(f)
     }
 }
@@ -82,7 +81,7 @@ impl Explanation {
     }
 
     fn passes(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        let bounds = &self.bounds;
+        let bounds = &self.limits;
         let count: usize = self.dispatches.iter().map(|d| d.count).sum();
         let boxes = match self.boxes {
             1 => "the output in one box".to_owned(),
@@ -105,33 +104,6 @@ impl Explanation {
             0 => Ok(()),
             n => line(f, "", &format!("{n} more to count bad indices")),
         }
-    }
-
-    fn traffic(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        let t = &self.traffic;
-        let parts = format!(
-            "{} at least: {} of output, {} of indices, {} of params",
-            size(t.total()),
-            size(t.output),
-            size(t.indices),
-            size(t.params_sectors),
-        );
-        line(f, "bytes", &parts)?;
-        let sectors = format!(
-            "of params {} are asked for; they lie in sectors of {SECTOR_BYTES} bytes, each read \
-             once, if indices are random",
-            size(t.params)
-        );
-        line(f, "", &sectors)?;
-        if let (Some(seconds), Some(bandwidth)) = (self.expected_seconds(), self.bandwidth) {
-            let text = format!(
-                "{} at least, at {} GB/s",
-                duration(seconds),
-                bandwidth / 1e9
-            );
-            line(f, "time", &text)?;
-        }
-        Ok(())
     }
 
     fn host(&self, f: &mut Formatter<'_>) -> fmt::Result {
@@ -184,7 +156,7 @@ impl Dispatches {
     }
 
     /// The kernel, and why it is that.
-    fn kernel(&self) -> String {
+    fn kernel_text(&self) -> String {
         let kernel = &self.kernel;
         let (kind, form) = (kernel.kind.name(), kernel.form.name());
         let positions = match kernel.positions {
@@ -213,7 +185,7 @@ impl Dispatches {
         if self.lane_limits.is_empty() {
             return "the widest there are".to_owned();
         }
-        let mut limits: Vec<String> = self.lane_limits.iter().map(LaneLimit::to_string).collect();
+        let mut limits = self.lane_limits();
         limits.dedup();
         let limits = listed(&limits);
         match self.kernel.kind {
@@ -281,13 +253,4 @@ fn size(bytes: u64) -> String {
     let number = format!("{}.{:02}", hundredths / 100, hundredths % 100);
     let number = number.trim_end_matches('0').trim_end_matches('.');
     format!("{number} {}", UNITS[unit as usize])
-}
-
-/// `12.3 µs`.
-fn duration(seconds: f64) -> String {
-    match seconds {
-        s if s < 1e-3 => format!("{:.3} µs", s * 1e6),
-        s if s < 1.0 => format!("{:.3} ms", s * 1e3),
-        s => format!("{s:.3} s"),
-    }
 }

@@ -7,8 +7,9 @@ use std::borrow::Cow;
 
 use crate::error::{Error, Result};
 use crate::plan::block::{GeometryBlock, Scale, Starts, divisor, fill, narrow};
-use crate::plan::choice::{Choice, Form, KernelKind, Kernels};
-use crate::plan::{CheckPass, Loop, Pass, Plan, Reason};
+use crate::plan::choice::{Choice, Form, KernelKind, Positions};
+use crate::plan::reason::Reason;
+use crate::plan::{CheckPass, Loop, Pass, Plan};
 
 /// Invocations of a workgroup, as `WORKGROUP` in `shaders/geometry.wgsl`.
 pub(super) const WORKGROUP: u64 = 256;
@@ -19,47 +20,36 @@ const PER_INVOCATION: u64 = 4;
 
 /// A kernel with its numbers.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Kernel {
+pub(crate) struct Kernel {
     /// The copy part.
-    pub kind: KernelKind,
+    pub(crate) kind: KernelKind,
     /// How much of the general case it is compiled for.
-    pub form: Form,
+    pub(crate) form: Form,
     /// Bytes of a lane: 1, 2, 4, 8 or 16.
-    pub lane_bytes: usize,
+    pub(crate) lane_bytes: usize,
     /// Why it is this one.
-    pub reason: Reason,
+    pub(crate) reason: Reason,
     /// What positions in params are.
-    pub positions: Positions,
+    pub(crate) positions: Positions,
     /// Workgroups in x, y and z.
-    pub workgroups: [u32; 3],
+    pub(crate) workgroups: [u32; 3],
     /// What there is to do, and how much of it a workgroup does.
-    pub work: Work,
+    pub(crate) work: Work,
     /// The uniform block.
-    pub block: GeometryBlock,
-}
-
-/// What the positions of a kernel in params are.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Positions {
-    /// Lanes of the one binding.
-    Bound,
-    /// Lanes from the first segment on, which fit 32 bits.
-    Segments,
-    /// Lanes from the first segment on, in 64 bits.
-    Wide,
+    pub(crate) block: GeometryBlock,
 }
 
 /// How many workgroups so many rows take: `(rows * scale + lead) / span`, rounded up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Work {
+pub(crate) struct Work {
     /// The rows of a dispatch.
-    pub rows: u32,
+    pub(crate) rows: u32,
     /// What a row counts: 1, or its bytes.
-    pub scale: u32,
+    pub(crate) scale: u32,
     /// What counts before the first row.
-    pub lead: u32,
+    pub(crate) lead: u32,
     /// What a workgroup does.
-    pub span: u32,
+    pub(crate) span: u32,
 }
 
 impl Work {
@@ -77,29 +67,31 @@ impl Kernel {
     /// # Errors
     ///
     /// [`Error::TooComplex`] for what the uniform block cannot hold.
-    pub fn of_pass(plan: &Plan, pass: &Pass, counted: bool, max_workgroups: u32) -> Result<Kernel> {
+    pub(crate) fn of_pass(
+        plan: &Plan,
+        pass: &Pass,
+        counted: bool,
+        max_workgroups: u32,
+    ) -> Result<Kernel> {
         if pass.is_alone() {
-            let kernels = if counted {
-                Kernels::Counted
-            } else {
-                Kernels::All
-            };
-            let (choice, scale) = Kernel::choose(plan, pass.starts(), kernels);
-            match Kernel::new(&choice, &scale, max_workgroups) {
+            let choice = Choice::new(plan, pass.starts(), Positions::Bound, !counted);
+            match Kernel::new(&choice, &choice.scale(plan, pass.starts()), max_workgroups) {
                 // An extent or a stride along which nothing is stepped, as it is broadcast.
                 Err(Error::TooMany { .. }) => {}
                 made => return made,
             }
         }
         let whole = pass.is_whole() && !counted;
-        let (choice, scale) = Kernel::choose(plan, pass.starts(), Kernels::Segments { whole });
+        let choice = Choice::new(plan, pass.starts(), Positions::Segments, whole);
+        let scale = choice.scale(plan, pass.starts());
         if choice.form == Form::Single && scale.reaches(pass) {
             match Kernel::in_segments(&choice, &scale, pass, max_workgroups) {
                 Err(Error::TooMany { .. }) => {}
                 made => return made,
             }
         }
-        let (choice, scale) = Kernel::choose(plan, pass.starts(), Kernels::Wide);
+        let choice = Choice::new(plan, pass.starts(), Positions::Wide, false);
+        let scale = choice.scale(plan, pass.starts());
         Kernel::in_segments(&choice, &scale, pass, max_workgroups)
     }
 
@@ -121,24 +113,9 @@ impl Kernel {
     ///
     /// [`Error::TooComplex`] or [`Error::TooMany`] for what the uniform block or 32-bit
     /// arithmetic cannot hold.
-    pub fn copy(plan: &Plan, starts: Starts, max_workgroups: u32) -> Result<Kernel> {
-        let (choice, scale) = Kernel::choose(plan, starts, Kernels::All);
-        Kernel::new(&choice, &scale, max_workgroups)
-    }
-
-    fn choose(plan: &Plan, starts: Starts, kernels: Kernels) -> (Choice, Scale<'_>) {
-        let choice = Choice::new(plan, starts, kernels);
-        let scale = Scale {
-            plan,
-            lane_bytes: choice.lane_bytes,
-            starts,
-            positions: match kernels {
-                Kernels::All | Kernels::Counted => Positions::Bound,
-                Kernels::Segments { .. } => Positions::Segments,
-                Kernels::Wide => Positions::Wide,
-            },
-        };
-        (choice, scale)
+    pub(crate) fn copy(plan: &Plan, starts: Starts, max_workgroups: u32) -> Result<Kernel> {
+        let choice = Choice::new(plan, starts, Positions::Bound, true);
+        Kernel::new(&choice, &choice.scale(plan, starts), max_workgroups)
     }
 
     fn new(choice: &Choice, scale: &Scale<'_>, max_workgroups: u32) -> Result<Kernel> {
@@ -187,7 +164,7 @@ impl Kernel {
             form,
             lane_bytes,
             reason: choice.reason,
-            positions: scale.positions,
+            positions: choice.positions,
             workgroups: [x, y, z],
             work,
             block,
@@ -200,7 +177,7 @@ impl Kernel {
     /// # Errors
     ///
     /// As [`Kernel::copy`].
-    pub fn check(
+    pub(crate) fn check(
         plan: &Plan,
         pass: &CheckPass,
         max_workgroups: u32,
@@ -230,6 +207,18 @@ impl Kernel {
         let [x, y] = fold(plan, work.workgroups(), max_workgroups)?;
         block.grid_x = x;
         Ok(([x, y, 1], work, block))
+    }
+}
+
+impl Choice {
+    /// What restates the geometry of `plan` for this kernel.
+    fn scale<'a>(&self, plan: &'a Plan, starts: Starts) -> Scale<'a> {
+        Scale {
+            plan,
+            lane_bytes: self.lane_bytes,
+            starts,
+            positions: self.positions,
+        }
     }
 }
 

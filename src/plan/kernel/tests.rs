@@ -3,7 +3,7 @@
 use super::*;
 use crate::index::IndexType;
 use crate::op::Op;
-use crate::plan::{Bounds, Part, Parts, Segment, passes};
+use crate::plan::{BindingLimits, Part, Parts, Segment, passes};
 use crate::rules::{Fill, OutOfBounds, Rules};
 use crate::shape::Layout;
 
@@ -43,10 +43,8 @@ fn rows(row: usize, width: usize, starts: Starts) -> Kernel {
 #[test]
 fn a_fill_value_narrows_the_lane_only_if_it_does_not_repeat_in_it() {
     let lane = |width, row| {
-        let rules = Rules {
-            out_of_bounds: OutOfBounds::Fill(Fill::from_bytes(&vec![1; width])),
-            ..Rules::default()
-        };
+        let rules = Rules::default()
+            .with_out_of_bounds(OutOfBounds::Fill(Fill::from_bytes(&vec![1; width])));
         let params = Layout::contiguous(&[100, row]);
         let plan = plan(
             Op::gather(0),
@@ -201,7 +199,7 @@ fn positions_take_64_bits_only_beyond_32() {
             indices: &part(1 << 20),
             output: &part(1 << 20),
         };
-        let bounds = Bounds {
+        let bounds = BindingLimits {
             params_bytes: 1 << 30,
             indices_bytes: 1 << 30,
             output_bytes: 1 << 30,

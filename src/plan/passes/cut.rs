@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use crate::error::{Error, OpKind, Result, Role};
 use crate::plan::passes::segment::{bind, reach, segments};
-use crate::plan::passes::{Bounds, Parts, Pass, Segment};
+use crate::plan::passes::{BindingLimits, Parts, Pass, Segment};
 use crate::plan::{Geometry, Loop};
 
 /// Cuts a loop nest into boxes.
@@ -13,7 +13,7 @@ pub(super) struct Cutter<'a> {
     pub(super) element_bytes: usize,
     pub(super) index_bytes: usize,
     pub(super) parts: Parts<'a>,
-    pub(super) bounds: &'a Bounds,
+    pub(super) bounds: &'a BindingLimits,
     /// Whether the nest is over lookups and makes no output.
     pub(super) counts_rows: bool,
 }

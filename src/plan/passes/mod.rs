@@ -19,7 +19,7 @@ mod segment;
 #[cfg(test)]
 mod tests;
 
-pub use segment::{Part, Segment};
+pub(crate) use segment::{Part, Segment};
 
 use std::ops::Range;
 
@@ -30,7 +30,7 @@ use segment::bind;
 
 /// What a device can bind and run at once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Bounds {
+pub struct BindingLimits {
     /// Bytes of a binding of params; a multiple of 16, as the next two.
     pub params_bytes: u64,
     /// Bytes of a binding of indices.
@@ -47,7 +47,7 @@ pub struct Bounds {
     pub workgroups: u32,
 }
 
-impl Bounds {
+impl BindingLimits {
     /// How many bytes neighbouring segments may have in common.
     fn overlap(&self) -> u64 {
         self.params_bytes / 4
@@ -56,43 +56,43 @@ impl Bounds {
 
 /// One dispatch.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Pass {
+pub(crate) struct Pass {
     /// The loop nest of the box.
-    pub geometry: Geometry,
+    pub(crate) geometry: Geometry,
     /// The elements of the output that the box makes.
-    pub elements: Range<usize>,
+    pub(crate) elements: Range<usize>,
     /// What is bound of params; empty, if the box reads nothing of it.
-    pub params: Vec<Segment>,
+    pub(crate) params: Vec<Segment>,
     /// The byte of params that positions count from, the same in all passes over the box: where
     /// the binding of its first segment starts.
-    pub base: i64,
+    pub(crate) base: i64,
     /// The byte of params where the next pass over the same box takes over.
-    pub owned_to: i64,
+    pub(crate) owned_to: i64,
     /// The byte of params behind all that the passes over the box bind.
-    pub params_end: i64,
+    pub(crate) params_end: i64,
     /// What is bound of indices; nothing, if there are none.
-    pub indices: Option<Segment>,
+    pub(crate) indices: Option<Segment>,
     /// What is bound of the output.
-    pub output: Segment,
+    pub(crate) output: Segment,
     /// From the start of that binding to the first byte of the box.
-    pub output_at: u64,
+    pub(crate) output_at: u64,
     /// Whether this is the first pass over the box: it writes what bad indices leave.
-    pub first: bool,
+    pub(crate) first: bool,
 }
 
 impl Pass {
     /// Whether no other pass makes its box, from params in one segment.
-    pub fn is_alone(&self) -> bool {
+    pub(crate) fn is_alone(&self) -> bool {
         self.params.len() <= 1 && self.is_whole()
     }
 
     /// Whether no other pass makes its box.
-    pub fn is_whole(&self) -> bool {
+    pub(crate) fn is_whole(&self) -> bool {
         self.first && self.owned_to == i64::MAX
     }
 
     /// Where the tensors start in their bindings; params in that of the first segment of the box.
-    pub fn starts(&self) -> Starts {
+    pub(crate) fn starts(&self) -> Starts {
         Starts {
             params: -self.base,
             indices: self.indices.map_or(0, |s| -s.start),
@@ -103,24 +103,24 @@ impl Pass {
 
 /// One dispatch that looks for bad indices.
 #[derive(Debug, Clone, PartialEq)]
-pub struct CheckPass {
+pub(crate) struct CheckPass {
     /// The loop nest of the box.
-    pub geometry: Geometry,
+    pub(crate) geometry: Geometry,
     /// The lookups of the box, in row-major order of indices.
-    pub lookups: Range<usize>,
+    pub(crate) lookups: Range<usize>,
     /// What is bound of indices.
-    pub indices: Segment,
+    pub(crate) indices: Segment,
 }
 
 /// Where the data of the tensors lie.
 #[derive(Debug, Clone, Copy)]
-pub struct Parts<'a> {
+pub(crate) struct Parts<'a> {
     /// The parts of params, in order.
-    pub params: &'a [Part],
+    pub(crate) params: &'a [Part],
     /// The parts of indices, in order.
-    pub indices: &'a [Part],
+    pub(crate) indices: &'a [Part],
     /// The parts of the output, in order.
-    pub output: &'a [Part],
+    pub(crate) output: &'a [Part],
 }
 
 /// The passes over a non-empty plan.
@@ -129,7 +129,7 @@ pub struct Parts<'a> {
 ///
 /// [`Error::TensorTooLarge`](crate::Error::TensorTooLarge) if a single element of the output, or the tuple of indices of one
 /// lookup, is larger than a binding.
-pub fn passes(plan: &Plan, parts: Parts<'_>, bounds: &Bounds) -> Result<Vec<Pass>> {
+pub(crate) fn passes(plan: &Plan, parts: Parts<'_>, bounds: &BindingLimits) -> Result<Vec<Pass>> {
     let cutter = Cutter {
         op: plan.op(),
         element_bytes: plan.element_bytes(),
@@ -151,7 +151,11 @@ pub fn passes(plan: &Plan, parts: Parts<'_>, bounds: &Bounds) -> Result<Vec<Pass
 /// # Errors
 ///
 /// As [`passes`].
-pub fn check_passes(plan: &Plan, indices: &[Part], bounds: &Bounds) -> Result<Vec<CheckPass>> {
+pub(crate) fn check_passes(
+    plan: &Plan,
+    indices: &[Part],
+    bounds: &BindingLimits,
+) -> Result<Vec<CheckPass>> {
     let cutter = Cutter {
         op: plan.op(),
         element_bytes: 0,

@@ -2,35 +2,35 @@
 
 use std::ops::Range;
 
-use crate::plan::passes::Bounds;
+use crate::plan::passes::BindingLimits;
 
 /// A part of a tensor's data that lies in one buffer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Part {
+pub(crate) struct Part {
     /// The byte of the data that the part starts with. Negative, if the buffer has other bytes
     /// before the data.
-    pub start: i64,
+    pub(crate) start: i64,
     /// Where that byte lies in the buffer; for all parts of a tensor but the first, a multiple of
     /// 16, as is the start.
-    pub offset: u64,
+    pub(crate) offset: u64,
     /// Bytes of the part.
-    pub bytes: u64,
+    pub(crate) bytes: u64,
 }
 
 /// A part of a tensor that is bound.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Segment {
+pub(crate) struct Segment {
     /// The number of the [`Part`] that it lies in.
-    pub part: usize,
+    pub(crate) part: usize,
     /// Where the binding starts in the buffer.
-    pub offset: u64,
+    pub(crate) offset: u64,
     /// Bytes of the binding.
-    pub size: u64,
+    pub(crate) size: u64,
     /// The byte of the data at the start of the binding; negative, if that lies before the data.
-    pub start: i64,
+    pub(crate) start: i64,
     /// The byte of the data from which on elements are read from this segment, and not from the
     /// one before.
-    pub owned_from: i64,
+    pub(crate) owned_from: i64,
 }
 
 /// The bytes from the first element that loops of these extents and strides reach to the last.
@@ -41,7 +41,7 @@ pub(super) fn reach(
 ) -> Range<i64> {
     let (mut first, mut last) = (offset as i64, offset as i64);
     for (extent, stride) in loops {
-        let span = (extent as i64 - 1).wrapping_mul(stride as i64);
+        let span = (extent as i64).wrapping_sub(1).wrapping_mul(stride as i64);
         let end = if span < 0 { &mut first } else { &mut last };
         *end = end.wrapping_add(span);
     }
@@ -55,7 +55,7 @@ pub(super) fn bind(
     parts: &[Part],
     data: Range<i64>,
     most_bytes: u64,
-    bounds: &Bounds,
+    bounds: &BindingLimits,
 ) -> Option<Segment> {
     let part = parts.iter().position(|p| p.contains(data.start))?;
     let segment = parts[part].segment(part, data.clone(), bounds);
@@ -68,7 +68,7 @@ pub(super) fn segments(
     parts: &[Part],
     data: Range<i64>,
     row_bytes: u64,
-    bounds: &Bounds,
+    bounds: &BindingLimits,
 ) -> Vec<Segment> {
     let mut segments = Vec::new();
     let mut at = data.start;
@@ -104,7 +104,7 @@ impl Part {
 
     /// The segment of this part, number `n`, that covers `data`: in whole words, from the aligned
     /// offset below on, and at least a lane.
-    fn segment(&self, n: usize, data: Range<i64>, bounds: &Bounds) -> Segment {
+    fn segment(&self, n: usize, data: Range<i64>, bounds: &BindingLimits) -> Segment {
         let place = |byte: i64| self.offset + (byte - self.start) as u64;
         let (begin, end) = (place(data.start), place(data.end.min(self.end())));
         let offset = begin / bounds.alignment * bounds.alignment;

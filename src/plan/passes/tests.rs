@@ -44,7 +44,7 @@ fn places(nest: &Geometry, element: usize, choice: usize) -> (Vec<i64>, i64) {
 }
 
 /// Every element is made once, from bytes that are bound.
-fn check(plan: &Plan, parts: Parts<'_>, bounds: &Bounds) -> usize {
+fn check(plan: &Plan, parts: Parts<'_>, bounds: &BindingLimits) -> usize {
     let all = passes(plan, parts, bounds).unwrap();
     let covers = |s: &Segment, byte: i64, bytes: usize| {
         s.start <= byte && byte + bytes as i64 <= s.end() && s.size <= bounds.params_bytes
@@ -91,8 +91,8 @@ fn check(plan: &Plan, parts: Parts<'_>, bounds: &Bounds) -> usize {
     all.len()
 }
 
-fn bounds(binding_bytes: u64, segments: usize) -> Bounds {
-    Bounds {
+fn bounds(binding_bytes: u64, segments: usize) -> BindingLimits {
+    BindingLimits {
         params_bytes: binding_bytes,
         indices_bytes: binding_bytes,
         output_bytes: binding_bytes,
@@ -217,7 +217,7 @@ fn an_ordinary_gather_is_one_pass_with_one_segment() {
         indices: &whole(0, 512 * 8),
         output: &whole(0, 512 * 384 * 4),
     };
-    let bounds = Bounds {
+    let bounds = BindingLimits {
         pass_bytes: 1 << 30,
         ..bounds(1 << 27, 6)
     };

@@ -81,7 +81,7 @@ fn dtype(dtype: wgpu_gather::DType) -> DType {
 fn index_type(index_type: IndexType) -> DType {
     match index_type {
         IndexType::I64 | IndexType::U64 => DType::I64,
-        _ => DType::I32,
+        IndexType::I32 | IndexType::U32 => DType::I32,
     }
 }
 

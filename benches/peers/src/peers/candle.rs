@@ -31,8 +31,8 @@ impl Peer for Candle {
         }?;
         // Its indices are u8, u32 and i64; no index of a case is negative.
         let indices = task.indices.iter().map(|set| match case.index_type {
-            IndexType::I64 => tensor::<i64>(set, &case.indices),
-            _ => tensor::<u32>(set, &case.indices),
+            IndexType::I64 | IndexType::U64 => tensor::<i64>(set, &case.indices),
+            IndexType::I32 | IndexType::U32 => tensor::<u32>(set, &case.indices),
         });
         Ok(Offer::of(Loaded {
             op,

@@ -6,50 +6,32 @@
 
 use std::collections::HashMap;
 
-use crate::error::Result;
-use crate::plan::{Geometry, Loop, Plan};
-use crate::tensor::Indices;
+use anyhow::{Result, ensure};
+use wgpu_gather::plan::{Geometry, Loop};
+use wgpu_gather::{IndexType, Indices, Plan};
 
 /// Bytes of a sector: the smallest piece of memory that NVIDIA's GPUs read. Others read larger ones,
 /// and so do CPUs.
-pub const SECTOR_BYTES: u64 = 32;
+pub(crate) const SECTOR_BYTES: u64 = 32;
 
 /// The bytes that one gather moves between memory and the processor, each byte once.
-///
-/// ```
-/// use wgpu_gather::plan::Traffic;
-/// use wgpu_gather::{IndexType, Layout, Op, Plan, Rules};
-///
-/// // 16 M single floats, at random, out of 64 M
-/// let plan = Plan::new(
-///     Op::gather(0), &Rules::default(),
-///     4, &Layout::contiguous(&[64 << 20]),
-///     IndexType::I32, &Layout::contiguous(&[16 << 20]),
-/// )?;
-/// let traffic = Traffic::uniform(&plan);
-/// assert_eq!(traffic.output, 64 << 20);
-/// assert_eq!(traffic.indices, 64 << 20);
-/// assert_eq!(traffic.params / 1_000_000, 59); // what is asked for
-/// assert_eq!(traffic.params_sectors / 1_000_000, 232); // what has to be read for that
-/// # Ok::<(), wgpu_gather::Error>(())
-/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Traffic {
+pub(crate) struct Traffic {
     /// Bytes of different elements of params that are read.
-    pub params: u64,
+    pub(crate) params: u64,
     /// Bytes of the sectors of params in which those elements lie.
-    pub params_sectors: u64,
+    pub(crate) params_sectors: u64,
     /// Bytes of indices that are read.
-    pub indices: u64,
+    pub(crate) indices: u64,
     /// Bytes of the output, which are written.
-    pub output: u64,
+    pub(crate) output: u64,
 }
 
 impl Traffic {
     /// What to expect of uniformly random indices that are all good, for contiguous tensors.
     ///
     /// Of `D` slices, `M` lookups read `D * (1 - (1 - 1/D)^M)` different ones.
-    pub fn uniform(plan: &Plan) -> Traffic {
+    pub(crate) fn uniform(plan: &Plan) -> Traffic {
         if plan.is_empty() {
             return Traffic::without_params(plan);
         }
@@ -72,12 +54,11 @@ impl Traffic {
     /// What these `indices` of `plan` make it read, counted one by one, where params starts at a
     /// sector; nothing for a bad index. Loops over params alone count as many times what they
     /// count at their first step.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::OtherPlan`](crate::Error::OtherPlan) for indices of another shape or type.
-    pub fn counted(plan: &Plan, indices: &Indices<'_>) -> Result<Traffic> {
-        plan.check_indices(indices)?;
+    pub(crate) fn counted(plan: &Plan, indices: &Indices<'_>) -> Result<Traffic> {
+        ensure!(
+            (indices.layout(), indices.index_type()) == (plan.indices_layout(), plan.index_type()),
+            "the indices are not those of the plan"
+        );
         let geometry = plan.geometry();
         let (mut slices, mut sectors) = (Seen::default(), Seen::default());
         let slice = geometry.slice();
@@ -117,13 +98,8 @@ impl Traffic {
     }
 
     /// All of it: sectors of params, indices and output.
-    pub fn total(&self) -> u64 {
+    pub(crate) fn total(&self) -> u64 {
         self.params_sectors + self.indices + self.output
-    }
-
-    /// All of it, if memory could be read in single bytes.
-    pub fn ideal(&self) -> u64 {
-        self.params + self.indices + self.output
     }
 }
 
@@ -210,10 +186,25 @@ fn source(plan: &Plan, indices: &Indices<'_>, params: usize, at: usize) -> Optio
     let mut place = params;
     for (k, c) in geometry.coordinates.iter().enumerate() {
         let at = at.wrapping_add_signed(geometry.index_step.wrapping_mul(k as isize));
-        let coordinate = plan.rules().resolve(indices.load(at), c.extent)?;
+        let coordinate = plan.rules().resolve(load(indices, at), c.extent)?;
         place = place.wrapping_add_signed((coordinate as isize).wrapping_mul(c.stride));
     }
     Some(place)
+}
+
+/// The index at `position` of the data.
+fn load(indices: &Indices<'_>, position: usize) -> i128 {
+    fn read<T: bytemuck::Pod + Into<i128>>(bytes: &[u8], position: usize) -> i128 {
+        let start = position * size_of::<T>();
+        bytemuck::pod_read_unaligned::<T>(&bytes[start..start + size_of::<T>()]).into()
+    }
+    let bytes = indices.bytes();
+    match indices.index_type() {
+        IndexType::I32 => read::<i32>(bytes, position),
+        IndexType::U32 => read::<u32>(bytes, position),
+        IndexType::I64 => read::<i64>(bytes, position),
+        IndexType::U64 => read::<u64>(bytes, position),
+    }
 }
 
 /// A set of numbers, as bits in pages that are made when one of their numbers comes: numbers may
@@ -244,10 +235,8 @@ impl Seen {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::index::IndexType::{self, I32, I64};
-    use crate::op::Op;
-    use crate::rules::Rules;
-    use crate::shape::Layout;
+    use wgpu_gather::IndexType::{I32, I64};
+    use wgpu_gather::{Layout, Op, Rules};
 
     fn plan(op: Op, width: usize, params: &[usize], index: IndexType, indices: &[usize]) -> Plan {
         let (params, indices) = (Layout::contiguous(params), Layout::contiguous(indices));
@@ -286,6 +275,15 @@ mod tests {
         }
     }
 
+    /// 16 M single floats, at random, out of 64 M.
+    #[test]
+    fn sectors_cost_more_than_what_is_asked_for() {
+        let t = Traffic::uniform(&plan(Op::gather(0), 4, &[64 << 20], I32, &[16 << 20]));
+        assert_eq!((t.output, t.indices), (64 << 20, 64 << 20));
+        assert_eq!(t.params / 1_000_000, 59);
+        assert_eq!(t.params_sectors / 1_000_000, 232);
+    }
+
     #[test]
     fn counted_indices_count_what_differs_and_nothing_for_bad_ones() {
         let counted = |plan: &Plan, values: &[i32]| {
@@ -301,7 +299,7 @@ mod tests {
         let t = counted(&rows, &[2, 0, 2, 9, -1]);
         assert_eq!((t.params, t.params_sectors), (24, 64));
         assert_eq!((t.indices, t.output), (20, 60));
-        assert_eq!((t.total(), t.ideal()), (144, 104));
+        assert_eq!(t.total(), 144);
         // The same column of 4 rows of 64 bytes each, twice.
         let columns = plan(Op::gather(1), 4, &[4, 16], I32, &[2]);
         let t = counted(&columns, &[7, 7]);

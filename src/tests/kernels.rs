@@ -1,0 +1,277 @@
+//! The kernels that the planner chooses are the pipelines that are tested.
+
+use std::collections::BTreeSet;
+
+use crate::gpu::shader::{Specialisation, Stage};
+use crate::plan::{
+    BindingLimits, CheckPass, Explanation, Form, Kernel, KernelKind, Part, Parts, Plan, Segment,
+    Starts, passes,
+};
+use crate::verify::{builtin, call_from};
+use crate::{Fill, IndexType, Layout, Op, OutOfBounds, Rules};
+
+#[test]
+fn the_list_of_specialisations_is_complete() {
+    let all: BTreeSet<_> = Specialisation::all(6).into_iter().collect();
+    // 9 copies in 6 forms, 3 in the 3 that are fast, and 2 checks, for each width of an index. For
+    // up to 2, 4 and 6 segments of params all 12 in one form, and for 6 the 9 in another.
+    assert_eq!(all.len(), (9 * 6 + 3 * 3 + 2 + 3 * 12 + 9) * 2 + 1);
+    for form in Form::ALL {
+        for kind in KINDS {
+            let fast_only = matches!(kind, KernelKind::Runs | KernelKind::Packed4);
+            let there = all
+                .iter()
+                .any(|s| matches!(s.stage, Stage::Copy(k, _, f) if (k, f) == (kind, form)));
+            assert_eq!(
+                there,
+                !fast_only || form.depth() == Some(1),
+                "{kind:?} {form:?}"
+            );
+        }
+    }
+}
+
+const KINDS: [KernelKind; 6] = [
+    KernelKind::Rows,
+    KernelKind::Elements,
+    KernelKind::Runs,
+    KernelKind::Packed,
+    KernelKind::Packed4,
+    KernelKind::Units,
+];
+
+/// Every kernel is chosen by calls that the other tests make, and only those that are tested are.
+#[test]
+fn the_calls_of_the_tests_use_every_kernel() {
+    let all: BTreeSet<_> = Specialisation::all(6).into_iter().collect();
+    let mut chosen = BTreeSet::new();
+    let random = (0..20_000u32).map(|n| {
+        let mix = |at: u32| {
+            (n * 1009 + at)
+                .wrapping_mul(2_654_435_761)
+                .rotate_left(at % 31)
+        };
+        call_from(&(0..90).map(mix).collect::<Vec<_>>())
+    });
+    for call in builtin().into_iter().chain(random) {
+        let Ok(plan) = call.plan() else { continue };
+        if plan.is_empty() {
+            continue;
+        }
+        let kernels = [0, 1, 3].into_iter().filter_map(|output| {
+            let starts = Starts {
+                output: output * plan.element_bytes() as u64,
+                ..Starts::default()
+            };
+            Kernel::copy(&plan, starts, 65_535).ok()
+        });
+        let whole = kernels.map(|kernel| (kernel, 1));
+        let params_bytes = [64, 128, 256].into_iter();
+        let in_segments = params_bytes.flat_map(|bytes| in_segments(&plan, bytes));
+        for (kernel, segments) in whole.chain(in_segments) {
+            let specialisation = Specialisation::of(&plan, &kernel, segments, &bounds(0));
+            assert!(all.contains(&specialisation), "{specialisation:?}");
+            chosen.insert(specialisation);
+        }
+    }
+    let copies = all
+        .into_iter()
+        .filter(|s| matches!(s.stage, Stage::Copy(..)));
+    let unused: Vec<_> = copies.filter(|s| !chosen.contains(s)).collect();
+    assert!(unused.is_empty(), "{unused:?}");
+}
+
+/// A device that binds six segments of params of so many bytes.
+fn bounds(params_bytes: u64) -> BindingLimits {
+    BindingLimits {
+        params_bytes,
+        indices_bytes: 1 << 20,
+        output_bytes: 1 << 20,
+        segments: 6,
+        alignment: 16,
+        pass_bytes: 1 << 20,
+        workgroups: 65_535,
+    }
+}
+
+/// The kernels of a plan's first passes over tensors in one buffer each, where bindings of params
+/// hold so few bytes; with their numbers of segments.
+fn in_segments(plan: &Plan, params_bytes: u64) -> Vec<(Kernel, usize)> {
+    let buffer = |bytes| {
+        [Part {
+            start: 0,
+            offset: 0,
+            bytes,
+        }]
+    };
+    let parts = Parts {
+        params: &buffer(1 << 12),
+        indices: &buffer(1 << 20),
+        output: &buffer(1 << 20),
+    };
+    let passes = passes(plan, parts, &bounds(params_bytes)).unwrap_or_default();
+    let kernels = passes.iter().take(4).filter_map(|pass| {
+        let kernel = Kernel::of_pass(&plan.part(pass), pass, false, 65_535);
+        Some((kernel.ok()?, pass.params.len()))
+    });
+    kernels.collect()
+}
+
+/// The kernels for any shapes, strides and starts are sound, or there is an error; nothing
+/// overflows.
+#[test]
+fn absurd_plans_have_sound_kernels_or_an_error() {
+    let mut random = Numbers(1);
+    let (mut sound, mut refused) = (0, 0);
+    for n in 0..20_000 {
+        let Some(plan) = absurd_plan(&mut random) else {
+            continue;
+        };
+        // Passes take longer to find than a kernel.
+        if n < 400 {
+            explained(&plan);
+        }
+        let starts = Starts {
+            params: random.signed() as i64,
+            indices: random.signed() as i64,
+            output: random.size() as u64,
+        };
+        let most = random.size() as u32;
+        let in_grid = |groups: [u32; 3]| groups.iter().all(|n| (1..=most.max(1)).contains(n));
+        match Kernel::copy(&plan, starts, most) {
+            Ok(kernel) => {
+                let lane = kernel.lane_bytes;
+                assert!(lane.is_power_of_two() && lane <= 16, "{plan:?}");
+                assert_eq!(plan.output_bytes() % lane, 0, "{plan:?}");
+                assert_eq!(starts.output % lane as u64, 0, "{plan:?}");
+                assert!(in_grid(kernel.workgroups), "{plan:?}");
+                sound += 1;
+            }
+            Err(error) => {
+                assert!(!error.to_string().is_empty());
+                refused += 1;
+            }
+        }
+        let pass = CheckPass {
+            geometry: plan.lookups().clone(),
+            lookups: 0..plan.lookups().elements(),
+            indices: Segment {
+                part: 0,
+                offset: 0,
+                size: 16,
+                start: starts.indices.wrapping_neg(),
+                owned_from: 0,
+            },
+        };
+        if let Ok((workgroups, ..)) = Kernel::check(&plan, &pass, most) {
+            assert!(in_grid(workgroups), "{plan:?}");
+        }
+    }
+    assert!(
+        sound > 500 && refused > 500,
+        "{sound} sound, {refused} refused"
+    );
+}
+
+/// What is explained is sound, too.
+fn explained(plan: &Plan) {
+    let Ok(explanation) = Explanation::new(plan, &bounds(1 << 20)) else {
+        return;
+    };
+    let passes: usize = explanation.dispatches.iter().map(|d| d.count).sum();
+    assert!(
+        passes >= explanation.boxes && explanation.boxes > 0,
+        "{plan:?}"
+    );
+    for dispatches in &explanation.dispatches {
+        let groups = dispatches.workgroups();
+        assert!(groups.iter().all(|n| (1..=65_535).contains(n)), "{plan:?}");
+    }
+}
+
+/// A plan that is not empty, of small and of huge extents, strides and offsets.
+fn absurd_plan(random: &mut Numbers) -> Option<Plan> {
+    let params = absurd_layout(random, &[]);
+    let shared = random.below(params.rank() as u64 + 1) as usize;
+    let indices = absurd_layout(random, &params.shape()[..shared]);
+    let op = match random.below(3) {
+        0 => Op::Gather {
+            axis: Some(random.below(4) as isize),
+            batch_dims: random.below(shared as u64 + 1) as isize,
+        },
+        1 => Op::GatherNd {
+            batch_dims: random.below(shared as u64 + 1) as isize,
+        },
+        _ => Op::gather_elements(random.below(4) as isize),
+    };
+    let widths = [1, 2, 4, 8, 16, 3, 5, 6, 12, 20, 256, 257];
+    let width = widths[random.below(12) as usize];
+    let fill = OutOfBounds::Fill(Fill::from_bytes(&vec![0xb7; width]));
+    let rules = match random.below(4) {
+        0 => Rules::default().with_out_of_bounds(fill),
+        1 => Rules::XLA,
+        2 => Rules::NUMPY_WRAP,
+        _ => Rules::ONNX,
+    };
+    let index_type = IndexType::ALL[random.below(4) as usize];
+    let plan = Plan::new(op, &rules, width, &params, index_type, &indices).ok()?;
+    (!plan.is_empty()).then_some(plan)
+}
+
+fn absurd_layout(random: &mut Numbers, shared: &[usize]) -> Layout {
+    let mut shape = shared.to_vec();
+    for _ in 0..random.below(4) {
+        shape.push(random.size());
+    }
+    if random.below(2) == 0 {
+        return Layout::contiguous(&shape);
+    }
+    let strides: Vec<isize> = shape.iter().map(|_| random.signed()).collect();
+    Layout::strided(&shape, &strides, random.size()).unwrap()
+}
+
+/// A plain generator: numbers that are mostly small, else at an edge, or anything.
+struct Numbers(u64);
+
+impl Numbers {
+    fn next(&mut self) -> u64 {
+        self.0 = self
+            .0
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1);
+        (self.0 ^ (self.0 >> 29)).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 7
+    }
+
+    fn below(&mut self, n: u64) -> u64 {
+        self.next() % n
+    }
+
+    fn size(&mut self) -> usize {
+        const EDGES: [u64; 9] = [
+            1 << 15,
+            1 << 16,
+            (1 << 31) - 1,
+            1 << 31,
+            1 << 32,
+            (1 << 32) + 1,
+            i64::MAX as u64,
+            1 << 63,
+            u64::MAX,
+        ];
+        match self.below(16) {
+            0 => EDGES[self.below(9) as usize] as usize,
+            1 => self.next() as usize,
+            2 => self.below(1 << 16) as usize,
+            3..=5 => self.below(21) as usize,
+            _ => 1 + self.below(5) as usize,
+        }
+    }
+
+    fn signed(&mut self) -> isize {
+        let size = self.size() as isize;
+        match self.below(3) {
+            0 => size.wrapping_neg(),
+            _ => size,
+        }
+    }
+}

@@ -1,0 +1,4 @@
+//! Tests of what is private and concerns several modules.
+
+mod faults;
+mod kernels;
