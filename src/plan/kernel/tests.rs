@@ -128,6 +128,10 @@ fn there_is_a_grid_however_few_workgroups_the_device_has() {
 }
 
 #[test]
+#[cfg_attr(
+    target_pointer_width = "32",
+    ignore = "of sizes beyond 32-bit addresses"
+)]
 fn offsets_that_no_buffer_holds_wrap_around() {
     // Starts and offsets each beyond 64 bits of bytes; the first element is where they meet.
     let params = Layout::strided(&[9, 4], &[4, 1], usize::MAX / 2).unwrap();
@@ -164,6 +168,10 @@ fn offsets_that_no_buffer_holds_wrap_around() {
 }
 
 #[test]
+#[cfg_attr(
+    target_pointer_width = "32",
+    ignore = "of sizes beyond 32-bit addresses"
+)]
 fn counts_beyond_32_bits_are_refused() {
     // Broadcast indices: 2^31 positions over 2^15 values.
     let params = Layout::contiguous(&[1]);
@@ -181,6 +189,10 @@ fn counts_beyond_32_bits_are_refused() {
 }
 
 #[test]
+#[cfg_attr(
+    target_pointer_width = "32",
+    ignore = "of sizes beyond 32-bit addresses"
+)]
 fn positions_take_64_bits_only_beyond_32() {
     // Rows of 3 bytes, up to 2^32 of them in all.
     let positions = |rows: usize, indices: &[usize]| {
