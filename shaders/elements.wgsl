@@ -1,7 +1,6 @@
 // One lane per lookup: an invocation makes four outputs that are a workgroup apart, so that the
 // invocations side by side load and store side by side. The four lookups and loads do not wait
-// for each other; those beyond the end repeat the last. On lavapipe twice as fast as four neighbours
-// taken apart one after the other, with branches (random elements of 4 bytes in 64 MiB).
+// for each other; those beyond the end repeat the last.
 
 const PER_INVOCATION = 4u;
 

@@ -38,12 +38,7 @@ struct Geometry {
 
 // What most gathers are needs little of this file and of index.wgsl. A pipeline for them leaves
 // the rest out, which spares registers, and time on devices that run both sides of a branch.
-// `Form` in src/plan/choice.rs has the combinations that there are. On lavapipe, against a pipeline
-// with everything in it: rows 1.3 to 1.6 times as fast, elements along the last axis 3 times, single
-// elements of 4 bytes from params in the cache 5.8 times.
-//
-// Such a pipeline has no branch that depends on the uniform block alone, as the loops of the general
-// one do: lavapipe compiles those anew for each submission, which takes it 0.8 ms.
+// `Form` in src/plan/choice.rs has the combinations that there are.
 override LOOPS: u32 = 0u;     // 1, 2 or 4; 0: any number. The host adds loops of one step.
 override DEPTH: u32 = 0u;     // 1, 2 or 3 coordinates; 0: any number
 override PLAIN: bool = false; // a bad index leaves zeros: no clipping, wrapping, fill value

@@ -5,10 +5,6 @@
 // lanes in flight: of one row, or of two where rows are so short that four lanes of each would
 // leave the stores of neighbours apart. Rows longer than a workgroup covers are cut into chunks
 // (z). Loads beyond the end of a row repeat its last lane, so no load waits for a branch.
-//
-// On lavapipe 2.5 times (64 bytes) to 3.2 times (4 KiB) as fast as with a branch for bad indices and
-// one for the last lanes. Four lanes of one row in an invocation, for 64 bytes too, would be 4 times
-// as fast there, but neighbouring stores would each fill half of what a GPU writes at once.
 
 const IN_FLIGHT = 4u;
 

@@ -1,6 +1,6 @@
 // Rows of less than a word: single elements of 1 or 2 bytes, and rows of 3 bytes. An invocation
 // owns an output word and looks each of its units up: four or two lookups that do not wait for
-// each other. On lavapipe 2.3 (2 bytes) to 3.9 times (1 byte) as fast as one after the other.
+// each other.
 
 override UNIT: u32 = 1u; // bytes of a lane
 

@@ -3,17 +3,18 @@
 use bytemuck::AnyBitPattern;
 
 use crate::call::{GatherCall, PlannedCall};
+use crate::cloned;
 use crate::cpu;
 use crate::element::{Element, elements_from_bits, zeroed_bits};
 #[cfg(feature = "gpu")]
-use crate::error::Lacking;
-use crate::error::{Error, Result, Role};
+use crate::error::{Error, Lacking};
+use crate::error::{Result, Role};
 #[cfg(feature = "gpu")]
 use crate::gpu::{Engine, Options, WhenFull, first_usable_gpu};
 use crate::index::Index;
 use crate::op::Op;
 use crate::plan::Plan;
-use crate::rules::{Fill, OutOfBounds, Rules};
+use crate::rules::Rules;
 use crate::tensor::{Indices, Params, Tensor, TensorView};
 
 /// What executes a gather.
@@ -58,6 +59,10 @@ impl Executor {
     ///
     /// Each GPU is tried on a small gather (`gpu::Engine::probe`) before it is taken; the
     /// reason says what those lack that were passed over.
+    ///
+    /// A call between host tensors uploads all of params to a GPU each time, which no gather there
+    /// makes up for: on data that the host has, [`Executor::Cpu`] is the faster one. The GPU pays
+    /// where tables stay on the device (`gpu::Engine::upload`, once).
     pub async fn auto() -> Auto {
         #[cfg(feature = "gpu")]
         return Executor::auto_with(Options::default()).await;
@@ -213,11 +218,11 @@ impl Executor {
         indices: &TensorView<'_, I>,
         default: &S,
     ) -> Result<Tensor<S>> {
-        let positions = positions(params);
+        let positions = cloned::positions(params);
         let positions = TensorView::strided(params.layout().clone(), &positions)?;
-        let rules = rules_for_positions(rules);
+        let rules = cloned::rules(rules);
         let found = self.run(op, &rules, &positions, indices).await?;
-        clone_values(op, &rules, params, &found, default)
+        cloned::values(op, &rules, params, &found, default)
     }
 
     async fn execute(&self, planned: &PlannedCall<'_>, output: &mut [u8]) -> Result<()> {
@@ -310,11 +315,11 @@ impl Executor {
         indices: &TensorView<'_, I>,
         default: &S,
     ) -> Result<Tensor<S>> {
-        let positions = positions(params);
+        let positions = cloned::positions(params);
         let positions = TensorView::strided(params.layout().clone(), &positions)?;
-        let rules = rules_for_positions(rules);
+        let rules = cloned::rules(rules);
         let found = self.run_blocking(op, &rules, &positions, indices)?;
-        clone_values(op, &rules, params, &found, default)
+        cloned::values(op, &rules, params, &found, default)
     }
 
     fn execute_blocking(&self, planned: &PlannedCall<'_>, output: &mut [u8]) -> Result<()> {
@@ -358,79 +363,4 @@ fn memory_for<T: Element>(plan: &Plan) -> Result<Vec<T::Bits>> {
 fn tensor_of<T: Element>(plan: &Plan, bits: Vec<T::Bits>) -> Result<Tensor<T>> {
     let data = elements_from_bits(Role::Output, bits)?;
     Tensor::new(plan.output_shape(), data)
-}
-
-/// The position of each value that is no plain bits: what is gathered in its place.
-fn positions<S>(params: &TensorView<'_, S>) -> Vec<u64> {
-    (0..params.data().len() as u64).collect()
-}
-
-/// What a bad index gives where it is to give the default: a position that no value has.
-const NO_POSITION: u64 = u64::MAX;
-
-fn rules_for_positions(rules: &Rules) -> Rules {
-    let out_of_bounds = match &rules.out_of_bounds {
-        OutOfBounds::Zero | OutOfBounds::Fill(_) => OutOfBounds::Fill(Fill::new(NO_POSITION)),
-        other => other.clone(),
-    };
-    rules.clone().with_out_of_bounds(out_of_bounds)
-}
-
-/// The values at the positions that were found. A device found them, so they are not trusted.
-fn clone_values<S: Clone>(
-    op: Op,
-    rules: &Rules,
-    params: &TensorView<'_, S>,
-    found: &Tensor<u64>,
-    default: &S,
-) -> Result<Tensor<S>> {
-    let data = params.data();
-    let may_be_default = matches!(rules.out_of_bounds, OutOfBounds::Fill(_));
-    let value = |&at: &u64| match usize::try_from(at).ok().and_then(|at| data.get(at)) {
-        Some(value) => Ok(value.clone()),
-        None if may_be_default && at == NO_POSITION => Ok(default.clone()),
-        None => Err(Error::ImpossibleReport {
-            op: op.kind(),
-            what: "the position of a value",
-            got: at.to_string(),
-            allowed: format!("less than {}", data.len()),
-        }),
-    };
-    let values: Result<Vec<S>> = found.data().iter().map(value).collect();
-    Tensor::new(found.shape(), values?)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::error::OpKind;
-
-    #[test]
-    fn positions_that_no_gather_finds_are_an_error() {
-        let params = Tensor::new(&[2], vec!["a", "b"]).unwrap();
-        let params = params.view();
-        let cloned = |rules: &Rules, at: u64| {
-            let found = Tensor::new(&[2], vec![1, at]).unwrap();
-            clone_values(Op::gather(0), rules, &params, &found, &"none")
-        };
-        let filled = rules_for_positions(&Rules::default());
-        assert_eq!(cloned(&filled, 0).unwrap().data(), ["b", "a"]);
-        assert_eq!(cloned(&filled, NO_POSITION).unwrap().data(), ["b", "none"]);
-        for (rules, at) in [
-            (&filled, 2),
-            (&filled, (1 << 32) + 1), // not cut to 32 bits, where addresses have so many
-            (&Rules::ONNX, NO_POSITION),
-        ] {
-            let error = cloned(rules, at).map(|_| ()).unwrap_err();
-            assert_eq!(
-                error,
-                Error::ImpossibleReport {
-                    op: OpKind::Gather,
-                    what: "the position of a value",
-                    got: at.to_string(),
-                    allowed: "less than 2".to_owned(),
-                }
-            );
-        }
-    }
 }

@@ -207,6 +207,7 @@
 )]
 
 mod call;
+mod cloned;
 pub mod cpu;
 mod element;
 mod error;

@@ -200,10 +200,9 @@ const PACKED4: &str = include_str!("../../shaders/packed4.wgsl");
 const UNITS: &str = include_str!("../../shaders/units.wgsl");
 const CHECK: &str = include_str!("../../shaders/check.wgsl");
 
-/// The numbers of segments that pipelines are compiled for, if up to `most` are bound. A device that
-/// runs all sides of a branch takes its time for every segment that a pipeline knows of: on
-/// lavapipe, two segments take 1.05 to 1.2 times as long as one in a pipeline for 2, and 1.2 to 1.8
-/// times in one for 8.
+/// The numbers of segments that pipelines are compiled for, if up to `most` are bound. There are
+/// several, as a device that runs all sides of a branch takes its time for every segment that a
+/// pipeline knows of.
 pub(super) fn segment_counts(most: u32) -> Vec<u32> {
     let fewer = [2, 4].into_iter().filter(|&count| count < most);
     fewer.chain([most]).collect()

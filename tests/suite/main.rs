@@ -6,6 +6,7 @@
 mod any_tensors;
 mod bad_calls;
 mod common;
+mod constructs;
 mod counts;
 mod devices;
 mod documented;

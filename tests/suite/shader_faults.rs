@@ -1,8 +1,5 @@
 //! Faults planted in the shaders' text, which the checks must report on every adapter.
 
-use std::collections::BTreeSet;
-use std::fs;
-
 use wgpu_gather::gpu::Engine;
 use wgpu_gather::verify::{Call, Outcome, check_call};
 use wgpu_gather::{Executor, wgpu};
@@ -23,11 +20,11 @@ fn plant(source: String, part: &str, from: &str, to: &str) -> String {
     source.replace(from, to)
 }
 
-type Fault = (&'static str, Device, fn(String) -> String);
+pub(crate) type Fault = (&'static str, Device, fn(String) -> String);
 
 /// Where a fault shows.
 #[derive(Debug, Clone, Copy, PartialEq)]
-enum Device {
+pub(crate) enum Device {
     /// On a device with all that the adapter has.
     Whole,
     /// Where few workgroups fit a dimension, so that an invocation takes several parts of a row.
@@ -38,7 +35,7 @@ enum Device {
 
 use Device::{FewWorkgroups, Segments, Whole};
 
-const SHADER_FAULTS: &[Fault] = &[
+pub(crate) const SHADER_FAULTS: &[Fault] = &[
     ("none", Whole, |s| s),
     ("none", FewWorkgroups, |s| s),
     ("none", Segments, |s| s),
@@ -290,95 +287,6 @@ const SHADER_FAULTS: &[Fault] = &[
 /// Changes the condition of an early exit.
 fn exit_early(source: String, part: &str, from: &str, to: &str) -> String {
     plant(source, part, &format!("if ({from})"), &format!("if ({to})"))
-}
-
-/// Every loop and every early exit of the shaders, with the faults that show that the calls depend on
-/// it: compilers have got loops wrong that others get right.
-const CONSTRUCTS: &[(&str, &[&str])] = &[
-    (
-        "check.wgsl is_bad for",
-        &["bad lookups counted per coordinate"],
-    ),
-    (
-        "check.wgsl locate for",
-        &["values of the first coordinate for all"],
-    ),
-    (
-        "check.wgsl locate return",
-        &["first bad lookup of each dispatch located"],
-    ),
-    (
-        "copy.wgsl look_up for",
-        &[
-            "validity of the last coordinate alone",
-            "position by the last coordinate alone",
-        ],
-    ),
-    (
-        "elements.wgsl main return",
-        &["last row left out: elements"],
-    ),
-    (
-        "geometry.wgsl place for",
-        &["loops that all count from the row number"],
-    ),
-    (
-        "index.wgsl is_inside return",
-        &["extents of a check in one word"],
-    ),
-    ("index.wgsl load_index return", &["truncation of i64"]),
-    ("index.wgsl modulo for", &["last bit of a modulo left out"]),
-    ("packed.wgsl main return", &["last partial word dropped"]),
-    ("packed4.wgsl main return", &["last word left out: packed4"]),
-    ("rows.wgsl main for", &["one part of a long row"]),
-    ("rows.wgsl main return", &["last row left out: rows"]),
-    ("runs.wgsl main return", &["last row left out: runs"]),
-    ("segments.wgsl find_segment for", &["last segment alone"]),
-    (
-        "segments.wgsl is_from return",
-        &["first lane of a segment in the one before"],
-    ),
-    ("units.wgsl main return", &["last word left out: units"]),
-];
-
-/// Where the shaders loop, and where they return from within a block: file, function and which.
-fn constructs() -> BTreeSet<String> {
-    let mut found = BTreeSet::new();
-    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/shaders");
-    for file in fs::read_dir(folder).expect("the shaders") {
-        let path = file.expect("a file").path();
-        let name = path.file_name().unwrap().to_str().unwrap().to_owned();
-        let mut function = String::new();
-        for line in fs::read_to_string(&path).expect("its text").lines() {
-            if let Some(rest) = line.strip_prefix("fn ") {
-                function = rest.split('(').next().unwrap().to_owned();
-            }
-            let code = line.trim_start();
-            let within = line.len() - code.len() > 4;
-            let first = code
-                .split(|c: char| !c.is_alphabetic() && c != '_')
-                .next()
-                .unwrap();
-            match first {
-                "for" | "while" | "loop" => found.insert(format!("{name} {function} for")),
-                "return" if within => found.insert(format!("{name} {function} return")),
-                _ => false,
-            };
-        }
-    }
-    found
-}
-
-#[test]
-fn every_loop_and_early_exit_has_its_fault() {
-    let known: BTreeSet<String> = CONSTRUCTS.iter().map(|(c, _)| (*c).to_owned()).collect();
-    assert_eq!(constructs(), known);
-    for (construct, names) in CONSTRUCTS {
-        for name in *names {
-            let there = SHADER_FAULTS.iter().any(|(fault, ..)| fault == name);
-            assert!(there, "{construct}: {name}");
-        }
-    }
 }
 
 impl Device {
