@@ -5,7 +5,7 @@ use clap::{Args, ValueEnum};
 use wgpu_gather::{DType, IndexType, Op};
 
 use crate::bench::case::Case;
-use crate::bench::order::Order;
+use crate::bench::pattern::Pattern;
 
 /// An operator and the tensors that it gets.
 #[derive(Args)]
@@ -78,7 +78,7 @@ impl ShapeArgs {
             params: self.params_shape.clone(),
             indices: self.indices_shape.clone(),
             divided: [None, None],
-            order: Order::Random,
+            pattern: Pattern::Random,
             bad: 0.0,
         }))
     }

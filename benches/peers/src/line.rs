@@ -70,7 +70,8 @@ pub(crate) struct About {
     pub(crate) batch_dims: isize,
     pub(crate) dtype: String,
     pub(crate) index_type: String,
-    pub(crate) order: String,
+    #[serde(alias = "order")]
+    pub(crate) pattern: String,
     pub(crate) bad: f64,
     pub(crate) params_shape: Vec<usize>,
     pub(crate) indices_shape: Vec<usize>,
@@ -108,7 +109,7 @@ impl About {
             batch_dims,
             dtype: case.dtype.name().to_owned(),
             index_type: case.index_type.name().to_owned(),
-            order: case.order.name().to_owned(),
+            pattern: case.pattern.name().to_owned(),
             bad: case.bad,
             params_shape: case.params.clone(),
             indices_shape: case.indices.clone(),

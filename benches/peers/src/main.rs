@@ -22,7 +22,7 @@ mod bench {
     pub(crate) mod case;
     pub(crate) mod cases;
     pub(crate) mod inputs;
-    pub(crate) mod order;
+    pub(crate) mod pattern;
     pub(crate) mod traffic;
 }
 

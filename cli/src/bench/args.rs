@@ -7,7 +7,7 @@ use clap::{Args, value_parser};
 
 use crate::args::RulesArgs;
 use crate::bench::case::Case;
-use crate::bench::order::Order;
+use crate::bench::pattern::Pattern;
 use crate::shape::ShapeArgs;
 
 const HELP: &str = "\
@@ -62,6 +62,9 @@ pub(crate) struct BenchArgs {
         value_parser = value_parser!(u32).range(1..=1 << 20)
     )]
     pub(crate) scale: Option<u32>,
+    /// Which indices, instead of those of each case
+    #[arg(long, value_enum, value_name = "PATTERN")]
+    pub(crate) pattern: Option<Pattern>,
     /// On a GPU, also time the call from host to host, with its uploads and its download
     #[arg(long)]
     pub(crate) transfers: bool,
@@ -76,7 +79,7 @@ pub(crate) struct BenchArgs {
         long,
         value_name = "FILE",
         num_args = 1..,
-        conflicts_with_all = ["op", "adapter", "transfers", "scale"]
+        conflicts_with_all = ["op", "adapter", "transfers", "scale", "pattern"]
     )]
     pub(crate) from: Vec<PathBuf>,
     #[command(flatten)]
@@ -94,15 +97,6 @@ struct OwnArgs {
     /// The part of the lookups that is out of bounds
     #[arg(long, value_name = "FRACTION", default_value_t = 0.0, value_parser = fraction, requires = "op")]
     bad: f64,
-    /// Which indices
-    #[arg(
-        long,
-        value_enum,
-        value_name = "ORDER",
-        default_value = "random",
-        requires = "op"
-    )]
-    order: Order,
 }
 
 impl BenchArgs {
@@ -111,7 +105,7 @@ impl BenchArgs {
         let own = &self.own;
         let case = self.own.shape.case()?;
         Ok(case.map(|case| Case {
-            order: own.order,
+            pattern: self.pattern.unwrap_or(Pattern::Random),
             bad: own.bad,
             ..case
         }))

@@ -4,7 +4,7 @@ use anyhow::{Result, ensure};
 use serde_json::{Value, json};
 use wgpu_gather::{DType, Error, IndexType, Layout, Op, Plan, Role, Rules, checked_elements};
 
-use crate::bench::order::Order;
+use crate::bench::pattern::Pattern;
 
 /// A gather to time, at full size.
 #[derive(Clone, Debug)]
@@ -21,7 +21,7 @@ pub(crate) struct Case {
     pub(crate) indices: Vec<usize>,
     /// The dims of params and of indices that are divided on a small machine.
     pub(crate) divided: [Option<usize>; 2],
-    pub(crate) order: Order,
+    pub(crate) pattern: Pattern,
     /// The part of the lookups that is out of bounds.
     pub(crate) bad: f64,
 }
@@ -98,7 +98,7 @@ impl Case {
             "batch_dims": batch_dims,
             "dtype": self.dtype.name(),
             "index_type": self.index_type.name(),
-            "order": self.order.name(),
+            "pattern": self.pattern.name(),
             "bad": self.bad,
             "params_shape": self.params,
             "indices_shape": self.indices,

@@ -3,7 +3,7 @@
 use wgpu_gather::{DType, IndexType, Op};
 
 use crate::bench::case::Case;
-use crate::bench::order::Order;
+use crate::bench::pattern::Pattern;
 
 /// The groups that `--case` takes, and what is in them.
 pub(crate) const GROUPS: [(&str, &str); 4] = [
@@ -36,7 +36,7 @@ fn case(name: &str, op: Op, dtype: DType, params: &[usize], indices: &[usize]) -
         params: params.to_vec(),
         indices: indices.to_vec(),
         divided: [Some(0), Some(0)],
-        order: Order::Random,
+        pattern: Pattern::Random,
         bad: 0.0,
     }
 }
@@ -46,8 +46,8 @@ impl Case {
         Case { what, ..self }
     }
 
-    fn order(self, order: Order) -> Self {
-        Case { order, ..self }
+    fn pattern(self, pattern: Pattern) -> Self {
+        Case { pattern, ..self }
     }
 
     fn divided(self, divided: [Option<usize>; 2]) -> Self {
@@ -78,10 +78,10 @@ fn shapes() -> Vec<Case> {
         case("dlrm", rows, F32, &table, &[2 * M]).what("embeddings of a recommender"),
         case("dlrm-zipf", rows, F32, &table, &[2 * M])
             .what("the same, few rows asked for often")
-            .order(Order::Zipf),
+            .pattern(Pattern::Zipf),
         case("dlrm-sorted", rows, F32, &table, &[2 * M])
             .what("the same, indices sorted")
-            .order(Order::Sorted),
+            .pattern(Pattern::Sorted),
         case("dlrm-i64", rows, F32, &table, &[2 * M])
             .what("the same, 64-bit indices")
             .i64(),
@@ -142,7 +142,7 @@ fn shapes() -> Vec<Case> {
             .divided([None, None]),
         case("same-index", rows, F16, &[128_256, 4096], &[16_384])
             .what("one row again and again: all writing")
-            .order(Order::Same),
+            .pattern(Pattern::Same),
     ]
 }
 

@@ -7,16 +7,18 @@ use rand_distr::{Distribution, Zipf};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rayon::prelude::*;
 use wgpu_gather::plan::Geometry;
-use wgpu_gather::{Error, IndexType, Indices, Layout, Role};
+use wgpu_gather::{Error, IndexType, Indices, Layout, OpKind, Role};
 
 use crate::bench::case::Scaled;
-use crate::bench::order::Order;
+use crate::bench::pattern::Pattern;
 
 /// Bytes of params, and lookups, that are drawn from one seed.
 const CHUNK: usize = 1 << 20;
 /// More indices than this are not counted one by one if they are uniformly random.
 const COUNTED: usize = 4 << 20;
 const ZIPF_EXPONENT: f64 = 1.05;
+/// Slices that are near each other.
+const WINDOW: u64 = 1024;
 
 /// The tensors of one case.
 pub(crate) struct Inputs {
@@ -47,7 +49,7 @@ impl Inputs {
 fn traffic(scaled: &Scaled, indices: &[u8]) -> Result<Traffic> {
     let case = &scaled.case;
     let lookups = indices.len() / case.index_type.bytes();
-    if case.order == Order::Random && case.bad == 0.0 && lookups > COUNTED {
+    if case.pattern == Pattern::Random && case.bad == 0.0 && lookups > COUNTED {
         return Ok(Traffic::uniform(&scaled.plan));
     }
     let layout = Layout::contiguous(&case.indices);
@@ -98,13 +100,15 @@ pub(crate) fn draw(scaled: &Scaled, set: u64) -> Result<Vec<u8>> {
 
 /// How the lookups of a case are drawn.
 struct Draws {
-    order: Order,
+    pattern: Pattern,
     zipf: Option<Zipf<f64>>,
     bad: f64,
     index_type: IndexType,
     extents: Vec<u64>,
     /// How many slices a lookup selects from.
     slices: u64,
+    /// Neighbouring lookups that share an index where it is expanded.
+    row: u64,
     /// Lookups in one region of params, and the distance between two of them.
     run: u64,
     step: u64,
@@ -116,18 +120,23 @@ impl Draws {
         let extents = geometry.coordinates.iter().map(|c| c.extent as u64);
         let extents: Vec<u64> = extents.collect();
         let slices = extents.iter().product::<u64>().max(1);
-        let zipf = match scaled.case.order {
-            Order::Zipf => Some(Zipf::new(slices as f64, ZIPF_EXPONENT)?),
+        let zipf = match scaled.case.pattern {
+            Pattern::Zipf => Some(Zipf::new(slices as f64, ZIPF_EXPONENT)?),
             _ => None,
         };
         let (run, step) = run(geometry);
+        let depth = match scaled.case.op.kind() {
+            OpKind::GatherNd => extents.len(),
+            _ => 1,
+        };
         Ok(Draws {
-            order: scaled.case.order,
+            pattern: scaled.case.pattern,
             zipf,
             bad: scaled.case.bad,
             index_type: scaled.case.index_type,
             extents,
             slices,
+            row: row(&scaled.case.indices, depth),
             run,
             step,
         })
@@ -158,19 +167,73 @@ impl Draws {
         }
     }
 
+    /// Where a lookup stands among those that go into the same region of params.
+    fn position(&self, lookup: u64) -> u64 {
+        lookup / self.step % self.run
+    }
+
+    /// The slice as far through the region as `part` is through its lookups.
+    fn part(&self, part: f64) -> u64 {
+        let slice = part / self.run as f64 * self.slices as f64;
+        (slice as u64).min(self.slices - 1)
+    }
+
     /// Which slice a lookup selects.
     fn slice(&self, lookup: u64, random: &mut impl Rng) -> u64 {
-        match (self.order, &self.zipf) {
-            (Order::Zipf, Some(zipf)) => (zipf.sample(random) as u64 - 1).min(self.slices - 1),
-            (Order::Same, _) => self.slices / 2,
-            (Order::Sorted, _) => {
+        match (self.pattern, &self.zipf) {
+            (Pattern::Zipf, Some(zipf)) => (zipf.sample(random) as u64 - 1).min(self.slices - 1),
+            (Pattern::Same, _) => self.slices / 2,
+            (Pattern::Sorted, _) => {
                 // One draw out of each of as many equal parts as there are lookups.
-                let part = (lookup / self.step % self.run) as f64 + random.random::<f64>();
-                let slice = part / self.run as f64 * self.slices as f64;
-                (slice as u64).min(self.slices - 1)
+                let part = self.position(lookup) as f64 + random.random::<f64>();
+                self.part(part)
+            }
+            (Pattern::Permutation, _) => permuted(self.position(lookup) % self.slices, self.slices),
+            (Pattern::Window, _) => {
+                let first = self
+                    .part(self.position(lookup) as f64)
+                    .saturating_sub(WINDOW / 2);
+                let last = (first + WINDOW).min(self.slices);
+                random.random_range(last.saturating_sub(WINDOW)..last)
+            }
+            (Pattern::Expanded, _) => {
+                let row = (lookup / self.row) as usize;
+                generator(0, row).random_range(0..self.slices)
             }
             _ => random.random_range(0..self.slices),
         }
+    }
+}
+
+/// The value at `position` of a permutation of 0..count: a few rounds of a Feistel network, again
+/// where they lead beyond.
+fn permuted(position: u64, count: u64) -> u64 {
+    let half = (u64::BITS - (count - 1).leading_zeros()).div_ceil(2).max(1);
+    let mask = (1 << half) - 1;
+    let round = |(left, right): (u64, u64), key: u64| {
+        let mixed = (right ^ key).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        (right, left ^ (mixed >> 32 & mask))
+    };
+    let mut value = position;
+    loop {
+        let (left, right) = (1..5).fold((value >> half, value & mask), round);
+        value = left << half | right;
+        if value < count {
+            return value;
+        }
+    }
+}
+
+/// How many neighbouring lookups make a row of indices; of indices of one dim, so many are taken for
+/// one.
+fn row(indices: &[usize], depth: usize) -> u64 {
+    let lookups = match depth {
+        1 => indices,
+        _ => &indices[..indices.len() - 1],
+    };
+    match lookups {
+        [] | [_] => 16,
+        [.., last] => (*last as u64).max(1),
     }
 }
 
@@ -220,22 +283,51 @@ mod tests {
     }
 
     #[test]
-    fn orders_are_what_they_are_called() {
-        let drawn = |order| values(&inputs("dlrm", 1000, |case| case.order = order).1);
-        let random = drawn(Order::Random);
+    fn patterns_are_what_they_are_called() {
+        let drawn = |pattern| values(&inputs("dlrm", 1000, |case| case.pattern = pattern).1);
+        let random = drawn(Pattern::Random);
         assert!(!random.is_sorted() && random.iter().all(|v| (0..10_000).contains(v)));
-        assert!(drawn(Order::Sorted).is_sorted());
-        assert!(drawn(Order::Same).iter().all(|&v| v == 5000));
-        let zipf = drawn(Order::Zipf);
+        assert!(drawn(Pattern::Sorted).is_sorted());
+        assert!(drawn(Pattern::Same).iter().all(|&v| v == 5000));
+        let zipf = drawn(Pattern::Zipf);
         let small = zipf.iter().filter(|&&v| v < 10).count();
         assert!(small * 10 > zipf.len() && *zipf.iter().max().unwrap() > 1000);
     }
 
     #[test]
+    fn a_permutation_has_each_slice_once() {
+        for count in [1u64, 2, 3, 5, 64, 1000, 4097] {
+            let mut all: Vec<u64> = (0..count).map(|n| permuted(n, count)).collect();
+            assert!(count < 64 || !all.is_sorted());
+            all.sort_unstable();
+            assert!(all.into_iter().eq(0..count), "{count}");
+        }
+    }
+
+    #[test]
+    fn neighbours_are_near_or_agree() {
+        let (_, window) = inputs("dlrm", 100, |case| case.pattern = Pattern::Window);
+        let window = values(&window);
+        assert!(
+            window
+                .windows(2)
+                .all(|w| w[0].abs_diff(w[1]) < 2 * WINDOW as u32)
+        );
+        assert!(!window.is_sorted() && window.iter().max() > Some(&90_000));
+        // One index for each row of indices, as long as they are.
+        let expanded = |name| inputs(name, 1024, |case| case.pattern = Pattern::Expanded);
+        let (scaled, rows) = expanded("dense-rows");
+        let row = *scaled.case.indices.last().unwrap();
+        let rows = values(&rows);
+        assert!(rows.chunks(row).all(|row| row.iter().all(|v| *v == row[0])));
+        assert!(rows.chunks(row).any(|other| other[0] != rows[0]));
+    }
+
+    #[test]
     fn sorted_lookups_are_sorted_in_each_region() {
-        let (_, rows) = inputs("dense-columns", 1024, |case| case.order = Order::Sorted);
+        let (_, rows) = inputs("dense-columns", 1024, |case| case.pattern = Pattern::Sorted);
         assert!(values(&rows).chunks(8192).all(<[i32]>::is_sorted));
-        let (_, columns) = inputs("dense-rows", 1024, |case| case.order = Order::Sorted);
+        let (_, columns) = inputs("dense-rows", 1024, |case| case.pattern = Pattern::Sorted);
         let columns = values(&columns);
         assert!((0..8).all(|c| columns.iter().skip(c).step_by(8).is_sorted()));
     }

@@ -5,7 +5,7 @@ pub(crate) mod case;
 mod cases;
 mod device;
 mod inputs;
-pub(crate) mod order;
+pub(crate) mod pattern;
 mod plot;
 mod progress;
 mod report;
@@ -100,6 +100,9 @@ fn select(args: &BenchArgs) -> Result<Vec<Case>> {
         (true, true) => {}
         (true, false) => all.retain(|case| case.group == cases::GROUPS[0].0),
         (false, _) => all.retain(|case| wanted.iter().any(|name| is_wanted(case, name))),
+    }
+    if let Some(pattern) = args.pattern {
+        all.iter_mut().for_each(|case| case.pattern = pattern);
     }
     Ok(all)
 }

@@ -23,7 +23,8 @@ pub(crate) struct Line {
     pub(crate) params_shape: Vec<usize>,
     pub(crate) indices_shape: Vec<usize>,
     pub(crate) output_shape: Vec<usize>,
-    pub(crate) order: String,
+    #[serde(alias = "order")]
+    pub(crate) pattern: String,
     pub(crate) bad: f64,
     pub(crate) out_of_bounds: String,
     /// What the shapes are divided by.
@@ -155,7 +156,7 @@ impl Line {
             params_shape: case.params.clone(),
             indices_shape: case.indices.clone(),
             output_shape: scaled.plan.output_shape().to_vec(),
-            order: case.order.name().to_owned(),
+            pattern: case.pattern.name().to_owned(),
             bad: case.bad,
             out_of_bounds: rules::out_of_bounds_text(&scaled.rules),
             scale: scaled.scale,

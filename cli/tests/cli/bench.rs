@@ -74,12 +74,17 @@ fn the_cases_are_listed_whole() {
     let expected = serde_json::json!({
         "case": "top-k", "group": "shapes", "what": "64 of 32,000 scores in each row",
         "op": "gather_elements", "axis": 1, "batch_dims": 0,
-        "dtype": "f32", "index_type": "i64", "order": "random", "bad": 0.0,
+        "dtype": "f32", "index_type": "i64", "pattern": "random", "bad": 0.0,
         "params_shape": [4096, 32000], "indices_shape": [4096, 64],
         "scale": 32,
         "scaled_params_shape": [128, 32000], "scaled_indices_shape": [128, 64],
     });
     assert_eq!(json_lines(&listed), [expected]);
+    // Another pattern of indices, for every case.
+    let expanded = dir.ok("bench --list --json --pattern expanded");
+    let patterns = json_lines(&expanded);
+    assert_eq!(patterns.len(), all.len());
+    assert!(patterns.iter().all(|case| case["pattern"] == "expanded"));
 }
 
 #[test]
@@ -133,7 +138,7 @@ fn every_backend_gives_figures_that_fit_together() {
 fn a_shape_of_ones_own() {
     let dir = Dir::new();
     let own = "--op gather-nd --params-shape 4,8,3 --indices-shape 4,100,1 --batch-dims 1 \
-               --dtype u8 --index-type u64 --bad 0.5 --order sorted --out-of-bounds fill=7";
+               --dtype u8 --index-type u64 --bad 0.5 --pattern sorted --out-of-bounds fill=7";
     let ran = bench(&dir, &format!("{own} --backend cpu --json"), None);
     let [result] = &json_lines(&ran.stdout)[..] else {
         panic!("{}", ran.stdout)
@@ -144,7 +149,7 @@ fn a_shape_of_ones_own() {
         "op",
         "dtype",
         "index_type",
-        "order",
+        "pattern",
         "out_of_bounds",
     ];
     let said = said.map(|name| result[name].as_str().unwrap());
