@@ -3,6 +3,9 @@
 //! Used for whatever is mapped. Blocking calls poll on their own thread, the others have the
 //! `poller` do it; in a browser, the browser polls.
 
+#[cfg(not(target_arch = "wasm32"))]
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
 use futures_intrusive::channel::shared::{Receiver, Sender, channel};
 
 use crate::error::Result;
@@ -91,7 +94,9 @@ impl<T: Send + 'static> Question<T> {
             Drive::Aside => {
                 let device = context.device.clone();
                 context.poller.wait(move || {
-                    if poll(&device, submitted).is_err() {
+                    // Should wgpu panic, nobody is to wait for what will not come.
+                    let polled = catch_unwind(AssertUnwindSafe(|| poll(&device, submitted)));
+                    if !matches!(polled, Ok(Ok(_))) {
                         // Full only if the callback has answered already.
                         let _ = sender.try_send(None);
                     }
