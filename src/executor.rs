@@ -205,7 +205,8 @@ impl Executor {
 
     /// Gathers values that are no plain bits, such as strings: the executor gathers their
     /// positions, and the values are cloned from there. A bad index gives `default` (under
-    /// [`OutOfBounds::Zero`] and [`OutOfBounds::Fill`] alike).
+    /// [`OutOfBounds::Zero`](crate::OutOfBounds::Zero) and
+    /// [`OutOfBounds::Fill`](crate::OutOfBounds::Fill) alike).
     ///
     /// # Errors
     ///
