@@ -4,8 +4,6 @@
 
 use std::fmt;
 
-use crate::element::DType;
-
 /// The result of every fallible call of this crate.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
@@ -244,10 +242,12 @@ pub enum Error {
     },
 
     /// A name that no [`DType`](crate::DType) has.
-    #[error("unknown element type \"{name}\" (allowed: {})", DType::ALL.map(DType::name).join(", "))]
+    #[error("unknown element type \"{name}\" (allowed: {})", allowed.join(", "))]
     UnknownDType {
         /// The name as given.
         name: String,
+        /// The names there are.
+        allowed: Vec<&'static str>,
     },
 
     /// A size does not fit the machine's address arithmetic.

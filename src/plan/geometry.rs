@@ -10,7 +10,6 @@
 use std::ops::Range;
 
 use crate::op::Checked;
-use crate::plan::origin::{LoopDims, Origin};
 use crate::shape::Layout;
 
 /// One loop over the output, outermost first; the output itself is contiguous.
@@ -50,6 +49,23 @@ pub struct Geometry {
     pub indices_offset: usize,
     /// Whether the slice is copied as a row. Else each of its elements is read on its own.
     pub sliced: bool,
+}
+
+/// The dims that one loop steps through before loops are merged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct LoopDims {
+    /// The dim of params.
+    pub params: Option<usize>,
+    /// The dim of indices.
+    pub indices: Option<usize>,
+}
+
+/// One dim, or one of each tensor, and what lowering made of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Origin {
+    pub(super) dims: LoopDims,
+    /// The loop it is, or is a part of; `None` for an extent of 1.
+    pub(super) becomes: Option<usize>,
 }
 
 impl Geometry {

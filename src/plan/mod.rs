@@ -26,9 +26,9 @@ mod reason;
 
 pub use block::{MAX_COORDINATES, MAX_FILL_BYTES, MAX_LOOPS};
 pub use explain::{Dispatches, Explanation};
-pub use geometry::{Coordinate, Geometry, Loop};
+pub use geometry::{Coordinate, Geometry, Loop, LoopDims};
 pub use host::{HostCall, HostReason, StreamSizes};
-pub use origin::{LoopDims, Origins};
+pub use origin::Origins;
 pub use passes::BindingLimits;
 
 pub(crate) use block::{GeometryBlock, MAX_SEGMENTS, Starts};
@@ -37,8 +37,7 @@ pub(crate) use kernel::Kernel;
 pub(crate) use limit::{LimitBlock, Limited};
 pub(crate) use passes::{CheckPass, Part, Parts, Pass, Segment, check_passes, passes};
 
-use geometry::Lowered;
-use origin::Origin;
+use geometry::{Lowered, Origin};
 
 use crate::error::{BadIndex, Error, OpKind, Result, Role};
 use crate::index::IndexType;

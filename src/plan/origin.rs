@@ -1,15 +1,6 @@
 //! Which dims of the tensors the loops of a plan come from.
 
-use crate::plan::geometry::Loop;
-
-/// The dims that one loop steps through before loops are merged.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct LoopDims {
-    /// The dim of params.
-    pub params: Option<usize>,
-    /// The dim of indices.
-    pub indices: Option<usize>,
-}
+use crate::plan::geometry::{Loop, LoopDims, Origin};
 
 /// The loops of a plan, each with where it comes from.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -19,14 +10,6 @@ pub struct Origins {
     pub loops: Vec<(Loop, Vec<LoopDims>)>,
     /// What has an extent of 1, and needs no loop.
     pub dropped: Vec<LoopDims>,
-}
-
-/// One dim, or one of each tensor, and what lowering made of it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Origin {
-    pub(super) dims: LoopDims,
-    /// The loop it is, or is a part of; `None` for an extent of 1.
-    pub(super) becomes: Option<usize>,
 }
 
 impl Origins {
