@@ -4,7 +4,7 @@
 #![allow(missing_docs, reason = "criterion's macros make public functions")]
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
-use wgpu_gather::gpu::{Buffers, Engine, Prepared};
+use wgpu_gather::gpu::{Buffers, Engine, GatherPipeline};
 use wgpu_gather::{Executor, Op, Plan, Rules, Tensor, wgpu};
 
 /// Rows of a table, and elements of a row.
@@ -43,7 +43,7 @@ fn ids(count: usize) -> Tensor<i32> {
 
 /// The tensors of one gather in buffers.
 struct OnDevice {
-    gather: Prepared,
+    gather: GatherPipeline,
     params: wgpu::Buffer,
     indices: wgpu::Buffer,
     output: wgpu::Buffer,
@@ -70,7 +70,7 @@ impl OnDevice {
         )
         .unwrap();
         let on_device = OnDevice {
-            gather: pollster::block_on(engine.prepare(&plan)).unwrap(),
+            gather: pollster::block_on(engine.pipeline(&plan)).unwrap(),
             params: buffer(size_of_val(table.data())),
             indices: buffer(size_of_val(ids.data())),
             output: buffer(plan.output_bytes()),

@@ -10,7 +10,7 @@ use std::process::ExitCode;
 
 use half::f16;
 use pollster::block_on;
-use wgpu_gather::gpu::{BoundGather, Buffers, DeviceTensor, Engine};
+use wgpu_gather::gpu::{Buffers, DeviceTensor, Engine, GatherBinding};
 use wgpu_gather::{IndexType, Layout, Op, Plan, Rules, Tensor, wgpu};
 
 mod setup;
@@ -108,7 +108,7 @@ fn reorder(
     from: &Cache,
     parents: &DeviceTensor<i32>,
     to: &Cache,
-) -> setup::Result<Vec<BoundGather>> {
+) -> setup::Result<Vec<GatherBinding>> {
     let plan = Plan::new(
         Op::Gather {
             axis: Some(1),
@@ -120,7 +120,7 @@ fn reorder(
         IndexType::I32,
         parents.layout(),
     )?;
-    let prepared = block_on(engine.prepare(&plan))?;
+    let prepared = block_on(engine.pipeline(&plan))?;
     let bind = |(from, to)| Ok(prepared.bind(&Buffers::of(from, parents, to))?);
     from.iter().zip(to).map(bind).collect()
 }

@@ -106,7 +106,7 @@ fn run() -> setup::Result<()> {
         IndexType::I32,
         ids_tensor.layout(),
     )?;
-    let look_up = block_on(engine.prepare(&plan))?;
+    let look_up = block_on(engine.pipeline(&plan))?;
     let look_up = look_up.bind(&Buffers::of(&table, &ids_tensor, &rows_tensor))?;
     let sum = setup::Shader::new(&device, &source, "sum", &[&rows, &sums]);
 

@@ -95,7 +95,7 @@ fn run() -> setup::Result<()> {
     let width = size_of::<Particle>();
     let rules = Rules::default();
     let plan = Plan::new(Op::gather(0), &rules, width, &shape, IndexType::U32, &shape)?;
-    let reorder = block_on(engine.prepare(&plan))?;
+    let reorder = block_on(engine.pipeline(&plan))?;
     let reorder = reorder.bind(&Buffers::of(&particles, &order, &sorted))?;
 
     let mut encoder = device.create_command_encoder(&Default::default());

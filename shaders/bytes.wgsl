@@ -1,29 +1,42 @@
-// What the kernels share that move bytes.
+// Rows of at least four bytes that are not whole words or do not start at one: an access is a byte.
+// An invocation owns an output word, so nothing is written twice and nothing needs an atomic. The
+// word holds bytes of at most two rows; of each, it is two words of params and a funnel shift.
 
-// The lowest `count` bytes of a word.
-fn byte_mask(count: u32) -> u32 {
-    return select((1u << (8u * (count & 3u))) - 1u, 0xffffffffu, count >= 4u);
-}
-
-// Two words of params, shifted so that byte 0 of the result is byte `byte` of `low`.
-fn funnel(low: u32, high: u32, byte: u32) -> u32 {
-    let shift = 8u * (byte & 3u);
-    return (low >> shift) | ((high << 1u) << (31u - shift));
-}
-
-fn fill_byte(n: u32) -> u32 {
-    let byte = n % geometry.fill_length;
-    return (fill_word(byte >> 2u) >> (8u * (byte & 3u))) & 0xffu;
-}
-
-// `word`, or four bytes of the fill value, from byte `column` of a row on.
-fn or_fill(word: u32, source: Source, column: u32) -> u32 {
-    var bytes = word;
-    if (PLAIN) {
-        bytes = select(0u, word, source.valid);
-    } else if (!source.valid) {
-        bytes = fill_byte(column) | (fill_byte(column + 1u) << 8u)
-            | (fill_byte(column + 2u) << 16u) | (fill_byte(column + 3u) << 24u);
+@compute @workgroup_size(WORKGROUP)
+fn main(
+    @builtin(workgroup_id) workgroup: vec3<u32>,
+    @builtin(local_invocation_index) invocation: u32,
+) {
+    let total = geometry.row_count * geometry.row_length;
+    let skipped = geometry.output_offset & 3u; // bytes of the first word that are not ours
+    let word = workgroup_number(workgroup) * WORKGROUP + invocation;
+    // The bytes of the output in this word: first..end, from byte `slot` of the word on.
+    let slot = select(0u, skipped, word == 0u);
+    let first = word * 4u + slot - skipped;
+    let end = min(word * 4u + 4u - skipped, total);
+    if (first >= end) {
+        return;
     }
-    return bytes;
+    let row = divide(first, geometry.row_divisor);
+    let column = first - row * geometry.row_length;
+    let taken = byte_mask(geometry.row_length - column);
+    let source = look_up(place(row));
+    var bytes = load_bytes(source, column) & taken;
+    var mine = select(0u, taken, source.mine);
+    if (column + 4u > geometry.row_length) {
+        let next = look_up(place(min(row + 1u, geometry.row_count - 1u)));
+        bytes |= load_bytes(next, 0u) << (8u * (geometry.row_length - column));
+        mine |= select(0u, ~taken, next.mine);
+    }
+    let mask = (byte_mask(end - first) & mine) << (8u * slot);
+    store_masked((geometry.output_offset >> 2u) + word, bytes << (8u * slot), mask);
+}
+
+// Four bytes of a row from byte `column` on. What lies beyond the row is not read.
+fn load_bytes(source: Source, column: u32) -> u32 {
+    let byte = select(0u, source.params + column, is_read(source));
+    let last = select(0u, source.params + geometry.row_length - 1u, is_read(source));
+    let low = load(source.segment, byte >> 2u);
+    let high = load(source.segment, min((byte >> 2u) + 1u, last >> 2u));
+    return or_fill(funnel(low, high, byte), source, column);
 }

@@ -1,6 +1,6 @@
 // What the copy kernels share: the tensors, and the lookup of a row.
 
-@group(0) @binding(2) var<storage, read> params: array<Lane>;
+@group(0) @binding(2) var<storage, read> params: array<Vector>;
 @group(0) @binding(3) var<storage, read_write> output: array<Out>;
 
 fn fill_word(n: u32) -> u32 {
@@ -8,7 +8,7 @@ fn fill_word(n: u32) -> u32 {
 }
 
 struct Source {
-    params: u32,      // the first lane of the row, in its segment
+    params: u32,      // the first vector of the row, in its segment
     valid: bool,      // whether the indices are good
     mine: bool,       // whether this pass writes the row
     segment: u32,     // 0, unless there are several
@@ -43,27 +43,27 @@ fn add_coordinate(at: Place, k: u32, source: ptr<function, Source>) {
     }
     if (WIDE) {
         let sum = vec2((*source).params, (*source).params_high);
-        let moved = add_product(sum, vec2(coordinate.low, coordinate.high), c.yz);
-        (*source).params = moved.x;
-        (*source).params_high = moved.y;
+        let next = add_product(sum, vec2(coordinate.low, coordinate.high), c.yz);
+        (*source).params = next.x;
+        (*source).params_high = next.y;
     } else {
         (*source).params += coordinate.low * c.y;
     }
 }
 
-// Lane `column` of a row. What a bad index would read is not read: lane 0 is, which is there as
+// Vector `column` of a row. What a bad index would read is not read: vector 0 is, which is there as
 // params are bound from it on, and left out. So loads wait for no branch.
-fn fetch(source: Source, column: u32) -> Lane {
-    var lane = load(source.segment, select(0u, source.params + column, is_read(source)));
+fn fetch(source: Source, column: u32) -> Vector {
+    var vector = load(source.segment, select(0u, source.params + column, is_read(source)));
     if (PLAIN) {
-        lane = select(Lane(), lane, source.valid);
+        vector = select(Vector(), vector, source.valid);
     } else if (!source.valid) {
-        lane = fill_lane(column % geometry.fill_length);
+        vector = fill_vector(column % geometry.fill_length);
     }
-    return lane;
+    return vector;
 }
 
-// Whether the row's lanes may be read.
+// Whether the row's vectors may be read.
 fn is_read(source: Source) -> bool {
     return source.valid & source.mine;
 }

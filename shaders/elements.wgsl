@@ -1,4 +1,4 @@
-// One lane per lookup: an invocation makes four outputs that are a workgroup apart, so that the
+// One vector per lookup: an invocation makes four outputs that are a workgroup apart, so that the
 // invocations side by side load and store side by side. The four lookups and loads do not wait
 // for each other; those beyond the end repeat the last.
 
@@ -21,20 +21,20 @@ fn main(
     let source_b = look_up(place(min(b, last)));
     let source_c = look_up(place(min(c, last)));
     let source_d = look_up(place(min(d, last)));
-    let lane_a = fetch(source_a, 0u);
-    let lane_b = fetch(source_b, 0u);
-    let lane_c = fetch(source_c, 0u);
-    let lane_d = fetch(source_d, 0u);
+    let vector_a = fetch(source_a, 0u);
+    let vector_b = fetch(source_b, 0u);
+    let vector_c = fetch(source_c, 0u);
+    let vector_d = fetch(source_d, 0u);
     if (source_a.mine) {
-        output[geometry.output_offset + a] = lane_a;
+        output[geometry.output_offset + a] = vector_a;
     }
     if ((b <= last) & source_b.mine) {
-        output[geometry.output_offset + b] = lane_b;
+        output[geometry.output_offset + b] = vector_b;
     }
     if ((c <= last) & source_c.mine) {
-        output[geometry.output_offset + c] = lane_c;
+        output[geometry.output_offset + c] = vector_c;
     }
     if ((d <= last) & source_d.mine) {
-        output[geometry.output_offset + d] = lane_d;
+        output[geometry.output_offset + d] = vector_d;
     }
 }

@@ -1,7 +1,7 @@
-// What every copy kernel is given: the loop nest, in lanes.
+// What every copy kernel is given: the loop nest, in accesses.
 //
-// A lane is what the kernel moves at once: `Lane` words of params and output (1, 2 or 4), or in
-// the packed kernel a unit of 1 or 2 bytes. Strides and offsets count lanes of params, indices of
+// An access is what a kernel moves at once: a vector of 1, 2 or 4 words (`Vector`), or 1 or 2 bytes
+// in the kernels that put words together. Strides and offsets count accesses of params, indices of
 // indices. They are two's complement: sums wrap and come out right, because the host checked that
 // every element lies within its binding.
 
@@ -11,7 +11,7 @@ struct Geometry {
     coordinates: array<vec4<u32>, 32>, // extent, params stride, and the high words of both
     divisors: array<vec4<u32>, 32>,    // of each loop: multiplier and shift to divide by its extent
     fill: array<vec4<u32>, 16>,        // what is written where an index is bad
-    segments: array<vec4<u32>, 8>,     // of params: first lane (two words), from a lane to where
+    segments: array<vec4<u32>, 8>,     // of params: first access (two words), from one to where
                                        // the binding has it
     loop_count: u32,
     depth: u32,           // the number of coordinates
@@ -20,18 +20,18 @@ struct Geometry {
     indices_offset: u32,
     output_offset: u32,
     row_count: u32,       // rows share no lookup
-    row_length: u32,      // lanes in a row
-    fill_length: u32,     // lanes after which the fill value repeats
+    row_length: u32,      // accesses in a row
+    fill_length: u32,     // accesses after which the fill value repeats
     grid_x: u32,          // workgroups in x; y counts on from there
     chunks: u32,          // workgroups in z: parts of long rows
-    lanes_log2: u32,      // invocations that share a row
+    sharers_log2: u32,      // invocations that share a row
     paired: u32,          // 1: an invocation copies of two rows
     index_rules: u32,     // see index.wgsl
     row_divisor: vec2<u32>, // to divide by row_length
     first_lookup: u32,    // the number of the first lookup of a check, and its high word
     first_lookup_high: u32,
     params_offset_high: u32,
-    owned_to: u32,        // the first lane of params that another pass reads, and its high word
+    owned_to: u32,        // the first access of params that another pass reads, and its high word
     owned_to_high: u32,
     fills: u32,           // 1: this pass writes what bad indices leave
 }
@@ -56,7 +56,7 @@ fn workgroup_number(id: vec3<u32>) -> u32 {
 
 // value / d for value < 2^31: the high word of 2 * value * multiplier, shifted. The multiplier
 // and the shift are from `divisor` in src/plan/block.rs. Integer division takes several times as
-// long where it is done lane by lane; WGSL has no product of 64 bits, so it is put together.
+// long, as GPUs have no instruction for it; nor has WGSL a product of 64 bits: it is put together.
 fn divide(value: u32, divisor: vec2<u32>) -> u32 {
     let a = value << 1u;
     let b = divisor.x;
@@ -66,7 +66,7 @@ fn divide(value: u32, divisor: vec2<u32>) -> u32 {
     return ((a >> 16u) * (b >> 16u) + (middle >> 16u) + (other >> 16u)) >> divisor.y;
 }
 
-// Where a row's lookup lies in indices, and where its lanes lie in params before the lookup.
+// Where a row's lookup lies in indices, and where its accesses lie in params before the lookup.
 struct Place {
     params: u32,
     indices: u32,
@@ -97,9 +97,9 @@ fn place(row: u32) -> Place {
 fn step(l: vec4<u32>, count: u32, at: ptr<function, Place>) {
     (*at).indices += count * l.z;
     if (WIDE) {
-        let moved = add_product(vec2((*at).params, (*at).params_high), vec2(count, 0u), l.yw);
-        (*at).params = moved.x;
-        (*at).params_high = moved.y;
+        let next = add_product(vec2((*at).params, (*at).params_high), vec2(count, 0u), l.yw);
+        (*at).params = next.x;
+        (*at).params_high = next.y;
     } else {
         (*at).params += count * l.y;
     }

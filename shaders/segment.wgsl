@@ -3,6 +3,6 @@
 fn find_segment(source: ptr<function, Source>) {
 }
 
-fn load(segment: u32, at: u32) -> Lane {
+fn load(segment: u32, at: u32) -> Vector {
     return params[at];
 }

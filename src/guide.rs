@@ -9,8 +9,8 @@
 //! | [device tensors](#device-tensors) | [`Engine::gather`] | no | one | the output, bind groups |
 //! | [your output](#your-output) | [`Engine::gather_into`] | no | one | bind groups |
 //! | [batch](#batch) | [`Engine::batch`] | no | one for all | as the calls in it |
-//! | [your encoder](#your-encoder) | [`Prepared::encode`] | no | none | bind groups |
-//! | [bound once](#bound-once) | [`BoundGather::encode`] | no | none | nothing |
+//! | [your encoder](#your-encoder) | [`GatherPipeline::encode`] | no | none | bind groups |
+//! | [bound once](#bound-once) | [`GatherBinding::encode`] | no | none | nothing |
 //!
 //! [Transfers](#transfers), [memory](#memory), [order](#order) and [bad indices](#bad-indices) work
 //! alike at every level; they are at the end.
@@ -63,7 +63,7 @@
 //! # Device tensors
 //!
 //! An [`Engine`] executes gathers on one device: yours, or one of its own
-//! ([`Engine::headless`]); [`needs`] says what to request a device with, and [`Engine::probe`]
+//! ([`Engine::headless`]); [`requirements`] says what to request a device with, and [`Engine::probe`]
 //! whether its driver gets a small gather right. A [`DeviceTensor`] is a range of a buffer with shape
 //! and strides. Upload what stays, gather as often as you like, download what you want to see.
 //!
@@ -151,27 +151,27 @@
 //! # Your encoder
 //!
 //! Between shaders of your own, a gather is a few commands in your encoder. A [`Plan`] says what is
-//! gathered, from shapes alone. [`Engine::prepare`] compiles it. [`Prepared::encode`] records it,
-//! in a compute pass of its own, and [`Prepared::encode_in_pass`] into a pass of yours; you submit
+//! gathered, from shapes alone. [`Engine::pipeline`] compiles it. [`GatherPipeline::encode`] records it,
+//! in a compute pass of its own, and [`GatherPipeline::encode_in_pass`] into a pass of yours; you submit
 //! when you like. It takes tensors ([`Buffers::of`]), or just slices of buffers.
 //!
 //! ```no_run
-//! use wgpu_gather::gpu::{Buffers, Engine, Prepared};
+//! use wgpu_gather::gpu::{Buffers, Engine, GatherPipeline};
 //! use wgpu_gather::{IndexType, Layout, Op, Plan, Result, Rules, wgpu};
 //!
 //! /// Once: 512 rows of a table of 30,522 rows of 384 f32.
-//! async fn prepare(engine: &Engine) -> Result<Prepared> {
+//! async fn prepare(engine: &Engine) -> Result<GatherPipeline> {
 //!     let plan = Plan::new(
 //!         Op::gather(0), &Rules::default(),
 //!         size_of::<f32>(), &Layout::contiguous(&[30_522, 384]),
 //!         IndexType::I32, &Layout::contiguous(&[512]),
 //!     )?;
-//!     engine.prepare(&plan).await
+//!     engine.pipeline(&plan).await
 //! }
 //!
 //! /// As often as you like, with any buffers.
 //! fn record(
-//!     gather: &Prepared,
+//!     gather: &GatherPipeline,
 //!     encoder: &mut wgpu::CommandEncoder,
 //!     [table, ids, rows]: [&wgpu::Buffer; 3],
 //! ) -> Result<()> {
@@ -187,27 +187,27 @@
 //!
 //! # Bound once
 //!
-//! Where the same buffers come again, frame by frame or step by step, [`Prepared::bind`] does all
+//! Where the same buffers come again, frame by frame or step by step, [`GatherPipeline::bind`] does all
 //! that can fail: it checks the buffers and makes the bind groups. What is left is to set a
 //! pipeline and a bind group and to dispatch.
 //!
 //! ```no_run
-//! use wgpu_gather::gpu::{BoundGather, Buffers, DeviceTensor, Prepared};
+//! use wgpu_gather::gpu::{GatherBinding, Buffers, DeviceTensor, GatherPipeline};
 //! use wgpu_gather::{Result, wgpu};
 //!
 //! /// Two buffers that take turns as params and output.
 //! fn turns(
-//!     gather: &Prepared,
+//!     gather: &GatherPipeline,
 //!     [a, b]: [&DeviceTensor<f32>; 2],
 //!     order: &DeviceTensor<i32>,
-//! ) -> Result<[BoundGather; 2]> {
+//! ) -> Result<[GatherBinding; 2]> {
 //!     Ok([
 //!         gather.bind(&Buffers::of(a, order, b))?,
 //!         gather.bind(&Buffers::of(b, order, a))?,
 //!     ])
 //! }
 //!
-//! fn step(turns: &[BoundGather; 2], step: usize, pass: &mut wgpu::ComputePass<'_>) {
+//! fn step(turns: &[GatherBinding; 2], step: usize, pass: &mut wgpu::ComputePass<'_>) {
 //!     // dispatches of your own that write `order`
 //!     turns[step % 2].encode_in_pass(pass);
 //!     // dispatches of your own that read the output
@@ -226,7 +226,7 @@
 //! the first dim of indices, which must be the first of the output.
 //!
 //! ```no_run
-//! use wgpu_gather::gpu::{Buffers, DeviceTensor, Engine, Prepared};
+//! use wgpu_gather::gpu::{Buffers, DeviceTensor, Engine, GatherPipeline};
 //! use wgpu_gather::{Op, Result, Rules, wgpu};
 //!
 //! /// Rows of the ids that a shader of yours left in `ids`, as many as it wrote into `count`.
@@ -243,7 +243,7 @@
 //!
 //! /// The same in your own encoder; the count is the word at byte 16.
 //! fn record(
-//!     gather: &Prepared,
+//!     gather: &GatherPipeline,
 //!     encoder: &mut wgpu::CommandEncoder,
 //!     buffers: &Buffers<'_>,
 //!     count: &wgpu::Buffer,
@@ -266,21 +266,21 @@
 //! - The buffer of a tensor that the engine made serves other tensors when the last view of it is
 //!   dropped, also while the device still works on it: the order of submissions keeps them apart.
 //!   A buffer that you saw ([`DeviceTensor::buffer`], [`Buffers::of`]) stays yours.
-//!   [`Engine::free_unused`] frees what waits, and [`Options::max_unused_bytes`] limits it (to
+//!   [`Engine::trim_pool`] frees what waits, and [`Options::max_pool_bytes`] limits it (to
 //!   256 MiB, unless you say otherwise).
 //! - On the host nothing is kept: each output of [`Executor::run`] is new memory, and goes back to
 //!   the allocator when it is dropped. [`Executor::run_into`] uses memory of yours.
 //! - A tensor larger than `max_buffer_size` lies in several buffers ([`DeviceTensor::parts`]); at
-//!   this level, [`Prepared::bind_tensors`](crate::gpu::Prepared::bind_tensors) takes it. What is larger than a binding is bound as
+//!   this level, [`GatherPipeline::bind_tensors`](crate::gpu::GatherPipeline::bind_tensors) takes it. What is larger than a binding is bound as
 //!   several segments, in as few dispatches as the device's limits allow.
 //! - wgpu fills a fresh buffer with zeros before a shader may see it, also one that the gather
 //!   overwrites: one more pass over that memory. An output that is used again has that behind it.
 //! - The numbers of a plan (shapes, strides, rules) are in a small uniform block for each dispatch,
 //!   which is written once and never changed. The engine keeps those of the 16 plans that it met
-//!   last; a [`Prepared`] keeps its own.
+//!   last; a [`GatherPipeline`] keeps its own.
 //! - Pipelines are compiled when they are first needed, and kept. There are few, as shapes and
 //!   rules are in the uniform block. Where a pause in the middle of work hurts,
-//!   [`Engine::prepare`] compiles those of a plan, [`Engine::warm_up`] all that there are, and
+//!   [`Engine::pipeline`] compiles those of a plan, [`Engine::warm_up`] all that there are, and
 //!   [`Options::pipeline_cache`] keeps them from run to run.
 //!
 //! # Order
@@ -312,16 +312,16 @@
 //!   a gather is recorded into an encoder, while in a pass it goes on counting.
 //!
 //! ```no_run
-//! use wgpu_gather::gpu::{BoundGather, Buffers, DeviceTensor, Prepared, Status};
+//! use wgpu_gather::gpu::{GatherBinding, Buffers, DeviceTensor, GatherPipeline, Status};
 //! use wgpu_gather::{Error, Result, wgpu};
 //!
 //! /// `gather` was prepared under rules such as `Rules::TORCH`.
 //! fn bind(
-//!     gather: &Prepared,
+//!     gather: &GatherPipeline,
 //!     table: &DeviceTensor<f32>,
 //!     ids: &DeviceTensor<i64>,
 //!     rows: &DeviceTensor<f32>,
-//! ) -> Result<(BoundGather, Status)> {
+//! ) -> Result<(GatherBinding, Status)> {
 //!     let status = gather.status()?;
 //!     let buffers = Buffers { status: Some(&status), ..Buffers::of(table, ids, rows) };
 //!     Ok((gather.bind(&buffers)?, status))
@@ -345,32 +345,32 @@
 //! [`Engine::download`]: crate::gpu::Engine::download
 //! [`Engine::download_blocking`]: crate::gpu::Engine::download_blocking
 //! [`Engine::download_with_progress`]: crate::gpu::Engine::download_with_progress
-//! [`Engine::free_unused`]: crate::gpu::Engine::free_unused
+//! [`Engine::trim_pool`]: crate::gpu::Engine::trim_pool
 //! [`Engine::gather`]: crate::gpu::Engine::gather
 //! [`Engine::gather_in_place`]: crate::gpu::Engine::gather_in_place
 //! [`Engine::gather_into`]: crate::gpu::Engine::gather_into
 //! [`Engine::gather_tables`]: crate::gpu::Engine::gather_tables
 //! [`Engine::headless`]: crate::gpu::Engine::headless
 //! [`Engine::probe`]: crate::gpu::Engine::probe
-//! [`Engine::prepare`]: crate::gpu::Engine::prepare
+//! [`Engine::pipeline`]: crate::gpu::Engine::pipeline
 //! [`Engine::upload`]: crate::gpu::Engine::upload
 //! [`Engine::upload_with_progress`]: crate::gpu::Engine::upload_with_progress
 //! [`Engine::warm_up`]: crate::gpu::Engine::warm_up
-//! [`Options::max_unused_bytes`]: crate::gpu::Options::max_unused_bytes
+//! [`Options::max_pool_bytes`]: crate::gpu::Options::max_pool_bytes
 //! [`Options::pipeline_cache`]: crate::gpu::Options::pipeline_cache
 //! [`DeviceTensor`]: crate::gpu::DeviceTensor
 //! [`DeviceTensor::buffer`]: crate::gpu::DeviceTensor::buffer
 //! [`DeviceTensor::parts`]: crate::gpu::DeviceTensor::parts
 //! [`DeviceTensor::wrap`]: crate::gpu::DeviceTensor::wrap
 //! [`Plan`]: crate::Plan
-//! [`Prepared`]: crate::gpu::Prepared
-//! [`Prepared::bind`]: crate::gpu::Prepared::bind
-//! [`Prepared::encode`]: crate::gpu::Prepared::encode
-//! [`Prepared::encode_in_pass`]: crate::gpu::Prepared::encode_in_pass
-//! [`BoundGather::encode`]: crate::gpu::BoundGather::encode
+//! [`GatherPipeline`]: crate::gpu::GatherPipeline
+//! [`GatherPipeline::bind`]: crate::gpu::GatherPipeline::bind
+//! [`GatherPipeline::encode`]: crate::gpu::GatherPipeline::encode
+//! [`GatherPipeline::encode_in_pass`]: crate::gpu::GatherPipeline::encode_in_pass
+//! [`GatherBinding::encode`]: crate::gpu::GatherBinding::encode
 //! [`Buffers`]: crate::gpu::Buffers
 //! [`Buffers::of`]: crate::gpu::Buffers::of
 //! [`Status`]: crate::gpu::Status
-//! [`needs`]: crate::gpu::needs
+//! [`requirements`]: crate::gpu::requirements
 //! [`Error::SameBuffer`]: crate::Error::SameBuffer
 //! [`OutOfBounds::Error`]: crate::OutOfBounds::Error

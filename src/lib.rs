@@ -164,10 +164,10 @@
 //! op, rules, element  shapes, the predicate for indices, widths
 //! ```
 //!
-//! The shaders (`shaders/*.wgsl`) see all tensors as words. A kernel moves lanes of 1, 2, 4, 8 or
-//! 16 bytes, the widest that shapes, strides and starts allow: rows of several lanes, single
-//! lanes, or lanes narrower than a word, of which one invocation puts together a whole word.
-//! A pipeline is compiled for a lane and for the width of an index. Shapes and rules are in a
+//! The shaders (`shaders/*.wgsl`) see all tensors as words. A kernel moves accesses of 1, 2, 4, 8 or
+//! 16 bytes, the widest that shapes, strides and starts allow: rows of several accesses, single
+//! accesses, or accesses narrower than a word, of which one invocation puts together a whole word.
+//! A pipeline is compiled for an access and for the width of an index. Shapes and rules are in a
 //! uniform block, so few pipelines serve all calls.
 //!
 //! The reference does not know the planner. If it did, a mistake in lowering would give the same
@@ -207,6 +207,7 @@
 )]
 
 mod call;
+mod chunks;
 mod cloned;
 pub mod cpu;
 mod element;
@@ -219,7 +220,6 @@ pub mod guide;
 mod index;
 pub mod interop;
 mod op;
-mod pieces;
 pub mod plan;
 mod rules;
 mod shape;

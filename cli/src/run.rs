@@ -52,9 +52,9 @@ pub(crate) fn run(op: Op, args: &CallArgs) -> Result<Answer> {
     }
     let mut progress = Progress::new(bytes as u64, args.quiet);
     let resident = Resident::of(&[&params, &indices]);
-    let time = call.run(&chosen.executor, resident, |piece| {
-        file.write(piece).with_context(out_named)?;
-        progress.add(piece.len() as u64);
+    let time = call.run(&chosen.executor, resident, |chunk| {
+        file.write(chunk).with_context(out_named)?;
+        progress.add(chunk.len() as u64);
         Ok(())
     })?;
     drop(progress);

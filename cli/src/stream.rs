@@ -1,7 +1,7 @@
 //! A gather from files to a file, of which neither is ever whole in memory.
 //!
-//! On Linux the process holds at most one piece of the output, [`MOST_BYTES`] of mapped files, and
-//! what one piece reads beyond that, which is no more again: so a piece has few rows where params
+//! On Linux the process holds at most one chunk of the output, [`MOST_BYTES`] of mapped files, and
+//! what one chunk reads beyond that, which is no more again: so a chunk has few rows where params
 //! is large. A GPU path has the memory of its driver besides.
 
 use std::sync::mpsc::{RecvTimeoutError, channel};
@@ -13,11 +13,11 @@ use wgpu_gather::{Executor, GatherCall, Op};
 
 use crate::files::{AROUND_BYTES, MOST_BYTES, Resident};
 
-/// Bytes of a piece, at most.
-const PIECE_BYTES: usize = 8 << 20;
+/// Bytes of a chunk, at most.
+const CHUNK_BYTES: usize = 8 << 20;
 
-/// And at least, on a GPU path, where every piece is a download of its own.
-const GPU_PIECE_BYTES: usize = 256 << 10;
+/// And at least, on a GPU path, where every chunk is a download of its own.
+const GPU_CHUNK_BYTES: usize = 256 << 10;
 
 /// What the system reads around a page, by default.
 const READ_AHEAD_BYTES: u64 = 128 << 10;
@@ -25,25 +25,25 @@ const READ_AHEAD_BYTES: u64 = 128 << 10;
 /// How many pairs of neighbours tell how indices lie.
 const SAMPLE: usize = 256;
 
-/// Between two looks at what is resident while no piece comes: indices are checked, or params
+/// Between two looks at what is resident while no chunk comes: indices are checked, or params
 /// uploaded.
 const BETWEEN_LOOKS: Duration = Duration::from_millis(5);
 
-/// A call whose output goes to a file piece by piece.
+/// A call whose output goes to a file chunk by chunk.
 pub(crate) struct Streamed<'a>(pub(crate) GatherCall<'a>);
 
 impl Streamed<'_> {
-    /// Makes the output and calls `piece` with its bytes, in order; returns how long that took,
+    /// Makes the output and calls `chunk` with its bytes, in order; returns how long that took,
     /// without the calls.
     pub(crate) fn run(
         &self,
         executor: &Executor,
         resident: Option<Resident<'_>>,
-        mut piece: impl FnMut(&[u8]) -> Result<()>,
+        mut chunk: impl FnMut(&[u8]) -> Result<()>,
     ) -> Result<Duration> {
         let most_bytes = match resident.is_some() {
             true => self.few_rows(executor)?,
-            false => PIECE_BYTES,
+            false => CHUNK_BYTES,
         };
         let resident = Mutex::new(resident);
         let trim = || {
@@ -54,7 +54,7 @@ impl Streamed<'_> {
         let taken = |bytes: &[u8]| -> Result<()> {
             trim();
             let started = Instant::now();
-            piece(bytes)?;
+            chunk(bytes)?;
             aside += started.elapsed();
             Ok(())
         };
@@ -65,7 +65,7 @@ impl Streamed<'_> {
                 params,
                 indices,
             } = self.0;
-            executor.run_pieces_blocking(op, rules, params, indices, most_bytes, taken)
+            executor.run_chunks_blocking(op, rules, params, indices, most_bytes, taken)
         })?;
         Ok(started.elapsed().saturating_sub(aside))
     }
@@ -102,17 +102,17 @@ impl Streamed<'_> {
         Ok(plan.geometry().slice() * plan.element_bytes())
     }
 
-    /// Bytes of a piece whose rows make no more than [`MOST_BYTES`] of params resident.
+    /// Bytes of a chunk whose rows make no more than [`MOST_BYTES`] of params resident.
     fn few_rows(&self, executor: &Executor) -> Result<usize> {
         let rows = (MOST_BYTES / AROUND_BYTES) as usize;
         let least = match executor {
-            Executor::Gpu(_) => GPU_PIECE_BYTES,
+            Executor::Gpu(_) => GPU_CHUNK_BYTES,
             _ => 1,
         };
         Ok(self
             .row_bytes()?
             .saturating_mul(rows)
-            .clamp(least, PIECE_BYTES))
+            .clamp(least, CHUNK_BYTES))
     }
 }
 

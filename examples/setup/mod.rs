@@ -5,7 +5,7 @@
 use std::error::Error;
 use std::process::ExitCode;
 
-use wgpu_gather::gpu::needs;
+use wgpu_gather::gpu::requirements;
 use wgpu_gather::wgpu;
 
 pub(crate) type Result<T> = std::result::Result<T, Box<dyn Error>>;
@@ -28,7 +28,7 @@ pub(crate) fn device() -> Result<(wgpu::Device, wgpu::Queue)> {
         adapter.get_info().backend
     );
     let descriptor = wgpu::DeviceDescriptor {
-        required_limits: needs::usable_limits(&adapter),
+        required_limits: requirements::usable_limits(&adapter),
         ..Default::default()
     };
     Ok(pollster::block_on(adapter.request_device(&descriptor))?)

@@ -88,9 +88,9 @@ fn check_kernels(plan: &Plan, limits: &BindingLimits) {
             let boxes: usize = explanation.dispatches.iter().map(|d| d.count).sum();
             assert!(boxes >= explanation.boxes && plan.is_empty() == (boxes == 0));
             for dispatches in &explanation.dispatches {
-                let lane = dispatches.lane_bytes();
-                assert!(lane.is_power_of_two() && lane <= 16);
-                assert_eq!(plan.output_bytes() % lane, 0);
+                let access = dispatches.access_bytes();
+                assert!(access.is_power_of_two() && access <= 16);
+                assert_eq!(plan.output_bytes() % access, 0);
                 let grid = dispatches.workgroups();
                 assert!(grid.iter().all(|n| (1..=limits.workgroups).contains(n)));
             }

@@ -3,14 +3,14 @@
 //! [`mod@reference`] is written from the operators' definitions and knows no plan; [`parallel`]
 //! executes a [`Plan`](crate::Plan). Comparing the two finds wrong lowering, merging and splitting.
 
+mod chunks;
 mod copy;
 pub mod parallel;
-mod pieces;
 pub mod reference;
 mod report;
 mod rows;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use chunks::chunks;
 pub(crate) use parallel::gather;
-pub(crate) use pieces::pieces;

@@ -1,7 +1,7 @@
 //! The adapters of a machine, and how one is chosen by name.
 
 use crate::error::{Error, Result};
-use crate::gpu::needs;
+use crate::gpu::requirements;
 
 /// What is known of an adapter before a device is made from it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -95,7 +95,7 @@ pub(super) fn missing(adapter: &wgpu::Adapter) -> Option<String> {
     if !downlevel.flags.contains(compute) {
         return Some("compute shaders".to_owned());
     }
-    match needs::check(&needs::usable_limits(adapter)) {
+    match requirements::check(&requirements::usable_limits(adapter)) {
         Err(Error::MissingLimit { limit, needed, got }) => {
             Some(format!("{limit} = {needed}: it has {got}"))
         }

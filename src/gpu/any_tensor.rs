@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use crate::error::{Error, Result, Role};
 use crate::gpu::status::Status;
-use crate::gpu::storage::{Located, Storage};
+use crate::gpu::storage::{Placement, Storage};
 use crate::shape::Layout;
 
 /// A [`DeviceTensor`](crate::gpu::DeviceTensor) whose element is known at run time only: as a
@@ -145,7 +145,7 @@ impl AnyDeviceTensor {
     /// and is larger than the device's `max_buffer_size`.
     pub fn parts(&self) -> impl Iterator<Item = wgpu::BufferSlice<'_>> {
         self.storage.parts().map(|(owned, part)| {
-            let before = part.start.min(0).unsigned_abs();
+            let before = part.origin.min(0).unsigned_abs();
             let start = part.offset + before;
             owned.share().slice(start..part.offset + part.bytes)
         })
@@ -195,11 +195,11 @@ impl AnyDeviceTensor {
     }
 
     /// Where the data lies, for the caller to use after the tensor is gone.
-    pub(super) fn shared(&self) -> Located<'_> {
+    pub(super) fn shared(&self) -> Placement<'_> {
         self.storage.owned().for_each(|owned| {
             owned.share();
         });
-        self.storage.located(0)
+        self.storage.placement()
     }
 
     pub(super) fn storage(&self) -> &Storage {
@@ -207,10 +207,11 @@ impl AnyDeviceTensor {
     }
 
     /// The layout from the first element that it reaches on, and where that lies.
-    pub(super) fn reached(&self) -> (Layout, Located<'_>) {
+    pub(super) fn reached(&self) -> (Layout, Placement<'_>) {
         let first = self.layout.reached().map_or(0, |(first, _)| first);
-        let located = self.storage.located((first * self.element_bytes) as u64);
-        (self.layout.moved(first), located)
+        let first_byte = (first * self.element_bytes) as i64;
+        let placement = self.storage.placement().from_byte(first_byte);
+        (self.layout.from_position(first), placement)
     }
 
     pub(super) fn statuses(&self) -> &[Status] {

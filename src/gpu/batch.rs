@@ -9,7 +9,7 @@ use crate::element::Element;
 use crate::error::{Error, OpKind, Result, Role};
 use crate::gpu::any_tensor::AnyDeviceTensor;
 use crate::gpu::context::Context;
-use crate::gpu::counted;
+use crate::gpu::indirect;
 use crate::gpu::recorder::{Placed, Recorder, Recorders};
 use crate::gpu::recording::Recording;
 use crate::gpu::status::Status;
@@ -206,7 +206,7 @@ impl Batch<'_> {
             count,
         };
         if let Some(count) = count {
-            counted::check(plan.op(), count)?;
+            indirect::check(plan.op(), count)?;
             plan.elements_per_entry()?;
         }
         placed.check_apart(plan)?;

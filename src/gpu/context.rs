@@ -8,12 +8,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::error::{Error, Result};
 use crate::gpu::adapter::AdapterSummary;
-use crate::gpu::late::{Answers, Late};
-use crate::gpu::needs;
+use crate::gpu::deferred::{DeferredErrors, Pending};
 use crate::gpu::pipeline::{Fault, Pipelines};
 #[cfg(not(target_arch = "wasm32"))]
 use crate::gpu::poller::Poller;
 use crate::gpu::pool::Pool;
+use crate::gpu::requirements;
 use crate::gpu::scope::scoped;
 use crate::gpu::staging::Staging;
 use crate::plan::{BindingLimits, MAX_SEGMENTS};
@@ -24,7 +24,7 @@ pub(super) struct Context {
     pub(super) device: wgpu::Device,
     pub(super) queue: wgpu::Queue,
     pub(super) limits: wgpu::Limits,
-    pub(super) bounds: BindingLimits,
+    pub(super) binding_limits: BindingLimits,
     pub(super) adapter: AdapterSummary,
     pub(super) pipelines: Pipelines,
     pub(super) pool: Pool,
@@ -33,7 +33,7 @@ pub(super) struct Context {
     pub(super) poller: Poller,
     /// What is bound where a kernel reads nothing.
     pub(super) nothing: wgpu::Buffer,
-    pub(super) late: Late,
+    pub(super) deferred: DeferredErrors,
     /// Why the device was lost, if it is known.
     lost: Arc<Mutex<Option<String>>>,
 }
@@ -42,7 +42,7 @@ pub(super) struct Context {
 #[derive(Debug)]
 pub(super) struct Settings {
     pub(super) pipeline_cache: Option<wgpu::PipelineCache>,
-    pub(super) max_unused_bytes: u64,
+    pub(super) max_pool_bytes: u64,
     pub(super) max_pass_bytes: u64,
     pub(super) fault: Option<Fault>,
 }
@@ -54,12 +54,18 @@ impl Context {
         settings: Settings,
     ) -> Result<Context> {
         let limits = device.limits();
-        needs::check(&limits)?;
-        let bounds = binding_limits(&limits, settings.max_pass_bytes);
-        let late = Late::default();
+        requirements::check(&limits)?;
+        let binding_limits = binding_limits(&limits, settings.max_pass_bytes);
+        let deferred = DeferredErrors::default();
         let pipelines = scoped(&device, "the bind group layouts", || {
             let (cache, fault) = (settings.pipeline_cache, settings.fault);
-            Pipelines::new(&device, bounds.segments as u32, late.clone(), cache, fault)
+            Pipelines::new(
+                &device,
+                binding_limits.segments as u32,
+                deferred.clone(),
+                cache,
+                fault,
+            )
         })
         .await?;
         let nothing = scoped(&device, "a buffer", || {
@@ -73,17 +79,17 @@ impl Context {
         .await?;
         Ok(Context {
             adapter: AdapterSummary::new(&device.adapter_info(), &limits),
-            bounds,
+            binding_limits,
             device,
             queue,
             limits,
             pipelines,
-            pool: Pool::new(settings.max_unused_bytes),
+            pool: Pool::new(settings.max_pool_bytes),
             staging: Staging::default(),
             #[cfg(not(target_arch = "wasm32"))]
             poller: Poller::default(),
             nothing,
-            late,
+            deferred,
             lost: Arc::default(),
         })
     }
@@ -98,14 +104,14 @@ impl Context {
 
     /// Waits for what the device has still to say about the calls so far.
     pub(super) async fn settle(&self) -> Result<()> {
-        self.settled(self.late.take()).await
+        self.settled(self.deferred.take()).await
     }
 
     /// Waits for what the device has still to say.
-    pub(super) async fn settled(&self, late: Answers) -> Result<()> {
-        let said = late.settle().await;
+    pub(super) async fn settled(&self, deferred: Pending) -> Result<()> {
+        let said = deferred.settle().await;
         if let Err(Error::GpuOutOfMemory { .. }) = said {
-            self.pool.give_up();
+            self.pool.discard();
         }
         // The scopes of a lost device close as if all were well.
         self.check_alive().and(said)
@@ -113,7 +119,7 @@ impl Context {
 
     /// Runs `work` on the device; wgpu's complaints come back as errors.
     pub(super) fn scoped<T>(&self, what: &'static str, work: impl FnOnce() -> T) -> Result<T> {
-        let made = self.late.scoped(&self.device, what, work);
+        let made = self.deferred.scoped(&self.device, what, work);
         made.map_err(|error| match error {
             Error::Gpu { reason, .. } if !self.answers() => Error::DeviceLost { reason },
             other => other,
@@ -132,7 +138,7 @@ impl Context {
             });
             self.queue.write_buffer(&buffer, 0, &[0; 4]);
         };
-        self.late.scoped(&self.device, "a probe", probe).is_ok()
+        self.deferred.scoped(&self.device, "a probe", probe).is_ok()
     }
 
     /// The error for a device that stopped answering.

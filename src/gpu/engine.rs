@@ -15,10 +15,10 @@ use std::sync::Arc;
 use crate::error::Result;
 use crate::gpu::adapter::AdapterSummary;
 use crate::gpu::context::{Context, Settings};
+use crate::gpu::gather_pipeline::GatherPipeline;
 use crate::gpu::pipeline::Fault;
-use crate::gpu::prepared::Prepared;
 use crate::gpu::recorder::Recorders;
-use crate::gpu::shader::Specialisation;
+use crate::gpu::shader::PipelineKey;
 use crate::plan::{BindingLimits, Plan};
 
 /// How many plans an engine keeps, with what executes them: those that it met last.
@@ -36,7 +36,7 @@ pub struct Options {
     /// By default 256 MiB: twice what WebGPU lets every device bind, so the outputs of a step are
     /// used again in the next, and an engine that idles holds no more than that of a GPU's memory.
     /// Raise it for larger tensors, or write into tensors of your own ([`Engine::gather_into`]).
-    pub max_unused_bytes: u64,
+    pub max_pool_bytes: u64,
     /// The most bytes of tensors that a call between host tensors has in the device's memory at a
     /// time. Larger tensors go through it segment by segment: see
     /// [`Plan::host_call`](crate::Plan::host_call). By default there is no limit.
@@ -54,7 +54,7 @@ impl Default for Options {
     fn default() -> Self {
         Options {
             pipeline_cache: None,
-            max_unused_bytes: 256 << 20,
+            max_pool_bytes: 256 << 20,
             max_memory_bytes: u64::MAX,
             max_pass_bytes: 1 << 30,
             when_full: WhenFull::default(),
@@ -90,7 +90,7 @@ impl Engine {
     /// An engine on the caller's device and queue.
     ///
     /// Only what the device was requested with is used: its limits bound the size of tensors. See
-    /// [`needs`](crate::gpu::needs) for what to request.
+    /// [`requirements`](crate::gpu::requirements) for what to request.
     ///
     /// # Errors
     ///
@@ -132,7 +132,7 @@ impl Engine {
     ) -> Result<Engine> {
         let settings = Settings {
             pipeline_cache: options.pipeline_cache,
-            max_unused_bytes: options.max_unused_bytes,
+            max_pool_bytes: options.max_pool_bytes,
             max_pass_bytes: options.max_pass_bytes,
             fault,
         };
@@ -162,11 +162,11 @@ impl Engine {
 
     /// What one dispatch can bind and run.
     pub fn binding_limits(&self) -> &BindingLimits {
-        &self.context().bounds
+        &self.context().binding_limits
     }
 
     /// Compiles every pipeline there is, so that no later call waits for the shader compiler;
-    /// says how many there are. [`Engine::prepare`] compiles those of one plan.
+    /// says how many there are. [`Engine::pipeline`] compiles those of one plan.
     ///
     /// # Errors
     ///
@@ -174,9 +174,9 @@ impl Engine {
     pub async fn warm_up(&self) -> Result<usize> {
         let context = self.context();
         context.check_alive()?;
-        let all = Specialisation::all(context.bounds.segments as u32);
-        for &specialisation in &all {
-            context.pipelines.get(&context.device, specialisation)?;
+        let all = PipelineKey::all(context.binding_limits.segments as u32);
+        for &key in &all {
+            context.pipelines.get(&context.device, key)?;
         }
         context.settle().await?;
         Ok(all.len())
@@ -189,9 +189,9 @@ impl Engine {
     /// [`Error::TooComplex`](crate::Error::TooComplex) and
     /// [`Error::TooMany`](crate::Error::TooMany) for what the shaders cannot hold, and the errors of
     /// the device.
-    pub async fn prepare(&self, plan: &Plan) -> Result<Prepared> {
+    pub async fn pipeline(&self, plan: &Plan) -> Result<GatherPipeline> {
         self.context().check_alive()?;
-        let prepared = Prepared::new(self.context(), plan.clone())?;
+        let prepared = GatherPipeline::new(self.context(), plan.clone())?;
         self.context().settle().await?;
         Ok(prepared)
     }
@@ -215,13 +215,13 @@ impl Engine {
     }
 
     /// Bytes of buffers that dropped tensors left for later ones.
-    pub fn unused_bytes(&self) -> u64 {
+    pub fn pool_bytes(&self) -> u64 {
         self.context().pool.bytes()
     }
 
     /// Frees the buffers that dropped tensors left; says how many bytes they had.
-    pub fn free_unused(&self) -> u64 {
-        self.context().free_unused()
+    pub fn trim_pool(&self) -> u64 {
+        self.context().trim_pool()
     }
 
     /// For tests only: how many threads were started to poll the device for futures.

@@ -1,11 +1,11 @@
 //! Pipelines with their uniform blocks, and dispatches with their bind groups.
 //!
-//! Made by `recorder` and `counted`. Knows no plan, and not what a block says.
+//! Made by `recorder` and `indirect`. Knows no plan, and not what a block says.
 
 use crate::error::Result;
 use crate::gpu::context::Context;
 use crate::gpu::pipeline::{GEOMETRY, Pipeline};
-use crate::gpu::shader::Specialisation;
+use crate::gpu::shader::PipelineKey;
 
 /// A pipeline with its uniform block. It depends on where tensors start in their bindings, not on
 /// their buffers.
@@ -22,7 +22,7 @@ pub(super) struct Launch {
 pub(super) enum Grid {
     Fixed([u32; 3]),
     /// What an earlier dispatch writes into this buffer.
-    Counted(wgpu::Buffer),
+    Indirect(wgpu::Buffer),
 }
 
 /// One dispatch, ready to be recorded.
@@ -36,12 +36,12 @@ pub(super) struct Dispatch {
 impl Launch {
     pub(super) fn new(
         context: &Context,
-        specialisation: Specialisation,
+        key: PipelineKey,
         uniform: wgpu::Buffer,
         grid: Grid,
     ) -> Result<Self> {
         Ok(Launch {
-            pipeline: context.pipelines.get(&context.device, specialisation)?,
+            pipeline: context.pipelines.get(&context.device, key)?,
             uniform,
             grid,
         })
@@ -91,7 +91,7 @@ impl Dispatch {
         pass.set_bind_group(0, &self.group, &[]);
         match &self.launch.grid {
             Grid::Fixed([x, y, z]) => pass.dispatch_workgroups(*x, *y, *z),
-            Grid::Counted(arguments) => pass.dispatch_workgroups_indirect(arguments, 0),
+            Grid::Indirect(arguments) => pass.dispatch_workgroups_indirect(arguments, 0),
         }
     }
 }

@@ -1,11 +1,11 @@
-//! Pipelines, compiled once per specialisation and shared.
+//! Pipelines, compiled once per key and shared.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
 use crate::error::Result;
-use crate::gpu::late::Late;
-use crate::gpu::shader::{Specialisation, Stage, segment_binding, segment_counts};
+use crate::gpu::deferred::DeferredErrors;
+use crate::gpu::shader::{PipelineKey, Stage, segment_binding, segment_counts};
 
 /// The bindings, as the shaders number them.
 pub(super) const GEOMETRY: u32 = 0;
@@ -13,7 +13,7 @@ pub(super) const INDICES: u32 = 1;
 pub(super) const PARAMS: u32 = 2;
 pub(super) const OUTPUT: u32 = 3;
 pub(super) const STATUS: u32 = 4;
-/// Those of `shaders/limit.wgsl`.
+/// Those of `shaders/indirect_args.wgsl`.
 pub(super) const COUNT: u32 = 1;
 pub(super) const BLOCK: u32 = 2;
 pub(super) const ARGUMENTS: u32 = 3;
@@ -34,9 +34,9 @@ pub(super) struct Pipelines {
     /// For so many segments of params.
     segments: Vec<(u32, (wgpu::BindGroupLayout, wgpu::PipelineLayout))>,
     check: (wgpu::BindGroupLayout, wgpu::PipelineLayout),
-    limit: (wgpu::BindGroupLayout, wgpu::PipelineLayout),
-    compiled: Mutex<HashMap<Specialisation, Pipeline>>,
-    late: Late,
+    indirect_args: (wgpu::BindGroupLayout, wgpu::PipelineLayout),
+    compiled: Mutex<HashMap<PipelineKey, Pipeline>>,
+    deferred: DeferredErrors,
     cache: Option<wgpu::PipelineCache>,
     /// What a test changes in every shader; nothing, otherwise.
     fault: Option<Fault>,
@@ -49,7 +49,7 @@ impl Pipelines {
     pub(super) fn new(
         device: &wgpu::Device,
         segments: u32,
-        late: Late,
+        deferred: DeferredErrors,
         cache: Option<wgpu::PipelineCache>,
         fault: Option<Fault>,
     ) -> Self {
@@ -89,8 +89,8 @@ impl Pipelines {
                     entry(STATUS, storage(false)),
                 ],
             ),
-            limit: layouts(
-                "wgpu-gather limit",
+            indirect_args: layouts(
+                "wgpu-gather indirect args",
                 &[
                     entry(GEOMETRY, uniform),
                     entry(COUNT, storage(true)),
@@ -99,7 +99,7 @@ impl Pipelines {
                 ],
             ),
             compiled: Mutex::default(),
-            late,
+            deferred,
             cache,
             fault,
         }
@@ -109,47 +109,43 @@ impl Pipelines {
         self.cache.as_ref()?.get_data()
     }
 
-    /// The pipeline for `specialisation`, compiled if it is not yet.
-    pub(super) fn get(
-        &self,
-        device: &wgpu::Device,
-        specialisation: Specialisation,
-    ) -> Result<Pipeline> {
+    /// The pipeline for `key`, compiled if it is not yet.
+    pub(super) fn get(&self, device: &wgpu::Device, key: PipelineKey) -> Result<Pipeline> {
         let compiled = || self.compiled.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(pipeline) = compiled().get(&specialisation) {
+        if let Some(pipeline) = compiled().get(&key) {
             return Ok(pipeline.clone());
         }
         // Compiled outside the lock: two threads may do so at once, and one result stays.
         let pipeline = self
-            .late
-            .scoped(device, "a shader", || self.compile(device, specialisation))?;
-        Ok(compiled().entry(specialisation).or_insert(pipeline).clone())
+            .deferred
+            .scoped(device, "a shader", || self.compile(device, key))?;
+        Ok(compiled().entry(key).or_insert(pipeline).clone())
     }
 
-    fn compile(&self, device: &wgpu::Device, specialisation: Specialisation) -> Pipeline {
-        let label = format!("wgpu-gather {:?}", specialisation.stage);
-        let source = specialisation.source();
+    fn compile(&self, device: &wgpu::Device, key: PipelineKey) -> Pipeline {
+        let label = format!("wgpu-gather {:?}", key.stage);
+        let source = key.source();
         let source = self.fault.map_or(source.clone(), |plant| plant(source));
         let module = device.create_shader_module(wgpu::ShaderModuleDescriptor {
             label: Some(&label),
             source: wgpu::ShaderSource::Wgsl(source.into()),
         });
-        let several = |(count, _): &&(u32, _)| *count == specialisation.segments;
-        let (bindings, layout) = match specialisation.stage {
+        let several = |(count, _): &&(u32, _)| *count == key.segments;
+        let (bindings, layout) = match key.stage {
             Stage::Copy(..) => match self.segments.iter().find(several) {
                 Some((_, layouts)) => layouts,
                 None => &self.copy,
             },
             Stage::Count | Stage::Locate => &self.check,
-            Stage::Limit => &self.limit,
+            Stage::IndirectArgs => &self.indirect_args,
         };
         let compute = device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
             label: Some(&label),
             layout: Some(layout),
             module: &module,
-            entry_point: Some(specialisation.entry_point()),
+            entry_point: Some(key.entry_point()),
             compilation_options: wgpu::PipelineCompilationOptions {
-                constants: &specialisation.constants(),
+                constants: &key.constants(),
                 zero_initialize_workgroup_memory: false,
             },
             cache: self.cache.as_ref(),
@@ -157,7 +153,7 @@ impl Pipelines {
         Pipeline {
             compute,
             bindings: bindings.clone(),
-            segments: specialisation.segments,
+            segments: key.segments,
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Buffers of tensors, given back when the last view of a tensor is gone.
+//! Buffers of tensors, recycled when the last view of a tensor is gone.
 //!
 //! The context holds the pool, `storage` takes from it. It makes no buffer and knows no device.
 //!
@@ -19,8 +19,8 @@ struct Free {
     bytes: u64,
     /// The most bytes that are kept.
     limit: u64,
-    /// How often buffers were given up: those from before are not kept.
-    given_up: u64,
+    /// How often buffers were discarded: those from before are not kept.
+    discards: u64,
 }
 
 impl Pool {
@@ -29,7 +29,7 @@ impl Pool {
             buffers: BTreeMap::new(),
             bytes: 0,
             limit,
-            given_up: 0,
+            discards: 0,
         })))
     }
 
@@ -54,10 +54,10 @@ impl Pool {
         buffer
     }
 
-    fn give(&self, buffer: wgpu::Buffer, given_up: u64) {
+    fn recycle(&self, buffer: wgpu::Buffer, discards: u64) {
         let mut free = self.lock();
         let size = buffer.size();
-        if given_up == free.given_up && size <= free.limit - free.bytes.min(free.limit) {
+        if discards == free.discards && size <= free.limit - free.bytes.min(free.limit) {
             free.bytes += size;
             free.buffers.entry(size).or_default().push(buffer);
         }
@@ -72,9 +72,9 @@ impl Pool {
 
     /// Forgets every buffer, and will keep none that is in use now: a browser said late that there
     /// was no memory for one of them.
-    pub(super) fn give_up(&self) {
+    pub(super) fn discard(&self) {
         self.trim();
-        self.lock().given_up += 1;
+        self.lock().discards += 1;
     }
 }
 
@@ -82,7 +82,7 @@ impl Pool {
 #[derive(Debug)]
 pub(super) struct Owned {
     buffer: wgpu::Buffer,
-    /// Where it goes back to, and how often buffers had been given up when it came from there.
+    /// Where it goes back to, and how often buffers had been discarded when it came from there.
     pool: Option<(Pool, u64)>,
     /// Whether the caller has the buffer itself, and may use it after the last tensor is gone.
     shared: AtomicBool,
@@ -91,10 +91,10 @@ pub(super) struct Owned {
 impl Owned {
     /// A buffer that goes back to `pool`.
     pub(super) fn pooled(buffer: wgpu::Buffer, pool: &Pool) -> Arc<Self> {
-        let given_up = pool.lock().given_up;
+        let discards = pool.lock().discards;
         Arc::new(Owned {
             buffer,
-            pool: Some((pool.clone(), given_up)),
+            pool: Some((pool.clone(), discards)),
             shared: AtomicBool::new(false),
         })
     }
@@ -129,10 +129,10 @@ impl Owned {
 
 impl Drop for Owned {
     fn drop(&mut self) {
-        if let Some((pool, given_up)) = &self.pool
+        if let Some((pool, discards)) = &self.pool
             && !*self.shared.get_mut()
         {
-            pool.give(self.buffer.clone(), *given_up);
+            pool.recycle(self.buffer.clone(), *discards);
         }
     }
 }

@@ -7,14 +7,16 @@ use std::sync::Arc;
 
 use crate::error::{Error, Result, Role};
 use crate::gpu::context::Context;
-use crate::gpu::counted;
+use crate::gpu::indirect;
 use crate::gpu::launch::{Dispatch, Grid, Launch, uniform};
 use crate::gpu::pipeline::{INDICES, OUTPUT, PARAMS, STATUS};
 use crate::gpu::recent::Recent;
-use crate::gpu::shader::{Specialisation, Stage, segment_binding};
+use crate::gpu::shader::{PipelineKey, Stage, segment_binding};
 use crate::gpu::status::Status;
-use crate::gpu::storage::Located;
-use crate::plan::{CheckPass, Kernel, Limited, Parts, Pass, Plan, Starts, check_passes, passes};
+use crate::gpu::storage::Placement;
+use crate::plan::{
+    CheckPass, IndirectDispatch, Kernel, Origins, Parts, Pass, Plan, check_passes, passes,
+};
 use crate::shape::Layout;
 
 /// How many sets of launches a recorder keeps: slices of a tensor start at that many different
@@ -24,9 +26,9 @@ const KEPT: usize = 64;
 /// Where the tensors of one recording lie.
 #[derive(Debug, Clone)]
 pub(super) struct Placed<'a> {
-    pub(super) params: Located<'a>,
-    pub(super) indices: Located<'a>,
-    pub(super) output: Located<'a>,
+    pub(super) params: Placement<'a>,
+    pub(super) indices: Placement<'a>,
+    pub(super) output: Placement<'a>,
     pub(super) status: Option<&'a Status>,
     /// How many entries of indices there are: a word of a buffer.
     pub(super) count: Option<wgpu::BufferSlice<'a>>,
@@ -53,7 +55,7 @@ pub(super) struct Recorder {
     plan: Plan,
     output: Layout,
     /// Launches of the whole plan in one pass.
-    copies: Recent<(Starts, Launch)>,
+    copies: Recent<(Origins, Launch)>,
     /// Those that check all of the indices in one pass, which start at so many bytes.
     checks: Recent<(i64, Check)>,
 }
@@ -73,15 +75,17 @@ impl Recorder {
     pub(super) fn new(context: &Context, plan: Plan) -> Result<Self> {
         if !plan.is_empty() {
             let mut stages = Vec::new();
-            match Kernel::copy(&plan, Starts::default(), context.bounds.workgroups) {
-                Ok(kernel) => stages.push(Specialisation::of(&plan, &kernel, 1, &context.bounds)),
+            match Kernel::copy(&plan, Origins::default(), context.binding_limits.workgroups) {
+                Ok(kernel) => {
+                    stages.push(PipelineKey::of(&plan, &kernel, 1, &context.binding_limits))
+                }
                 // It takes several passes, which depend on where the tensors lie.
                 Err(Error::TooMany { .. }) => {}
                 Err(error) => return Err(error),
             }
             if plan.counts_bad_indices() {
-                stages.push(Specialisation::new(Stage::Count, &plan));
-                stages.push(Specialisation::new(Stage::Locate, &plan));
+                stages.push(PipelineKey::new(Stage::Count, &plan));
+                stages.push(PipelineKey::new(Stage::Locate, &plan));
             }
             for stage in stages {
                 context.pipelines.get(&context.device, stage)?;
@@ -122,13 +126,13 @@ impl Recorder {
             output: &placed.output.parts,
         };
         let mut dispatches = Vec::new();
-        for pass in passes(plan, parts, &context.bounds)? {
+        for pass in passes(plan, parts, &context.binding_limits)? {
             dispatches.extend(self.copy(context, placed, &pass)?);
         }
         if let Some(status) = placed.status
             && plan.counts_bad_indices()
         {
-            for pass in check_passes(plan, parts.indices, &context.bounds)? {
+            for pass in check_passes(plan, parts.indices, &context.binding_limits)? {
                 dispatches.extend(self.count(context, placed, status, &pass)?);
             }
         }
@@ -160,16 +164,16 @@ impl Recorder {
             return Ok(vec![self.bind(context, placed, pass, &launch)?]);
         };
         let plan = self.plan.part(pass);
-        let kernel = Kernel::of_pass(&plan, pass, true, context.bounds.workgroups)?;
-        let limited = self.limited(pass, &kernel)?;
+        let kernel = Kernel::of_pass(&plan, pass, true, context.binding_limits.workgroups)?;
+        let indirect = self.indirect(pass, &kernel)?;
         let segments = pass.params.len();
-        let stage = Specialisation::of(&plan, &kernel, segments, &context.bounds);
-        let (limit, launch) = counted::launch(context, stage, &kernel.block, &limited, count)?;
+        let stage = PipelineKey::of(&plan, &kernel, segments, &context.binding_limits);
+        let (limit, launch) = indirect::launch(context, stage, &kernel.block, &indirect, count)?;
         Ok(vec![limit, self.bind(context, placed, pass, &launch)?])
     }
 
     /// Where a pass lies among the entries of indices.
-    fn limited<'k>(&self, pass: &Pass, kernel: &'k Kernel) -> Result<Limited<'k>> {
+    fn indirect<'k>(&self, pass: &Pass, kernel: &'k Kernel) -> Result<IndirectDispatch<'k>> {
         let per_entry = self.plan.elements_per_entry()?;
         let entry = pass.elements.start / per_entry;
         let (first_row, rows_per_entry) = if (pass.elements.end - 1) / per_entry == entry {
@@ -183,7 +187,7 @@ impl Recorder {
                 (per_entry / slice) as u64,
             )
         };
-        Ok(Limited {
+        Ok(IndirectDispatch {
             work: &kernel.work,
             workgroups: kernel.workgroups,
             first_row,
@@ -219,9 +223,9 @@ impl Recorder {
     fn launch(&self, context: &Context, pass: &Pass) -> Result<Launch> {
         let make = || {
             let plan = self.plan.part(pass);
-            let kernel = Kernel::of_pass(&plan, pass, false, context.bounds.workgroups)?;
+            let kernel = Kernel::of_pass(&plan, pass, false, context.binding_limits.workgroups)?;
             let segments = pass.params.len();
-            let stage = Specialisation::of(&plan, &kernel, segments, &context.bounds);
+            let stage = PipelineKey::of(&plan, &kernel, segments, &context.binding_limits);
             let block = uniform(context, &kernel.block, wgpu::BufferUsages::empty())?;
             Launch::new(context, stage, block, Grid::Fixed(kernel.workgroups))
         };
@@ -229,21 +233,21 @@ impl Recorder {
         if !is_whole {
             return make();
         }
-        let starts = pass.starts();
+        let origins = pass.origins();
         let made = self
             .copies
-            .get(|(at, _)| *at == starts, || Ok((starts, make()?)));
+            .get(|(at, _)| *at == origins, || Ok((origins, make()?)));
         made.map(|(_, launch)| launch)
     }
 
     /// What looks for the bad indices of a pass: kept, if the pass is over all of them.
     fn check_launches(&self, context: &Context, pass: &CheckPass) -> Result<Check> {
         let make = || {
-            let workgroups = context.bounds.workgroups;
+            let workgroups = context.binding_limits.workgroups;
             let (grid, _, block) = Kernel::check(&self.plan, pass, workgroups)?;
             let block = uniform(context, &block, wgpu::BufferUsages::empty())?;
             let launch = |stage, grid| {
-                let stage = Specialisation::new(stage, &self.plan);
+                let stage = PipelineKey::new(stage, &self.plan);
                 Launch::new(context, stage, block.clone(), Grid::Fixed(grid))
             };
             Ok(Check {
@@ -254,10 +258,10 @@ impl Recorder {
         if pass.geometry != *self.plan.lookups() {
             return make();
         }
-        let start = pass.indices.start;
+        let origin = pass.indices.origin;
         let made = self
             .checks
-            .get(|(at, _)| *at == start, || Ok((start, make()?)));
+            .get(|(of, _)| *of == origin, || Ok((origin, make()?)));
         made.map(|(_, check)| check)
     }
 
@@ -278,7 +282,7 @@ impl Recorder {
         let launch = match placed.count {
             None => check.count,
             Some(count) => {
-                let (limit, launch) = self.counted_check(context, pass, count)?;
+                let (limit, launch) = self.indirect_check(context, pass, count)?;
                 dispatches.push(limit);
                 launch
             }
@@ -290,20 +294,21 @@ impl Recorder {
 
     /// The launch that counts the bad indices of a pass as far as a count on the device goes, and
     /// the dispatch that fits it to that.
-    fn counted_check(
+    fn indirect_check(
         &self,
         context: &Context,
         pass: &CheckPass,
         count: wgpu::BufferSlice<'_>,
     ) -> Result<(Dispatch, Launch)> {
-        let (workgroups, work, block) = Kernel::check(&self.plan, pass, context.bounds.workgroups)?;
-        let limited = Limited {
+        let (workgroups, work, block) =
+            Kernel::check(&self.plan, pass, context.binding_limits.workgroups)?;
+        let indirect = IndirectDispatch {
             work: &work,
             workgroups,
             first_row: pass.lookups.start as u64,
             rows_per_entry: self.plan.lookups_per_entry()? as u64,
         };
-        let stage = Specialisation::new(Stage::Count, &self.plan);
-        counted::launch(context, stage, &block, &limited, count)
+        let stage = PipelineKey::new(Stage::Count, &self.plan);
+        indirect::launch(context, stage, &block, &indirect, count)
     }
 }

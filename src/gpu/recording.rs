@@ -27,7 +27,7 @@ impl Context {
     /// Submits what `record` records, if it returns `Ok`; else nothing.
     pub(super) fn submit<R>(&self, record: impl FnOnce(&mut Recording) -> Result<R>) -> Result<R> {
         self.check_alive()?;
-        self.late.together(&self.device, "a gather", || {
+        self.deferred.together(&self.device, "a gather", || {
             let encoder = self.scoped("an encoder", || {
                 self.device.create_command_encoder(&Default::default())
             })?;
@@ -87,7 +87,7 @@ impl Recording {
             self.kept.push(Arc::clone(status.owned()));
             self.statuses.push(status.clone());
         }
-        let most = context.bounds.pass_bytes;
+        let most = context.binding_limits.pass_bytes;
         let mut bytes = 0;
         let parts = dispatches.chunk_by(|before, _| {
             bytes += before.output_bytes();

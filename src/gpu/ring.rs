@@ -10,14 +10,14 @@ use crate::gpu::context::Context;
 use crate::gpu::poller::Transfer;
 use crate::gpu::scope::one_line;
 use crate::gpu::staging::{Direction, RING, chunk_bytes};
-use crate::gpu::wait::{Drive, Question};
+use crate::gpu::wait::{PollMode, Callback};
 
 /// The chunks of one transfer, the oldest first, each with what it is for.
 pub(super) struct Ring<'c, D> {
     context: &'c Context,
     direction: Direction,
-    drive: Drive,
-    under_way: VecDeque<(wgpu::Buffer, Question<Mapped>, D)>,
+    poll_mode: PollMode,
+    under_way: VecDeque<(wgpu::Buffer, Callback<Mapped>, D)>,
     #[cfg(not(target_arch = "wasm32"))]
     _transfer: Option<Transfer>,
 }
@@ -25,14 +25,14 @@ pub(super) struct Ring<'c, D> {
 type Mapped = std::result::Result<(), wgpu::BufferAsyncError>;
 
 impl<'c, D> Ring<'c, D> {
-    pub(super) fn new(context: &'c Context, direction: Direction, drive: Drive) -> Self {
+    pub(super) fn new(context: &'c Context, direction: Direction, poll_mode: PollMode) -> Self {
         Ring {
             context,
             direction,
-            drive,
+            poll_mode,
             under_way: VecDeque::with_capacity(RING),
             #[cfg(not(target_arch = "wasm32"))]
-            _transfer: drive.transfer(context),
+            _transfer: poll_mode.transfer(context),
         }
     }
 
@@ -71,14 +71,14 @@ impl<'c, D> Ring<'c, D> {
         duty: D,
     ) -> Result<()> {
         let context = self.context;
-        let question = context.scoped(self.direction.what(), || {
+        let callback = context.scoped(self.direction.what(), || {
             let submitted = context.queue.submit([encoder.finish()]);
-            Question::ask(submitted, |answer| {
-                chunk.map_async(self.direction.mode(), ..bytes, answer);
+            Callback::register(submitted, |done| {
+                chunk.map_async(self.direction.mode(), ..bytes, done);
             })
         })?;
-        let question = question.with_late(context);
-        self.under_way.push_back((chunk, question, duty));
+        let callback = callback.with_deferred_errors(context);
+        self.under_way.push_back((chunk, callback, duty));
         Ok(())
     }
 
@@ -87,10 +87,10 @@ impl<'c, D> Ring<'c, D> {
         &mut self,
         use_it: impl FnOnce(&wgpu::Buffer, D) -> Result<()>,
     ) -> Result<()> {
-        let Some((chunk, question, duty)) = self.under_way.pop_front() else {
+        let Some((chunk, callback, duty)) = self.under_way.pop_front() else {
             return Ok(());
         };
-        let mapped = question.answer(self.context, self.drive).await?;
+        let mapped = callback.wait(self.context, self.poll_mode).await?;
         mapped.map_err(|_| self.context.lost("a buffer could not be mapped"))?;
         use_it(&chunk, duty)?;
         if let Direction::Down = self.direction {

@@ -5,14 +5,14 @@ use crate::plan::{BindingLimits, Form, Kernel, KernelKind, Plan, Positions};
 /// What a pipeline does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) enum Stage {
-    /// Copies lanes of this many bytes (1, 2, 4, 8 or 16).
+    /// Copies accesses of this many bytes (1, 2, 4, 8 or 16).
     Copy(KernelKind, usize, Form),
     /// Counts the bad lookups and finds the first.
     Count,
     /// Stores the index values of the first bad lookup.
     Locate,
     /// Fits another dispatch to a count on the device.
-    Limit,
+    IndirectArgs,
 }
 
 impl Stage {
@@ -30,7 +30,7 @@ impl Stage {
 /// Everything that a pipeline is compiled for. Shapes and rules are not among it: they are in the
 /// uniform block, so that a program compiles few pipelines however much it gathers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Specialisation {
+pub struct PipelineKey {
     /// What the pipeline does.
     pub(crate) stage: Stage,
     /// Words of an index: 1 or 2.
@@ -39,18 +39,18 @@ pub struct Specialisation {
     pub(crate) segments: u32,
 }
 
-impl Specialisation {
+impl PipelineKey {
     /// The pipeline that executes `kernel` for `plan`, with so many segments of params.
     pub(crate) fn of(
         plan: &Plan,
         kernel: &Kernel,
         segments: usize,
-        bounds: &BindingLimits,
+        limits: &BindingLimits,
     ) -> Self {
-        let stage = Stage::Copy(kernel.kind, kernel.lane_bytes, kernel.form);
-        let most = bounds.segments as u32;
+        let stage = Stage::Copy(kernel.kind, kernel.access_bytes, kernel.form);
+        let most = limits.segments as u32;
         let enough = |count: &u32| *count as usize >= segments;
-        Specialisation {
+        PipelineKey {
             segments: match kernel.positions {
                 Positions::Bound => 0,
                 _ => stage
@@ -64,33 +64,33 @@ impl Specialisation {
     }
 
     pub(crate) fn new(stage: Stage, plan: &Plan) -> Self {
-        Specialisation {
+        PipelineKey {
             stage,
             index_words: plan.index_type().bytes() as u32 / 4,
             segments: 0,
         }
     }
 
-    /// Every specialisation there is on a device that binds so many segments of params.
-    pub fn all(segments: u32) -> Vec<Specialisation> {
-        use KernelKind::{Elements, Packed, Packed4, Rows, Runs, Units};
+    /// Every key there is on a device that binds so many segments of params.
+    pub fn all(segments: u32) -> Vec<PipelineKey> {
+        use KernelKind::{Bytes, BytesX4, Elements, ElementsX4, Rows, Subword};
         let copies = [
             (Rows, &[4, 8, 16][..]),
             (Elements, &[4, 8, 16]),
-            (Runs, &[4, 8]),
-            (Packed, &[1]),
-            (Packed4, &[1]),
-            (Units, &[1, 2]),
+            (ElementsX4, &[4, 8]),
+            (Bytes, &[1]),
+            (BytesX4, &[1]),
+            (Subword, &[1, 2]),
         ];
         let mut stages = vec![Stage::Count, Stage::Locate];
-        for (kind, lanes) in copies {
-            for &lane in lanes {
+        for (kind, widths) in copies {
+            for &access_bytes in widths {
                 let forms = Form::ALL.into_iter();
                 let forms = forms.filter(|form| !kind.is_fast() || form.depth() == Some(1));
-                stages.extend(forms.map(|form| Stage::Copy(kind, lane, form)));
+                stages.extend(forms.map(|form| Stage::Copy(kind, access_bytes, form)));
             }
         }
-        let with = |stage, index_words, segments| Specialisation {
+        let with = |stage, index_words, segments| PipelineKey {
             stage,
             index_words,
             segments,
@@ -102,8 +102,8 @@ impl Specialisation {
             let counts = stage.segments(segments).into_iter();
             counts.flat_map(move |count| [with(stage, 1, count), with(stage, 2, count)])
         });
-        let limit = with(Stage::Limit, 1, 0);
-        narrow.chain(several).chain([limit]).collect()
+        let indirect_args = with(Stage::IndirectArgs, 1, 0);
+        narrow.chain(several).chain([indirect_args]).collect()
     }
 
     /// The WGSL of the whole module.
@@ -113,34 +113,38 @@ impl Specialisation {
             several => load(several) + include_str!("../../shaders/segments.wgsl"),
         };
         let parts: &[&str] = match self.stage {
-            Stage::Copy(kind, lane_bytes, _) => &[
+            Stage::Copy(kind, access_bytes, _) => &[
                 GEOMETRY,
                 INDEX,
-                lane(lane_bytes),
+                vector(access_bytes),
                 COPY,
                 &segments,
-                match (kind, lane_bytes) {
-                    (KernelKind::Runs, 8) => include_str!("../../shaders/runs2.wgsl"),
-                    (KernelKind::Runs, _) => include_str!("../../shaders/runs1.wgsl"),
-                    (KernelKind::Packed4, _) => "alias Out = vec4<u32>;",
-                    (KernelKind::Packed | KernelKind::Units, _) => MERGE,
-                    _ => "alias Out = Lane;",
+                match (kind, access_bytes) {
+                    (KernelKind::ElementsX4, 8) => {
+                        include_str!("../../shaders/elements_x4_vec2.wgsl")
+                    }
+                    (KernelKind::ElementsX4, _) => {
+                        include_str!("../../shaders/elements_x4_word.wgsl")
+                    }
+                    (KernelKind::BytesX4, _) => "alias Out = vec4<u32>;",
+                    (KernelKind::Bytes | KernelKind::Subword, _) => MASKED_STORE,
+                    _ => "alias Out = Vector;",
                 },
                 match kind {
-                    KernelKind::Packed | KernelKind::Packed4 | KernelKind::Units => BYTES,
+                    KernelKind::Bytes | KernelKind::BytesX4 | KernelKind::Subword => UNALIGNED,
                     _ => "",
                 },
                 match kind {
                     KernelKind::Rows => ROWS,
                     KernelKind::Elements => ELEMENTS,
-                    KernelKind::Runs => RUNS,
-                    KernelKind::Packed => PACKED,
-                    KernelKind::Packed4 => PACKED4,
-                    KernelKind::Units => UNITS,
+                    KernelKind::ElementsX4 => ELEMENTS_X4,
+                    KernelKind::Bytes => BYTES,
+                    KernelKind::BytesX4 => BYTES_X4,
+                    KernelKind::Subword => SUBWORD,
                 },
             ],
             Stage::Count | Stage::Locate => &[GEOMETRY, INDEX, CHECK],
-            Stage::Limit => &[include_str!("../../shaders/limit.wgsl")],
+            Stage::IndirectArgs => &[include_str!("../../shaders/indirect_args.wgsl")],
         };
         parts.join("\n")
     }
@@ -150,14 +154,14 @@ impl Specialisation {
         match self.stage {
             Stage::Copy(_, _, form) => self.segments > 0 && form == Form::General,
             Stage::Count | Stage::Locate => true,
-            Stage::Limit => false,
+            Stage::IndirectArgs => false,
         }
     }
 
     /// The entry point in that module.
     pub fn entry_point(&self) -> &'static str {
         match self.stage {
-            Stage::Copy(..) | Stage::Limit => "main",
+            Stage::Copy(..) | Stage::IndirectArgs => "main",
             Stage::Count => "count",
             Stage::Locate => "locate",
         }
@@ -165,22 +169,22 @@ impl Specialisation {
 
     /// The override constants.
     pub fn constants(&self) -> Vec<(&'static str, f64)> {
-        if self.stage == Stage::Limit {
+        if self.stage == Stage::IndirectArgs {
             return Vec::new();
         }
         let mut constants = vec![
             ("INDEX_WORDS", f64::from(self.index_words)),
             ("WIDE", f64::from(u8::from(self.is_wide()))),
         ];
-        if let Stage::Copy(kind, lane_bytes, form) = self.stage {
+        if let Stage::Copy(kind, access_bytes, form) = self.stage {
             let number = |count: Option<usize>| count.unwrap_or(0) as f64;
             constants.extend([
                 ("LOOPS", number(form.loops())),
                 ("DEPTH", number(form.depth())),
                 ("PLAIN", f64::from(u8::from(form != Form::General))),
             ]);
-            if kind == KernelKind::Units {
-                constants.push(("UNIT", lane_bytes as f64));
+            if kind == KernelKind::Subword {
+                constants.push(("ACCESS_BYTES", access_bytes as f64));
             }
         }
         constants
@@ -192,12 +196,12 @@ const INDEX: &str = include_str!("../../shaders/index.wgsl");
 const COPY: &str = include_str!("../../shaders/copy.wgsl");
 const ROWS: &str = include_str!("../../shaders/rows.wgsl");
 const ELEMENTS: &str = include_str!("../../shaders/elements.wgsl");
-const RUNS: &str = include_str!("../../shaders/runs.wgsl");
-const MERGE: &str = include_str!("../../shaders/merge.wgsl");
+const ELEMENTS_X4: &str = include_str!("../../shaders/elements_x4.wgsl");
+const MASKED_STORE: &str = include_str!("../../shaders/masked_store.wgsl");
+const UNALIGNED: &str = include_str!("../../shaders/unaligned.wgsl");
 const BYTES: &str = include_str!("../../shaders/bytes.wgsl");
-const PACKED: &str = include_str!("../../shaders/packed.wgsl");
-const PACKED4: &str = include_str!("../../shaders/packed4.wgsl");
-const UNITS: &str = include_str!("../../shaders/units.wgsl");
+const BYTES_X4: &str = include_str!("../../shaders/bytes_x4.wgsl");
+const SUBWORD: &str = include_str!("../../shaders/subword.wgsl");
 const CHECK: &str = include_str!("../../shaders/check.wgsl");
 
 /// The numbers of segments that pipelines are compiled for, if up to `most` are bound. There are
@@ -208,18 +212,18 @@ pub(super) fn segment_counts(most: u32) -> Vec<u32> {
     fewer.chain([most]).collect()
 }
 
-/// Loads a lane of params from one of so many bindings.
+/// Loads an access of params from one of so many bindings.
 fn load(segments: u32) -> String {
     let further = 1..segments;
     let declarations = further.clone().map(|n| {
         let binding = segment_binding(n);
-        format!("@group(0) @binding({binding}) var<storage, read> params_{n}: array<Lane>;\n")
+        format!("@group(0) @binding({binding}) var<storage, read> params_{n}: array<Vector>;\n")
     });
     let cases = further.map(|n| format!("        case {n}u: {{ return params_{n}[at]; }}\n"));
     let (declarations, cases): (String, String) = (declarations.collect(), cases.collect());
     let default = "        default: { return params[at]; }\n";
     let switch = format!("    switch segment {{\n{cases}{default}    }}\n");
-    let load = format!("fn load(segment: u32, at: u32) -> Lane {{\n{switch}}}\n");
+    let load = format!("fn load(segment: u32, at: u32) -> Vector {{\n{switch}}}\n");
     format!("const SEGMENTS = {segments}u;\n{declarations}\n{load}\n")
 }
 
@@ -228,11 +232,11 @@ pub(super) fn segment_binding(n: u32) -> u32 {
     4 + n
 }
 
-/// The lane type; packed units are parts of one-word lanes.
-fn lane(bytes: usize) -> &'static str {
+/// The vector type; accesses of 1 and 2 bytes are parts of a word.
+fn vector(bytes: usize) -> &'static str {
     match bytes {
-        8 => include_str!("../../shaders/lane2.wgsl"),
-        16 => include_str!("../../shaders/lane4.wgsl"),
-        _ => include_str!("../../shaders/lane1.wgsl"),
+        8 => include_str!("../../shaders/vec2.wgsl"),
+        16 => include_str!("../../shaders/vec4.wgsl"),
+        _ => include_str!("../../shaders/word.wgsl"),
     }
 }

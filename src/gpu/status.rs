@@ -8,8 +8,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use crate::error::{Error, Result};
 use crate::gpu::context::Context;
 use crate::gpu::pool::Owned;
-use crate::gpu::storage::Located;
-use crate::gpu::wait::Drive;
+use crate::gpu::storage::Placement;
+use crate::gpu::wait::PollMode;
 use crate::index::IndexType;
 use crate::plan::Plan;
 
@@ -79,7 +79,7 @@ impl Status {
     /// there are, exactly as the CPU path does. [`Error::ImpossibleReport`] if the device says what
     /// no gather of this plan can have counted; else the errors of the device.
     pub async fn read(&self) -> Result<()> {
-        self.read_driven(Drive::Aside).await
+        self.read_driven(PollMode::Aside).await
     }
 
     /// [`Status::read`], blocking this thread.
@@ -89,15 +89,15 @@ impl Status {
     /// As [`Status::read`].
     #[cfg(not(target_arch = "wasm32"))]
     pub fn read_blocking(&self) -> Result<()> {
-        pollster::block_on(self.read_driven(Drive::Here))
+        pollster::block_on(self.read_driven(PollMode::Here))
     }
 
-    pub(super) async fn read_driven(&self, drive: Drive) -> Result<()> {
+    pub(super) async fn read_driven(&self, poll_mode: PollMode) -> Result<()> {
         let mut words = vec![0u32; bytes(&self.plan) / 4];
         let output = bytemuck::cast_slice_mut(&mut words);
-        let located = Located::at(self.buffer().slice(..));
+        let placement = Placement::of(self.buffer().slice(..));
         self.context
-            .read(located, output, drive, &mut |_, _| ())
+            .read(placement, output, poll_mode, &mut |_, _| ())
             .await?;
         let recorded = self.recorded.load(Ordering::Relaxed);
         match bad_lookups(&self.plan, &words, recorded)? {

@@ -14,17 +14,17 @@ use crate::shape::Layout;
 
 /// The buffers of a tensor, and which part of its data is in each.
 #[derive(Debug, Clone)]
-pub(super) struct Storage(Arc<[Piece]>);
+pub(super) struct Storage(Arc<[BufferPart]>);
 
 #[derive(Debug)]
-struct Piece {
+struct BufferPart {
     owned: Arc<Owned>,
     part: Part,
 }
 
 /// Where the data of a tensor lies, for one recording.
 #[derive(Debug, Clone)]
-pub(super) struct Located<'a> {
+pub(super) struct Placement<'a> {
     pub(super) buffers: Vec<&'a wgpu::Buffer>,
     pub(super) parts: Vec<Part>,
 }
@@ -38,12 +38,12 @@ impl Storage {
     /// Data that starts at byte `offset` of a buffer.
     pub(super) fn one(owned: Arc<Owned>, offset: u64) -> Self {
         let part = part_of(owned.buffer().slice(offset..));
-        Storage([Piece { owned, part }].into())
+        Storage([BufferPart { owned, part }].into())
     }
 
     /// The buffers, the one with the start of the data first.
     pub(super) fn owned(&self) -> impl Iterator<Item = &Arc<Owned>> {
-        self.0.iter().map(|piece| &piece.owned)
+        self.0.iter().map(|p| &p.owned)
     }
 
     /// Whether the two have a buffer in common.
@@ -54,7 +54,7 @@ impl Storage {
 
     /// The buffers with the bytes of the data that each holds.
     pub(super) fn parts(&self) -> impl Iterator<Item = (&Arc<Owned>, &Part)> {
-        self.0.iter().map(|piece| (&piece.owned, &piece.part))
+        self.0.iter().map(|p| (&p.owned, &p.part))
     }
 
     /// Refuses a tensor that another engine made.
@@ -69,7 +69,7 @@ impl Storage {
     pub(super) fn misaligned(&self, alignment: u64) -> Option<u64> {
         let starts = self
             .parts()
-            .map(|(_, part)| part.start.min(0).unsigned_abs());
+            .map(|(_, part)| part.origin.min(0).unsigned_abs());
         starts
             .take(1)
             .find(|start| !start.is_multiple_of(alignment))
@@ -87,36 +87,35 @@ impl Storage {
         encoder: &mut wgpu::CommandEncoder,
         bytes: Range<i64>,
     ) -> Result<Storage> {
-        let mut pieces = Vec::new();
+        let mut parts = Vec::new();
         for (owned, part) in self.parts() {
-            let data = bytes.start.max(part.start)..bytes.end.min(part.end());
+            let data = bytes.start.max(part.origin)..bytes.end.min(part.end());
             if data.is_empty() {
                 continue;
             }
-            let place = |byte: i64| part.offset + (byte - part.start) as u64;
+            let place = |byte: i64| part.offset + (byte - part.origin) as u64;
             let words = place(data.start) & !3..place(data.end).next_multiple_of(4);
             let size = words.end - words.start;
             let scratch = context.acquire("scratch", size)?;
             encoder.copy_buffer_to_buffer(owned.buffer(), words.start, scratch.buffer(), 0, size);
-            pieces.push(Piece {
+            parts.push(BufferPart {
                 owned: scratch,
                 part: Part {
-                    start: part.start + (words.start as i64 - part.offset as i64),
+                    origin: part.origin + (words.start as i64 - part.offset as i64),
                     offset: 0,
                     bytes: size,
                 },
             });
         }
-        Ok(Storage(pieces.into()))
+        Ok(Storage(parts.into()))
     }
 
-    /// Where the data from its byte `first` on lies.
-    pub(super) fn located(&self, first: u64) -> Located<'_> {
-        let all = Located {
+    /// Where the data lies.
+    pub(super) fn placement(&self) -> Placement<'_> {
+        Placement {
             buffers: self.owned().map(|o| o.buffer()).collect(),
             parts: self.parts().map(|(_, &part)| part).collect(),
-        };
-        all.moved(-(first as i64))
+        }
     }
 }
 
@@ -140,7 +139,7 @@ impl Context {
             | wgpu::BufferUsages::COPY_SRC
             | wgpu::BufferUsages::COPY_DST;
         match self.create_buffer(label, size, usage) {
-            Err(Error::GpuOutOfMemory { .. }) if self.free_unused() > 0 => {
+            Err(Error::GpuOutOfMemory { .. }) if self.trim_pool() > 0 => {
                 self.create_buffer(label, size, usage)
             }
             made => made,
@@ -148,7 +147,7 @@ impl Context {
     }
 
     /// Frees what the pool keeps; says how many bytes that were.
-    pub(super) fn free_unused(&self) -> u64 {
+    pub(super) fn trim_pool(&self) -> u64 {
         let bytes = self.pool.trim();
         // The device frees memory when it is asked how far it is.
         let _ = self.device.poll(wgpu::PollType::Poll);
@@ -171,40 +170,40 @@ impl Context {
         let mut units = units_bytes.iter().map(|&unit| lcm(256, unit.max(1) as u64));
         let unit = units.find(|&unit| unit <= limit / 2).unwrap_or(256);
         let each = limit / unit * unit;
-        let piece = |start: u64| {
+        let part = |start: u64| {
             let bytes = each.min(bytes - start);
-            Ok(Piece {
+            Ok(BufferPart {
                 owned: self.acquire(label, bytes)?,
                 part: Part {
-                    start: start as i64,
+                    origin: start as i64,
                     offset: 0,
                     bytes: bytes.next_multiple_of(16),
                 },
             })
         };
         let starts = (0..bytes.div_ceil(each)).map(|n| n * each);
-        let pieces = starts.map(piece).collect::<Result<Vec<_>>>()?;
-        Ok(Storage(pieces.into()))
+        let parts = starts.map(part).collect::<Result<Vec<_>>>()?;
+        Ok(Storage(parts.into()))
     }
 }
 
-impl<'a> Located<'a> {
+impl<'a> Placement<'a> {
     /// Data that starts where the slice does.
-    pub(super) fn at(slice: wgpu::BufferSlice<'a>) -> Self {
-        Located {
+    pub(super) fn of(slice: wgpu::BufferSlice<'a>) -> Self {
+        Placement {
             buffers: vec![slice.buffer()],
             parts: vec![part_of(slice)],
         }
     }
 
-    /// The same bytes, if they are the data from byte `first` on.
-    pub(super) fn moved(mut self, first: i64) -> Self {
-        self.parts.iter_mut().for_each(|p| p.start += first);
+    /// The data from its byte `byte` on, which then is byte 0. Negative: what lies before it, too.
+    pub(super) fn from_byte(mut self, byte: i64) -> Self {
+        self.parts.iter_mut().for_each(|p| p.origin -= byte);
         self
     }
 
     /// Whether the two have a buffer in common.
-    pub(super) fn shares(&self, other: &Located<'_>) -> bool {
+    pub(super) fn shares(&self, other: &Placement<'_>) -> bool {
         self.buffers.iter().any(|b| other.buffers.contains(b))
     }
 
@@ -230,9 +229,9 @@ impl<'a> Located<'a> {
                 len: size as usize / element_bytes,
             });
         };
-        let (start, width) = (i128::from(self.parts[0].start), element_bytes as i128);
-        let begin = first as i128 * width - start;
-        let end = (last as i128 + 1) * width - start;
+        let (origin, width) = (i128::from(self.parts[0].origin), element_bytes as i128);
+        let begin = first as i128 * width - origin;
+        let end = (last as i128 + 1) * width - origin;
         // Bindings are whole words. A buffer that ends within the last word has none to bind.
         let words = (end + 3) & !3;
         if begin >= 0 && words <= i128::from(size) {
@@ -261,7 +260,7 @@ impl<'a> Located<'a> {
 fn part_of(slice: wgpu::BufferSlice<'_>) -> Part {
     let end = (slice.offset() + slice.size()).next_multiple_of(4);
     Part {
-        start: -(slice.offset() as i64),
+        origin: -(slice.offset() as i64),
         offset: 0,
         bytes: end.min(slice.buffer().size()),
     }

@@ -8,8 +8,8 @@ use crate::error::{Error, Result, Role};
 use crate::gpu::context::Context;
 use crate::gpu::ring::{Ring, not_mapped};
 use crate::gpu::staging::{Direction, chunk_bytes};
-use crate::gpu::storage::{Located, Storage};
-use crate::gpu::wait::Drive;
+use crate::gpu::storage::{Placement, Storage};
+use crate::gpu::wait::PollMode;
 
 /// Up to this many bytes, wgpu's own staging serves: it needs no wait. In a browser, always: what
 /// is mapped there is copied twice more.
@@ -27,17 +27,17 @@ impl Context {
         &self,
         storage: &Storage,
         bytes: &[u8],
-        drive: Drive,
+        poll_mode: PollMode,
         progress: Progress<'_>,
     ) -> Result<()> {
         let total = bytes.len() as u64;
         let mut done = 0;
         for (owned, part) in storage.parts() {
             let end = part.end().min(bytes.len() as i64) as usize;
-            let bytes = &bytes[part.start as usize..end];
+            let bytes = &bytes[part.origin as usize..end];
             let so_far = done;
             let progress = &mut |done, _| progress(so_far + done, total);
-            self.write_one(owned.buffer(), bytes, drive, progress)
+            self.write_one(owned.buffer(), bytes, poll_mode, progress)
                 .await?;
             done += bytes.len() as u64;
         }
@@ -48,7 +48,7 @@ impl Context {
         &self,
         buffer: &wgpu::Buffer,
         bytes: &[u8],
-        drive: Drive,
+        poll_mode: PollMode,
         progress: Progress<'_>,
     ) -> Result<()> {
         let total = bytes.len() as u64;
@@ -57,7 +57,7 @@ impl Context {
             progress(total, total);
             return Ok(());
         }
-        let mut ring = Ring::new(self, Direction::Up, drive);
+        let mut ring = Ring::new(self, Direction::Up, poll_mode);
         let chunk_bytes = chunk_bytes(&self.limits);
         for (n, part) in bytes.chunks(chunk_bytes).enumerate() {
             if ring.is_full() {
@@ -82,22 +82,23 @@ impl Context {
         Ok(())
     }
 
-    /// Reads the data at `located` into `output`.
+    /// Reads the data at `placement` into `output`.
     pub(super) async fn read(
         &self,
-        located: Located<'_>,
+        placement: Placement<'_>,
         output: &mut [u8],
-        drive: Drive,
+        poll_mode: PollMode,
         progress: Progress<'_>,
     ) -> Result<()> {
         let total = output.len() as u64;
-        for (buffer, part) in located.buffers.into_iter().zip(located.parts) {
-            let start = part.start.clamp(0, total as i64);
+        for (buffer, part) in placement.buffers.into_iter().zip(placement.parts) {
+            let start = part.origin.clamp(0, total as i64);
             let end = part.end().clamp(start, total as i64);
             let output = &mut output[start as usize..end as usize];
-            let at = part.offset as usize + (start - part.start) as usize;
+            let at = part.offset as usize + (start - part.origin) as usize;
             let progress = &mut |done, _| progress(start as u64 + done, total);
-            self.read_one(buffer, at, output, drive, progress).await?;
+            self.read_one(buffer, at, output, poll_mode, progress)
+                .await?;
         }
         Ok(())
     }
@@ -107,7 +108,7 @@ impl Context {
         buffer: &wgpu::Buffer,
         start: usize,
         output: &mut [u8],
-        drive: Drive,
+        poll_mode: PollMode,
         progress: Progress<'_>,
     ) -> Result<()> {
         if !buffer.usage().contains(wgpu::BufferUsages::COPY_SRC) {
@@ -118,7 +119,7 @@ impl Context {
             });
         }
         let total = output.len();
-        let mut ring = Ring::new(self, Direction::Down, drive);
+        let mut ring = Ring::new(self, Direction::Down, poll_mode);
         let chunk_bytes = chunk_bytes(&self.limits);
         let (mut sent, mut done) = (0, 0);
         while done < total {

@@ -10,13 +10,13 @@ use futures_intrusive::channel::shared::{Receiver, Sender, channel};
 
 use crate::error::Result;
 use crate::gpu::context::Context;
-use crate::gpu::late::Answers;
+use crate::gpu::deferred::Pending;
 #[cfg(not(target_arch = "wasm32"))]
 use crate::gpu::poller::Transfer;
 
 /// Who polls the device until a callback comes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Drive {
+pub(crate) enum PollMode {
     /// The calling thread, which blocks.
     #[cfg(not(target_arch = "wasm32"))]
     Here,
@@ -24,74 +24,74 @@ pub(crate) enum Drive {
     Aside,
 }
 
-impl Drive {
+impl PollMode {
     /// Keeps the poller's thread, if it is the poller that drives.
     #[cfg(not(target_arch = "wasm32"))]
     pub(super) fn transfer(self, context: &Context) -> Option<Transfer> {
-        (self == Drive::Aside).then(|| context.poller.transfer())
+        (self == PollMode::Aside).then(|| context.poller.transfer())
     }
 }
 
 /// What wgpu will call back with, once the submission is done.
 #[derive(Debug)]
-pub(super) struct Question<T: Send + 'static> {
+pub(super) struct Callback<T: Send + 'static> {
     submitted: wgpu::SubmissionIndex,
     /// Kept so that the channel stays open until the answer is there.
     sender: Sender<Option<T>>,
     receiver: Receiver<Option<T>>,
     /// What the device has still to say about what was submitted.
-    late: Answers,
+    deferred: Pending,
 }
 
-impl<T: Send + 'static> Question<T> {
+impl<T: Send + 'static> Callback<T> {
     /// Asks for a callback; `register` hands it to wgpu.
-    pub(super) fn ask(
+    pub(super) fn register(
         submitted: wgpu::SubmissionIndex,
         register: impl FnOnce(Box<dyn FnOnce(T) + Send>),
     ) -> Self {
         let (sender, receiver) = channel(2);
-        let answer = sender.clone();
+        let done = sender.clone();
         // Closed only if the caller dropped the future.
-        register(Box::new(move |value| drop(answer.try_send(Some(value)))));
-        Question {
+        register(Box::new(move |value| drop(done.try_send(Some(value)))));
+        Callback {
             submitted,
             sender,
             receiver,
-            late: Answers::default(),
+            deferred: Pending::default(),
         }
     }
 
     /// The same, which waits for what the device has still to say, too. To be called when the error
     /// scopes around the submission are closed: else the next call would hear of them.
-    pub(super) fn with_late(self, context: &Context) -> Self {
-        let late = context.late.take();
-        Question { late, ..self }
+    pub(super) fn with_deferred_errors(self, context: &Context) -> Self {
+        let deferred = context.deferred.take();
+        Callback { deferred, ..self }
     }
 
     /// Waits for the callback. A device that stops answering is an error, not a wait without end.
-    pub(super) async fn answer(self, context: &Context, drive: Drive) -> Result<T> {
-        let Question {
+    pub(super) async fn wait(self, context: &Context, poll_mode: PollMode) -> Result<T> {
+        let Callback {
             submitted,
             sender,
             receiver,
-            late,
+            deferred,
         } = self;
-        context.settled(late).await?;
+        context.settled(deferred).await?;
         // Whoever polls calls back for everything that is done: this one may be.
         #[cfg(not(target_arch = "wasm32"))]
         let _ = context.device.poll(wgpu::PollType::Poll);
         let silent = || context.lost("it does not answer");
-        if let Ok(answer) = receiver.try_receive() {
-            return answer.ok_or_else(silent);
+        if let Ok(value) = receiver.try_receive() {
+            return value.ok_or_else(silent);
         }
-        match drive {
+        match poll_mode {
             #[cfg(not(target_arch = "wasm32"))]
-            Drive::Here => {
+            PollMode::Here => {
                 let polled = poll(&context.device, submitted);
                 polled.map_err(|error| context.lost(&error.to_string()))?;
             }
             #[cfg(not(target_arch = "wasm32"))]
-            Drive::Aside => {
+            PollMode::Aside => {
                 let device = context.device.clone();
                 context.poller.wait(move || {
                     // Should wgpu panic, nobody is to wait for what will not come.
@@ -103,7 +103,7 @@ impl<T: Send + 'static> Question<T> {
                 });
             }
             #[cfg(target_arch = "wasm32")]
-            Drive::Aside => drop((submitted, sender)),
+            PollMode::Aside => drop((submitted, sender)),
         }
         receiver.receive().await.flatten().ok_or_else(silent)
     }

@@ -1,4 +1,4 @@
-//! The uniform block that a kernel is given: a geometry restated in lanes, in 32 bits.
+//! The uniform block that a kernel is given: a geometry restated in accesses, in 32 bits.
 
 use bytemuck::{Pod, Zeroable};
 
@@ -14,18 +14,24 @@ pub const MAX_COORDINATES: usize = 32;
 pub const MAX_FILL_BYTES: usize = 256;
 /// The most segments of params that one dispatch binds.
 pub(crate) const MAX_SEGMENTS: usize = 8;
-/// Where the tensors start in their bindings, in bytes.
-///
-/// `params` and `indices` may be negative: the binding then starts within the tensor's data, at
-/// the first element that the view reaches.
+
+/// The **origin** of each binding: the byte of the tensor's data that lies at its start. Negative,
+/// if the data starts within the binding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) struct Starts {
-    /// From the start of the params binding to position 0 of its data.
+pub(crate) struct Origins {
+    /// Of params.
     pub(crate) params: i64,
-    /// From the start of the indices binding to position 0 of its data.
+    /// Of indices.
     pub(crate) indices: i64,
-    /// From the start of the output binding to the output.
-    pub(crate) output: u64,
+    /// Of the output, whose data starts there or within the binding.
+    pub(crate) output: i64,
+}
+
+impl Origins {
+    /// From the start of the binding of the output to the output, in bytes.
+    pub(super) fn output_offset(&self) -> u64 {
+        self.output.wrapping_neg() as u64
+    }
 }
 
 /// The uniform block: `Geometry` in `shaders/geometry.wgsl`, field for field.
@@ -48,7 +54,7 @@ pub(crate) struct GeometryBlock {
     pub(super) fill_length: u32,
     pub(super) grid_x: u32,
     pub(super) chunks: u32,
-    pub(super) lanes_log2: u32,
+    pub(super) sharers_log2: u32,
     pub(super) paired: u32,
     index_rules: u32,
     pub(super) row_divisor: [u32; 2],
@@ -59,23 +65,23 @@ pub(crate) struct GeometryBlock {
     padding: [u32; 2],
 }
 
-/// Writes what a bad index leaves in the output, as lanes; returns after how many it repeats.
-pub(super) fn fill(plan: &Plan, lane_bytes: usize, block: &mut [u8; MAX_FILL_BYTES]) -> u32 {
+/// Writes what a bad index leaves in the output, as accesses; returns after how many it repeats.
+pub(super) fn fill(plan: &Plan, access_bytes: usize, block: &mut [u8; MAX_FILL_BYTES]) -> u32 {
     let OutOfBounds::Fill(value) = &plan.rules().out_of_bounds else {
         return 1;
     };
-    let length = value.bytes().len().max(lane_bytes);
+    let length = value.bytes().len().max(access_bytes);
     for (n, byte) in block[..length].iter_mut().enumerate() {
         *byte = value.bytes()[n % value.bytes().len()];
     }
-    (length / lane_bytes) as u32
+    (length / access_bytes) as u32
 }
 
-/// Restates a geometry in lanes.
+/// Restates a geometry in accesses.
 pub(super) struct Scale<'a> {
     pub(super) plan: &'a Plan,
-    pub(super) lane_bytes: usize,
-    pub(super) starts: Starts,
+    pub(super) access_bytes: usize,
+    pub(super) origins: Origins,
     pub(super) positions: Positions,
 }
 
@@ -107,36 +113,36 @@ impl Scale<'_> {
         block.depth = geometry.coordinates.len() as u32;
         block.index_step = self.stride(geometry.index_step)?;
         let element_bytes = self.plan.element_bytes();
-        let params = (self.starts.params, geometry.params_offset);
-        let offset = self.offset(params, element_bytes, self.lane_bytes);
+        let params = (self.origins.params, geometry.params_offset);
+        let offset = self.offset(params, element_bytes, self.access_bytes);
         [block.params_offset, block.params_offset_high] = words(offset);
         let index_bytes = self.plan.index_type().bytes();
-        let indices = (self.starts.indices, geometry.indices_offset);
+        let indices = (self.origins.indices, geometry.indices_offset);
         block.indices_offset = self.offset(indices, index_bytes, index_bytes) as u32;
         block.row_length = 1;
         block.index_rules = index_rules(self.plan);
         Ok(block)
     }
 
-    /// Whether 32 bits hold the lanes of all that the passes over this box may read, and one more.
+    /// Whether 32 bits hold the accesses of all that the passes over this box may read, and one more.
     pub(super) fn reaches(&self, pass: &Pass) -> bool {
-        let bytes = pass.params_end.wrapping_sub(pass.base);
-        (0..i64::from(u32::MAX)).contains(&(bytes / self.lane_bytes as i64))
+        let bytes = pass.params_end.wrapping_sub(pass.origin);
+        (0..i64::from(u32::MAX)).contains(&(bytes / self.access_bytes as i64))
     }
 
-    /// The segments of a pass; lanes of params count from byte `base` of the data.
+    /// The segments of a pass; accesses of params count from the origin of the pass.
     pub(super) fn segments(&self, block: &mut GeometryBlock, pass: &Pass) {
-        let lanes = |bytes: i64| bytes.wrapping_div(self.lane_bytes as i64);
+        let accesses = |bytes: i64| bytes.wrapping_div(self.access_bytes as i64);
         // No position reaches a segment that is not there.
         block.segments = [[u32::MAX; 4]; MAX_SEGMENTS];
         for (to, segment) in block.segments.iter_mut().zip(&pass.params) {
-            let [low, high] = words(lanes(segment.owned_from - pass.base));
-            let [shift, _] = words(lanes(pass.base - segment.start));
+            let [low, high] = words(accesses(segment.owned_from - pass.origin));
+            let [shift, _] = words(accesses(pass.origin - segment.origin));
             *to = [low, high, shift, 0];
         }
         block.owned_to = match pass.owned_to {
             i64::MAX => [u32::MAX; 2],
-            byte => words(lanes(byte - pass.base)),
+            byte => words(accesses(byte - pass.origin)),
         };
         block.fills = u32::from(pass.first);
     }
@@ -153,12 +159,12 @@ impl Scale<'_> {
 
     fn params_stride(&self, elements: isize) -> Result<[u32; 2]> {
         let bytes = elements as i128 * self.plan.element_bytes() as i128;
-        let lanes = bytes / self.lane_bytes as i128;
+        let accesses = bytes / self.access_bytes as i128;
         if self.positions == Positions::Wide {
             // Beyond 64 bits there is no element.
-            return Ok(words(lanes as i64));
+            return Ok(words(accesses as i64));
         }
-        Ok([self.stride_in_range(lanes)?, 0])
+        Ok([self.stride_in_range(accesses)?, 0])
     }
 
     fn stride(&self, indices: isize) -> Result<u32> {
@@ -178,11 +184,13 @@ impl Scale<'_> {
             })
     }
 
-    /// From the start of a binding to the first element, in lanes; two's complement. Wraps around
+    /// From the start of a binding to the first element, in accesses; two's complement. Wraps around
     /// if no buffer can hold the element.
-    fn offset(&self, (start, at): (i64, usize), element_bytes: usize, lane_bytes: usize) -> i64 {
-        let first = start.wrapping_add((at as i64).wrapping_mul(element_bytes as i64));
-        first.wrapping_div(lane_bytes as i64)
+    fn offset(&self, (origin, at): (i64, usize), element_bytes: usize, access_bytes: usize) -> i64 {
+        let first = (at as i64)
+            .wrapping_mul(element_bytes as i64)
+            .wrapping_sub(origin);
+        first.wrapping_div(access_bytes as i64)
     }
 
     fn fits(&self, what: &'static str, got: usize, limit: usize) -> Result<()> {

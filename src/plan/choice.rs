@@ -1,32 +1,32 @@
 //! Which kernel executes a plan: from shapes, strides, alignment and rules, and nothing else.
 
 use crate::plan::Plan;
-use crate::plan::block::Starts;
-use crate::plan::reason::{FormReason, KindReason, LaneLimit, NotFour, Reason};
+use crate::plan::block::Origins;
+use crate::plan::reason::{AccessLimit, FormReason, KindReason, NotFour, Reason};
 use crate::rules::OutOfBounds;
 
 /// The copy part of a kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) enum KernelKind {
-    /// Rows of several lanes of 1, 2 or 4 words: `shaders/rows.wgsl`.
+    /// Rows of several accesses of 1, 2 or 4 words: `shaders/rows.wgsl`.
     Rows,
-    /// One lane of 1, 2 or 4 words per lookup: `shaders/elements.wgsl`.
+    /// One access of 1, 2 or 4 words per lookup: `shaders/elements.wgsl`.
     Elements,
     /// As [`KernelKind::Elements`], one or two words, four neighbours at once:
-    /// `shaders/runs.wgsl`.
-    Runs,
-    /// Rows of at least four bytes: `shaders/packed.wgsl`.
-    Packed,
-    /// As [`KernelKind::Packed`], at least 16 bytes, four words at once: `shaders/packed4.wgsl`.
-    Packed4,
-    /// Rows of 1, 2 or 3 bytes: `shaders/units.wgsl`.
-    Units,
+    /// `shaders/elements_x4.wgsl`.
+    ElementsX4,
+    /// Rows of at least four bytes: `shaders/bytes.wgsl`.
+    Bytes,
+    /// As [`KernelKind::Bytes`], at least 16 bytes, four words at once: `shaders/bytes_x4.wgsl`.
+    BytesX4,
+    /// Rows of 1, 2 or 3 bytes: `shaders/subword.wgsl`.
+    Subword,
 }
 
 impl KernelKind {
     /// Whether it makes several words of the output at once, and so all of them or none.
     pub(crate) fn is_fast(self) -> bool {
-        matches!(self, KernelKind::Runs | KernelKind::Packed4)
+        matches!(self, KernelKind::ElementsX4 | KernelKind::BytesX4)
     }
 }
 
@@ -82,20 +82,20 @@ impl Form {
 /// What the positions of a kernel in params are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Positions {
-    /// Lanes of the one binding.
+    /// Accesses of the one binding.
     Bound,
-    /// Lanes from the first segment on, which fit 32 bits.
+    /// Accesses from the first segment on, which fit 32 bits.
     Segments,
-    /// Lanes from the first segment on, in 64 bits.
+    /// Accesses from the first segment on, in 64 bits.
     Wide,
 }
 
-/// A kernel and the width of its lane.
+/// A kernel and the width of its access.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Choice {
     pub(super) kind: KernelKind,
     pub(super) form: Form,
-    pub(super) lane_bytes: usize,
+    pub(super) access_bytes: usize,
     pub(super) positions: Positions,
     pub(super) reason: Reason,
 }
@@ -103,7 +103,7 @@ pub(super) struct Choice {
 impl Choice {
     /// The kernel for a non-empty `plan` and tensors that start at `starts`; if `whole`, no other
     /// dispatch makes a part of its output, and no count cuts it short.
-    pub(super) fn new(plan: &Plan, starts: Starts, positions: Positions, whole: bool) -> Choice {
+    pub(super) fn new(plan: &Plan, origins: Origins, positions: Positions, whole: bool) -> Choice {
         let (form, form_reason) = match form(plan) {
             (_, FormReason::Enough) if positions == Positions::Wide => {
                 (Form::General, FormReason::Wide)
@@ -115,31 +115,31 @@ impl Choice {
             }
             chosen => chosen,
         };
-        let widest = widest_lane(plan, starts);
-        let four_at_once = || four_at_once(plan, starts, whole, form);
+        let widest = widest_access(plan, origins);
+        let four_at_once = || four_at_once(plan, origins, whole, form);
         let row_bytes = plan.geometry().slice() * plan.element_bytes();
-        let (kind, lane_bytes, kind_reason) = match widest {
-            1 | 2 if row_bytes < 4 => (KernelKind::Units, widest, KindReason::PartsOfWords),
+        let (kind, access_bytes, kind_reason) = match widest {
+            1 | 2 if row_bytes < 4 => (KernelKind::Subword, widest, KindReason::PartsOfWords),
             1 | 2 => match (row_bytes, four_at_once()) {
-                (..16, _) => (KernelKind::Packed, 1, KindReason::Bytes(NotFour::ShortRow)),
-                (_, Some(why)) => (KernelKind::Packed, 1, KindReason::Bytes(why)),
-                (_, None) => (KernelKind::Packed4, 1, KindReason::FourWordsOfBytes),
+                (..16, _) => (KernelKind::Bytes, 1, KindReason::Bytes(NotFour::ShortRow)),
+                (_, Some(why)) => (KernelKind::Bytes, 1, KindReason::Bytes(why)),
+                (_, None) => (KernelKind::BytesX4, 1, KindReason::FourWordsOfBytes),
             },
             4 | 8 if row_bytes == widest => match four_at_once() {
                 _ if !has_runs(plan) => {
-                    let reason = KindReason::OneLane(NotFour::RunLength);
+                    let reason = KindReason::OneAccess(NotFour::RunLength);
                     (KernelKind::Elements, widest, reason)
                 }
-                Some(why) => (KernelKind::Elements, widest, KindReason::OneLane(why)),
-                None => (KernelKind::Runs, widest, KindReason::FourNeighbours),
+                Some(why) => (KernelKind::Elements, widest, KindReason::OneAccess(why)),
+                None => (KernelKind::ElementsX4, widest, KindReason::FourNeighbours),
             },
-            _ if row_bytes == widest => (KernelKind::Elements, widest, KindReason::OneVector),
-            _ => (KernelKind::Rows, widest, KindReason::SeveralLanes),
+            _ if row_bytes == widest => (KernelKind::Elements, widest, KindReason::SixteenBytes),
+            _ => (KernelKind::Rows, widest, KindReason::SeveralAccesses),
         };
         Choice {
             kind,
             form,
-            lane_bytes,
+            access_bytes,
             positions,
             reason: Reason {
                 kind: kind_reason,
@@ -151,12 +151,12 @@ impl Choice {
 
 /// What keeps an invocation from making four words of the output at once: no byte of them may
 /// belong to something else.
-fn four_at_once(plan: &Plan, starts: Starts, whole: bool, form: Form) -> Option<NotFour> {
+fn four_at_once(plan: &Plan, origins: Origins, whole: bool, form: Form) -> Option<NotFour> {
     if !whole {
         Some(NotFour::Part)
     } else if form.depth() != Some(1) {
         Some(NotFour::Form)
-    } else if !starts.output.is_multiple_of(16) {
+    } else if !origins.output_offset().is_multiple_of(16) {
         Some(NotFour::OutputStart)
     } else if !plan.output_bytes().is_multiple_of(16) {
         Some(NotFour::OutputLength)
@@ -191,45 +191,45 @@ fn form(plan: &Plan) -> (Form, FormReason) {
     }
 }
 
-/// The widest lane that divides the row, every stride and every start.
-fn widest_lane(plan: &Plan, starts: Starts) -> usize {
+/// The widest access that divides the row, every stride and every start.
+fn widest_access(plan: &Plan, origins: Origins) -> usize {
     // A power of two divides several numbers if it divides the bits of all of them.
-    let bits = lane_limits(plan, starts).fold(0, |bits, (_, bytes)| bits | bytes);
-    lane_of(bits)
+    let bits = access_limits(plan, origins).fold(0, |bits, (_, bytes)| bits | bytes);
+    access_of(bits)
 }
 
-fn lane_of(bits: u64) -> usize {
+fn access_of(bits: u64) -> usize {
     1 << bits.trailing_zeros().min(4)
 }
 
-/// What keeps the lane from being wider; nothing, if it is as wide as there are.
-pub(super) fn narrowest(plan: &Plan, starts: Starts) -> Vec<LaneLimit> {
-    let widest = widest_lane(plan, starts);
-    let limits = lane_limits(plan, starts);
-    let narrow = limits.filter(|&(_, bytes)| widest < 16 && lane_of(bytes) == widest);
+/// What keeps the access from being wider; nothing, if it is as wide as there are.
+pub(super) fn narrowest(plan: &Plan, origins: Origins) -> Vec<AccessLimit> {
+    let widest = widest_access(plan, origins);
+    let limits = access_limits(plan, origins);
+    let narrow = limits.filter(|&(_, bytes)| widest < 16 && access_of(bytes) == widest);
     narrow.map(|(limit, _)| limit).collect()
 }
 
-/// The bytes that a lane has to divide.
-fn lane_limits(plan: &Plan, starts: Starts) -> impl Iterator<Item = (LaneLimit, u64)> {
+/// The bytes that an access has to divide.
+fn access_limits(plan: &Plan, origins: Origins) -> impl Iterator<Item = (AccessLimit, u64)> {
     let geometry = plan.geometry();
     let element = plan.element_bytes() as u64;
     let bytes = move |elements: u64| elements.wrapping_mul(element);
     let of_stride = move |stride: isize| bytes(stride as u64);
-    let params_start = (starts.params as u64).wrapping_add(bytes(geometry.params_offset as u64));
+    let params_start = bytes(geometry.params_offset as u64).wrapping_sub(origins.params as u64);
     let whole = [
-        (LaneLimit::Row, bytes(geometry.slice() as u64)),
-        (LaneLimit::ParamsStart, params_start),
-        (LaneLimit::OutputStart, starts.output),
+        (AccessLimit::Row, bytes(geometry.slice() as u64)),
+        (AccessLimit::ParamsStart, params_start),
+        (AccessLimit::OutputStart, origins.output_offset()),
     ];
     let loops = geometry.row_loops().iter();
-    let loops = loops.map(move |l| (LaneLimit::LoopStride, of_stride(l.params_stride)));
+    let loops = loops.map(move |l| (AccessLimit::LoopStride, of_stride(l.params_stride)));
     let coordinates = geometry.coordinates.iter();
-    let strides = coordinates.map(move |c| (LaneLimit::Coordinate(c.axis), of_stride(c.stride)));
+    let strides = coordinates.map(move |c| (AccessLimit::Coordinate(c.axis), of_stride(c.stride)));
     // A fill value of other widths repeats per element only.
     let fill = match plan.rules().out_of_bounds {
         OutOfBounds::Fill(_) if !element.is_power_of_two() || element > 16 => {
-            Some((LaneLimit::Fill, element))
+            Some((AccessLimit::Fill, element))
         }
         _ => None,
     };
@@ -247,32 +247,32 @@ mod tests {
     fn choice(op: Op, rules: &Rules, width: usize, params: &[usize], indices: &[usize]) -> Choice {
         let (params, indices) = (Layout::contiguous(params), Layout::contiguous(indices));
         let plan = Plan::new(op, rules, width, &params, IndexType::I32, &indices).unwrap();
-        Choice::new(&plan, Starts::default(), Positions::Bound, true)
+        Choice::new(&plan, Origins::default(), Positions::Bound, true)
     }
 
     /// For a gather of `count` rows of `row` elements of `width` bytes.
     fn of_rows(count: usize, row: usize, width: usize) -> (KernelKind, usize) {
         let op = Op::gather(0);
         let chosen = choice(op, &Rules::default(), width, &[100, row], &[count]);
-        (chosen.kind, chosen.lane_bytes)
+        (chosen.kind, chosen.access_bytes)
     }
 
     /// For a gather of 10 rows of 384 elements of 4 bytes.
-    fn with_starts(params: i64, output: u64) -> usize {
+    fn with_starts(params: i64, output: i64) -> usize {
         let (params_layout, indices) = (Layout::contiguous(&[100, 384]), Layout::contiguous(&[10]));
         let rules = Rules::default();
         let op = Op::gather(0);
         let plan = Plan::new(op, &rules, 4, &params_layout, IndexType::I32, &indices).unwrap();
-        let starts = Starts {
-            params,
+        let origins = Origins {
+            params: -params,
             indices: 0,
-            output,
+            output: -output,
         };
-        Choice::new(&plan, starts, Positions::Bound, true).lane_bytes
+        Choice::new(&plan, origins, Positions::Bound, true).access_bytes
     }
 
     #[test]
-    fn rows_take_the_widest_lane_that_divides_them() {
+    fn rows_take_the_widest_access_that_divides_them() {
         assert_eq!(of_rows(10, 384, 4), (KernelKind::Rows, 16));
         assert_eq!(of_rows(10, 6, 4), (KernelKind::Rows, 8));
         assert_eq!(of_rows(10, 3, 4), (KernelKind::Rows, 4));
@@ -286,17 +286,17 @@ mod tests {
 
     #[test]
     fn rows_that_are_not_whole_words_are_bytes() {
-        assert_eq!(of_rows(10, 385, 1), (KernelKind::Packed, 1));
-        assert_eq!(of_rows(16, 385, 1), (KernelKind::Packed4, 1));
-        assert_eq!(of_rows(16, 17, 1), (KernelKind::Packed4, 1));
-        assert_eq!(of_rows(16, 15, 1), (KernelKind::Packed, 1)); // a vector may hold three rows
-        assert_eq!(of_rows(10, 3, 2), (KernelKind::Packed, 1));
-        assert_eq!(of_rows(10, 5, 1), (KernelKind::Packed, 1));
-        assert_eq!(of_rows(10, 3, 1), (KernelKind::Units, 1));
-        assert_eq!(of_rows(10, 1, 3), (KernelKind::Units, 1));
-        assert_eq!(of_rows(10, 1, 1), (KernelKind::Units, 1));
-        assert_eq!(of_rows(10, 1, 2), (KernelKind::Units, 2));
-        assert_eq!(of_rows(10, 2, 1), (KernelKind::Units, 2));
+        assert_eq!(of_rows(10, 385, 1), (KernelKind::Bytes, 1));
+        assert_eq!(of_rows(16, 385, 1), (KernelKind::BytesX4, 1));
+        assert_eq!(of_rows(16, 17, 1), (KernelKind::BytesX4, 1));
+        assert_eq!(of_rows(16, 15, 1), (KernelKind::Bytes, 1)); // a vector may hold three rows
+        assert_eq!(of_rows(10, 3, 2), (KernelKind::Bytes, 1));
+        assert_eq!(of_rows(10, 5, 1), (KernelKind::Bytes, 1));
+        assert_eq!(of_rows(10, 3, 1), (KernelKind::Subword, 1));
+        assert_eq!(of_rows(10, 1, 3), (KernelKind::Subword, 1));
+        assert_eq!(of_rows(10, 1, 1), (KernelKind::Subword, 1));
+        assert_eq!(of_rows(10, 1, 2), (KernelKind::Subword, 2));
+        assert_eq!(of_rows(10, 2, 1), (KernelKind::Subword, 2));
     }
 
     #[test]
@@ -304,11 +304,11 @@ mod tests {
         let kind = |op, params: &[usize], indices: &[usize]| {
             choice(op, &Rules::default(), 4, params, indices).kind
         };
-        assert_eq!(kind(Op::gather(0), &[9], &[1024]), KernelKind::Runs);
+        assert_eq!(kind(Op::gather(0), &[9], &[1024]), KernelKind::ElementsX4);
         assert_eq!(kind(Op::gather(0), &[9], &[1023]), KernelKind::Elements);
         // Runs of 6 lookups each
         assert_eq!(kind(Op::gather(1), &[4, 9], &[6]), KernelKind::Elements);
-        assert_eq!(kind(Op::gather(1), &[4, 9], &[8]), KernelKind::Runs);
+        assert_eq!(kind(Op::gather(1), &[4, 9], &[8]), KernelKind::ElementsX4);
         let clip = Rules::XLA;
         let general = choice(Op::gather(0), &clip, 4, &[9], &[1024]);
         assert_eq!(general.kind, KernelKind::Elements);
@@ -334,7 +334,7 @@ mod tests {
     }
 
     #[test]
-    fn starts_narrow_the_lane() {
+    fn starts_narrow_the_access() {
         assert_eq!(with_starts(0, 0), 16);
         assert_eq!(with_starts(-32, 16), 16);
         assert_eq!(with_starts(8, 0), 8);

@@ -62,7 +62,7 @@ pub struct LoopDims {
 
 /// One dim, or one of each tensor, and what lowering made of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Origin {
+pub(super) struct DimsOfLoop {
     pub(super) dims: LoopDims,
     /// The loop it is, or is a part of; `None` for an extent of 1.
     pub(super) becomes: Option<usize>,
@@ -100,11 +100,11 @@ impl Geometry {
         let mut nest = self.clone();
         let outer = &mut nest.loops[0];
         outer.extent = count;
-        let moved = |offset: usize, stride: isize| {
+        let forward = |offset: usize, stride: isize| {
             offset.wrapping_add_signed(stride.wrapping_mul(at as isize))
         };
-        nest.params_offset = moved(nest.params_offset, outer.params_stride);
-        nest.indices_offset = moved(nest.indices_offset, outer.indices_stride);
+        nest.params_offset = forward(nest.params_offset, outer.params_stride);
+        nest.indices_offset = forward(nest.indices_offset, outer.indices_stride);
         if count == 1 {
             nest.loops.remove(0);
         }
@@ -126,7 +126,7 @@ pub(super) struct Lowered {
     /// The loops over the lookups: each index tuple once.
     pub(super) lookups: Geometry,
     /// Which dims the loops over the output come from.
-    pub(super) origins: Vec<Origin>,
+    pub(super) nest_dims: Vec<DimsOfLoop>,
 }
 
 impl Lowered {
@@ -135,7 +135,7 @@ impl Lowered {
         Lowered {
             geometry: Geometry::empty(),
             lookups: Geometry::empty(),
-            origins: Vec::new(),
+            nest_dims: Vec::new(),
         }
     }
 }
@@ -147,7 +147,7 @@ pub(super) fn lower(op: Checked, params: &Layout, indices: &Layout) -> Lowered {
     let mut nest = Nest::new(params, indices);
     nest.add(op);
     // A scalar has a dim only while it is lowered.
-    nest.origins
+    nest.nest_dims
         .retain(|o| o.dims.indices.is_none_or(|d| d < rank));
     nest.finish()
 }
@@ -157,7 +157,7 @@ struct Nest<'a> {
     params: &'a Layout,
     indices: &'a Layout,
     loops: Vec<Loop>,
-    origins: Vec<Origin>,
+    nest_dims: Vec<DimsOfLoop>,
     coordinates: Vec<Coordinate>,
     index_step: isize,
     /// How many leading dims of indices are positions: all but the tuple of `gather_nd`.
@@ -170,7 +170,7 @@ impl<'a> Nest<'a> {
             params,
             indices,
             loops: Vec::with_capacity(params.rank() + indices.rank()),
-            origins: Vec::with_capacity(params.rank() + indices.rank()),
+            nest_dims: Vec::with_capacity(params.rank() + indices.rank()),
             coordinates: Vec::with_capacity(1),
             index_step: 0,
             positions: indices.rank(),
@@ -232,7 +232,7 @@ impl<'a> Nest<'a> {
             params_stride: params.map_or(0, |d| self.params.strides()[d]),
             indices_stride: indices.map_or(0, |d| self.indices.strides()[d]),
         };
-        self.origins.push(Origin {
+        self.nest_dims.push(DimsOfLoop {
             dims: LoopDims { params, indices },
             becomes: push_merged(&mut self.loops, inner),
         });
@@ -274,7 +274,7 @@ impl<'a> Nest<'a> {
         Lowered {
             geometry: geometry(self.loops),
             lookups: geometry(lookups),
-            origins: self.origins,
+            nest_dims: self.nest_dims,
         }
     }
 }

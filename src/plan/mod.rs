@@ -14,30 +14,30 @@
 
 mod block;
 mod choice;
+mod chunks;
 mod explain;
 mod geometry;
 mod host;
+mod indirect_args;
 mod kernel;
-mod limit;
-mod origin;
+mod nest_dims;
 mod passes;
-mod pieces;
 mod reason;
 
 pub use block::{MAX_COORDINATES, MAX_FILL_BYTES, MAX_LOOPS};
 pub use explain::{Dispatches, Explanation};
 pub use geometry::{Coordinate, Geometry, Loop, LoopDims};
 pub use host::{HostCall, HostReason, StreamSizes};
-pub use origin::Origins;
+pub use nest_dims::NestDims;
 pub use passes::BindingLimits;
 
-pub(crate) use block::{GeometryBlock, MAX_SEGMENTS, Starts};
+pub(crate) use block::{GeometryBlock, MAX_SEGMENTS, Origins};
 pub(crate) use choice::{Form, KernelKind, Positions};
+pub(crate) use indirect_args::{IndirectArgsBlock, IndirectDispatch};
 pub(crate) use kernel::Kernel;
-pub(crate) use limit::{LimitBlock, Limited};
 pub(crate) use passes::{CheckPass, Part, Parts, Pass, Segment, check_passes, passes};
 
-use geometry::{Lowered, Origin};
+use geometry::{DimsOfLoop, Lowered};
 
 use crate::error::{BadIndex, Error, OpKind, Result, Role};
 use crate::index::IndexType;
@@ -71,7 +71,7 @@ pub struct Plan {
     output_bytes: usize,
     geometry: Geometry,
     lookups: Geometry,
-    origins: Vec<Origin>,
+    nest_dims: Vec<DimsOfLoop>,
     params_layout: Layout,
     indices_layout: Layout,
     /// Whether the first dim of indices is the first of the output.
@@ -118,7 +118,7 @@ impl Plan {
             output_bytes: output_elements * element_bytes,
             geometry: lowered.geometry,
             lookups: lowered.lookups,
-            origins: lowered.origins,
+            nest_dims: lowered.nest_dims,
             params_layout: params.clone(),
             indices_layout: indices.clone(),
             leads,
@@ -192,8 +192,8 @@ impl Plan {
     }
 
     /// Where the loops over the output come from.
-    pub(crate) fn origins(&self) -> Origins {
-        Origins::new(&self.geometry.loops, &self.origins)
+    pub(crate) fn nest_dims(&self) -> NestDims {
+        NestDims::new(&self.geometry.loops, &self.nest_dims)
     }
 
     /// The loop nest over the lookups: each index tuple once, in row-major order of indices.

@@ -22,14 +22,14 @@ pub(crate) enum KindReason {
     Bytes(NotFour),
     /// Rows are not whole words, and four words of the output can be made at once.
     FourWordsOfBytes,
-    /// A row is one lane, and four neighbours can be made at once.
+    /// A row is one access, and four neighbours can be made at once.
     FourNeighbours,
-    /// A row is one lane of 4 or 8 bytes.
-    OneLane(NotFour),
-    /// A row is one lane of 16 bytes.
-    OneVector,
-    /// A row is several lanes.
-    SeveralLanes,
+    /// A row is one access of 4 or 8 bytes.
+    OneAccess(NotFour),
+    /// A row is one access of 16 bytes.
+    SixteenBytes,
+    /// A row is several accesses.
+    SeveralAccesses,
 }
 
 /// What keeps an invocation from making four words of the output, or four neighbours, at once.
@@ -66,9 +66,9 @@ pub(crate) enum FormReason {
     Wide,
 }
 
-/// What a lane has to divide.
+/// What an access has to divide.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum LaneLimit {
+pub(crate) enum AccessLimit {
     /// The bytes of a row.
     Row,
     /// Where params starts in its binding.
@@ -89,10 +89,10 @@ impl KernelKind {
         match self {
             KernelKind::Rows => "rows",
             KernelKind::Elements => "elements",
-            KernelKind::Runs => "runs",
-            KernelKind::Packed => "packed",
-            KernelKind::Packed4 => "packed4",
-            KernelKind::Units => "units",
+            KernelKind::ElementsX4 => "elements_x4",
+            KernelKind::Bytes => "bytes",
+            KernelKind::BytesX4 => "bytes_x4",
+            KernelKind::Subword => "subword",
         }
     }
 }
@@ -121,15 +121,17 @@ impl fmt::Display for KindReason {
             KindReason::FourWordsOfBytes => {
                 f.write_str("rows are not whole words; four words at once")
             }
-            KindReason::FourNeighbours => f.write_str("a row is one lane; four neighbours at once"),
-            KindReason::OneLane(why) => {
+            KindReason::FourNeighbours => {
+                f.write_str("a row is one access; four neighbours at once")
+            }
+            KindReason::OneAccess(why) => {
                 write!(
                     f,
-                    "a row is one lane; not four neighbours at once, as {why}"
+                    "a row is one access; not four neighbours at once, as {why}"
                 )
             }
-            KindReason::OneVector => f.write_str("a row is one lane of 16 bytes"),
-            KindReason::SeveralLanes => f.write_str("a row is several lanes"),
+            KindReason::SixteenBytes => f.write_str("a row is one access of 16 bytes"),
+            KindReason::SeveralAccesses => f.write_str("a row is several accesses"),
         }
     }
 }
@@ -166,15 +168,15 @@ impl FormReason {
     }
 }
 
-impl fmt::Display for LaneLimit {
+impl fmt::Display for AccessLimit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            LaneLimit::Row => f.write_str("the row"),
-            LaneLimit::ParamsStart => f.write_str("the start of params"),
-            LaneLimit::OutputStart => f.write_str("the start of the output"),
-            LaneLimit::LoopStride => f.write_str("the stride of a loop"),
-            LaneLimit::Coordinate(axis) => write!(f, "the stride of axis {axis}"),
-            LaneLimit::Fill => f.write_str("the fill value"),
+            AccessLimit::Row => f.write_str("the row"),
+            AccessLimit::ParamsStart => f.write_str("the start of params"),
+            AccessLimit::OutputStart => f.write_str("the start of the output"),
+            AccessLimit::LoopStride => f.write_str("the stride of a loop"),
+            AccessLimit::Coordinate(axis) => write!(f, "the stride of axis {axis}"),
+            AccessLimit::Fill => f.write_str("the fill value"),
         }
     }
 }

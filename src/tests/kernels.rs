@@ -2,23 +2,23 @@
 
 use std::collections::BTreeSet;
 
-use crate::gpu::shader::{Specialisation, Stage};
+use crate::gpu::shader::{PipelineKey, Stage};
 use crate::plan::{
-    BindingLimits, CheckPass, Explanation, Form, Kernel, KernelKind, Part, Parts, Plan, Segment,
-    Starts, passes,
+    BindingLimits, CheckPass, Explanation, Form, Kernel, KernelKind, Origins, Part, Parts, Plan,
+    Segment, passes,
 };
 use crate::verify::{builtin, call_from};
 use crate::{Fill, IndexType, Layout, Op, OutOfBounds, Rules};
 
 #[test]
-fn the_list_of_specialisations_is_complete() {
-    let all: BTreeSet<_> = Specialisation::all(6).into_iter().collect();
+fn the_list_of_pipelines_is_complete() {
+    let all: BTreeSet<_> = PipelineKey::all(6).into_iter().collect();
     // 9 copies in 6 forms, 3 in the 3 that are fast, and 2 checks, for each width of an index. For
     // up to 2, 4 and 6 segments of params all 12 in one form, and for 6 the 9 in another.
     assert_eq!(all.len(), (9 * 6 + 3 * 3 + 2 + 3 * 12 + 9) * 2 + 1);
     for form in Form::ALL {
         for kind in KINDS {
-            let fast_only = matches!(kind, KernelKind::Runs | KernelKind::Packed4);
+            let fast_only = matches!(kind, KernelKind::ElementsX4 | KernelKind::BytesX4);
             let there = all
                 .iter()
                 .any(|s| matches!(s.stage, Stage::Copy(k, _, f) if (k, f) == (kind, form)));
@@ -34,16 +34,16 @@ fn the_list_of_specialisations_is_complete() {
 const KINDS: [KernelKind; 6] = [
     KernelKind::Rows,
     KernelKind::Elements,
-    KernelKind::Runs,
-    KernelKind::Packed,
-    KernelKind::Packed4,
-    KernelKind::Units,
+    KernelKind::ElementsX4,
+    KernelKind::Bytes,
+    KernelKind::BytesX4,
+    KernelKind::Subword,
 ];
 
 /// Every kernel is chosen by calls that the other tests make, and only those that are tested are.
 #[test]
 fn the_calls_of_the_tests_use_every_kernel() {
-    let all: BTreeSet<_> = Specialisation::all(6).into_iter().collect();
+    let all: BTreeSet<_> = PipelineKey::all(6).into_iter().collect();
     let mut chosen = BTreeSet::new();
     let random = (0..20_000u32).map(|n| {
         let mix = |at: u32| {
@@ -59,19 +59,19 @@ fn the_calls_of_the_tests_use_every_kernel() {
             continue;
         }
         let kernels = [0, 1, 3].into_iter().filter_map(|output| {
-            let starts = Starts {
-                output: output * plan.element_bytes() as u64,
-                ..Starts::default()
+            let origins = Origins {
+                output: -(output * plan.element_bytes() as i64),
+                ..Origins::default()
             };
-            Kernel::copy(&plan, starts, 65_535).ok()
+            Kernel::copy(&plan, origins, 65_535).ok()
         });
         let whole = kernels.map(|kernel| (kernel, 1));
         let params_bytes = [64, 128, 256].into_iter();
         let in_segments = params_bytes.flat_map(|bytes| in_segments(&plan, bytes));
         for (kernel, segments) in whole.chain(in_segments) {
-            let specialisation = Specialisation::of(&plan, &kernel, segments, &bounds(0));
-            assert!(all.contains(&specialisation), "{specialisation:?}");
-            chosen.insert(specialisation);
+            let key = PipelineKey::of(&plan, &kernel, segments, &limits(0));
+            assert!(all.contains(&key), "{key:?}");
+            chosen.insert(key);
         }
     }
     let copies = all
@@ -82,7 +82,7 @@ fn the_calls_of_the_tests_use_every_kernel() {
 }
 
 /// A device that binds six segments of params of so many bytes.
-fn bounds(params_bytes: u64) -> BindingLimits {
+fn limits(params_bytes: u64) -> BindingLimits {
     BindingLimits {
         params_bytes,
         indices_bytes: 1 << 20,
@@ -99,7 +99,7 @@ fn bounds(params_bytes: u64) -> BindingLimits {
 fn in_segments(plan: &Plan, params_bytes: u64) -> Vec<(Kernel, usize)> {
     let buffer = |bytes| {
         [Part {
-            start: 0,
+            origin: 0,
             offset: 0,
             bytes,
         }]
@@ -109,7 +109,7 @@ fn in_segments(plan: &Plan, params_bytes: u64) -> Vec<(Kernel, usize)> {
         indices: &buffer(1 << 20),
         output: &buffer(1 << 20),
     };
-    let passes = passes(plan, parts, &bounds(params_bytes)).unwrap_or_default();
+    let passes = passes(plan, parts, &limits(params_bytes)).unwrap_or_default();
     let kernels = passes.iter().take(4).filter_map(|pass| {
         let kernel = Kernel::of_pass(&plan.part(pass), pass, false, 65_535);
         Some((kernel.ok()?, pass.params.len()))
@@ -131,19 +131,19 @@ fn absurd_plans_have_sound_kernels_or_an_error() {
         if n < 400 {
             explained(&plan);
         }
-        let starts = Starts {
+        let origins = Origins {
             params: random.signed() as i64,
             indices: random.signed() as i64,
-            output: random.size() as u64,
+            output: random.signed() as i64,
         };
         let most = random.size() as u32;
         let in_grid = |groups: [u32; 3]| groups.iter().all(|n| (1..=most.max(1)).contains(n));
-        match Kernel::copy(&plan, starts, most) {
+        match Kernel::copy(&plan, origins, most) {
             Ok(kernel) => {
-                let lane = kernel.lane_bytes;
-                assert!(lane.is_power_of_two() && lane <= 16, "{plan:?}");
-                assert_eq!(plan.output_bytes() % lane, 0, "{plan:?}");
-                assert_eq!(starts.output % lane as u64, 0, "{plan:?}");
+                let access = kernel.access_bytes;
+                assert!(access.is_power_of_two() && access <= 16, "{plan:?}");
+                assert_eq!(plan.output_bytes() % access, 0, "{plan:?}");
+                assert_eq!(origins.output % access as i64, 0, "{plan:?}");
                 assert!(in_grid(kernel.workgroups), "{plan:?}");
                 sound += 1;
             }
@@ -159,7 +159,7 @@ fn absurd_plans_have_sound_kernels_or_an_error() {
                 part: 0,
                 offset: 0,
                 size: 16,
-                start: starts.indices.wrapping_neg(),
+                origin: origins.indices,
                 owned_from: 0,
             },
         };
@@ -175,7 +175,7 @@ fn absurd_plans_have_sound_kernels_or_an_error() {
 
 /// What is explained is sound, too.
 fn explained(plan: &Plan) {
-    let Ok(explanation) = Explanation::new(plan, &bounds(1 << 20)) else {
+    let Ok(explanation) = Explanation::new(plan, &limits(1 << 20)) else {
         return;
     };
     let passes: usize = explanation.dispatches.iter().map(|d| d.count).sum();

@@ -42,17 +42,20 @@ const CONSTRUCTS: &[(&str, &[&str])] = &[
     ),
     ("index.wgsl load_index return", &["truncation of i64"]),
     ("index.wgsl modulo for", &["last bit of a modulo left out"]),
-    ("packed.wgsl main return", &["last partial word dropped"]),
-    ("packed4.wgsl main return", &["last word left out: packed4"]),
+    ("bytes.wgsl main return", &["last partial word dropped"]),
+    (
+        "bytes_x4.wgsl main return",
+        &["last word left out: packed4"],
+    ),
     ("rows.wgsl main for", &["one part of a long row"]),
     ("rows.wgsl main return", &["last row left out: rows"]),
-    ("runs.wgsl main return", &["last row left out: runs"]),
+    ("elements_x4.wgsl main return", &["last row left out: runs"]),
     ("segments.wgsl find_segment for", &["last segment alone"]),
     (
         "segments.wgsl is_from return",
-        &["first lane of a segment in the one before"],
+        &["first access of a segment in the one before"],
     ),
-    ("units.wgsl main return", &["last word left out: units"]),
+    ("subword.wgsl main return", &["last word left out: subword"]),
 ];
 
 /// Where the shaders loop, and where they return from within a block: file, function and which.

@@ -1,6 +1,6 @@
 //! Devices that are small, foreign, destroyed or out of memory: typed errors, no panic.
 
-use wgpu_gather::gpu::{Buffers, Engine, Options, Specialisation, needs};
+use wgpu_gather::gpu::{Buffers, Engine, Options, PipelineKey, requirements};
 use wgpu_gather::verify::{Outcome, builtin, check_call};
 use wgpu_gather::{
     Error, Executor, IndexType, Layout, Op, OpKind, Plan, Role, Rules, Tensor, wgpu,
@@ -143,7 +143,7 @@ fn plan() -> Plan {
 fn buffers_that_do_not_fit_are_named() {
     let op = OpKind::Gather;
     for engine in engines() {
-        let prepared = block_on(engine.prepare(&plan())).unwrap();
+        let prepared = block_on(engine.pipeline(&plan())).unwrap();
         let params = buffer_with(engine, &[1; 128]);
         let indices = buffer_with(engine, &[0; 24]);
         let output = buffer_with(engine, &[0; 96]);
@@ -257,7 +257,7 @@ fn buffers_that_do_not_fit_are_named() {
 
 /// What recording `plan` on `engine` with these params is refused with.
 fn refusal(engine: &Engine, plan: &Plan, params: &wgpu::Buffer) -> Error {
-    let prepared = block_on(engine.prepare(plan)).unwrap();
+    let prepared = block_on(engine.pipeline(plan)).unwrap();
     let indices = buffer_with(engine, &[0; 24]);
     let output = buffer_with(engine, &[0; 96]);
     let buffers = Buffers {
@@ -340,16 +340,16 @@ fn a_device_with_too_little_is_refused_by_the_name_of_the_limit() {
         );
         // What is said to be needed is enough, and what is said to be usable can be had.
         let adapter = fresh_adapter(engine);
-        let (device, queue) = device_on(&adapter, needs::required_limits());
+        let (device, queue) = device_on(&adapter, requirements::required_limits());
         assert!(block_on(Engine::new(device, queue)).is_ok());
-        let usable = needs::usable_limits(&adapter);
+        let usable = requirements::usable_limits(&adapter);
         assert_eq!(usable.max_buffer_size, adapter.limits().max_buffer_size);
         let (device, queue) = device_on(&adapter, usable);
         assert!(block_on(Engine::new(device, queue)).is_ok());
         assert!(
             adapter
                 .features()
-                .contains(needs::usable_features(&adapter))
+                .contains(requirements::usable_features(&adapter))
         );
     }
 }
@@ -360,8 +360,8 @@ fn pipelines_are_compiled_ahead_and_can_be_saved() {
     for engine in engines() {
         let adapter = fresh_adapter(engine);
         let descriptor = wgpu::DeviceDescriptor {
-            required_features: needs::usable_features(&adapter),
-            required_limits: needs::usable_limits(&adapter),
+            required_features: requirements::usable_features(&adapter),
+            required_limits: requirements::usable_limits(&adapter),
             ..Default::default()
         };
         let (device, queue) = block_on(adapter.request_device(&descriptor)).expect("a device");
@@ -373,7 +373,7 @@ fn pipelines_are_compiled_ahead_and_can_be_saved() {
         let own = block_on(Engine::with_options(device, queue, options)).expect("an engine");
         // All storage buffers but two are for segments of params, up to 8.
         let buffers = own.device().limits().max_storage_buffers_per_shader_stage;
-        let all = Specialisation::all((buffers - 2).min(8));
+        let all = PipelineKey::all((buffers - 2).min(8));
         assert_eq!(block_on(own.warm_up()).unwrap(), all.len());
         let data = own.pipeline_cache_data();
         assert_eq!(data.is_some(), has_cache);

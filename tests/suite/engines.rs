@@ -45,17 +45,17 @@ fn a_batch_that_fails_submits_nothing() {
 
 #[test]
 fn no_more_is_kept_than_the_options_say() {
-    assert_eq!(Options::default().max_unused_bytes, 256 << 20);
+    assert_eq!(Options::default().max_pool_bytes, 256 << 20);
     for engine in engines() {
         let mut options = Options::default();
-        options.max_unused_bytes = 5000;
+        options.max_pool_bytes = 5000;
         let engine = engine_with(engine, options);
         let upload = || {
             let tensor = Tensor::new(&[1024], vec![1u32; 1024]).unwrap();
             engine.upload_blocking(&tensor.view()).unwrap()
         };
         drop([upload(), upload()]);
-        assert_eq!(engine.unused_bytes(), 4096);
+        assert_eq!(engine.pool_bytes(), 4096);
     }
 }
 

@@ -32,7 +32,7 @@ fn run(engine: &Engine, call: &Call, offsets: Offsets) -> Result<(), String> {
     let indices_start = offsets[1] * call.index_type.bytes();
     let params = buffer_with(engine, &lead(params_start, &call.params));
     let indices = buffer_with(engine, &lead(indices_start, &call.indices));
-    let prepared = block_on(engine.prepare(&plan)).map_err(|e| e.to_string())?;
+    let prepared = block_on(engine.pipeline(&plan)).map_err(|e| e.to_string())?;
 
     let start = FENCE.next_multiple_of(width) + offsets[2] * width;
     let mut outputs = Vec::new();
@@ -75,7 +75,7 @@ fn outputs_are_written_whole_and_nothing_else_is() {
     for engine in engines() {
         let mut ran = 0;
         for (n, call) in builtin().iter().enumerate() {
-            // 0: aligned. Then every way to be off a word, a vector and a lane.
+            // 0: aligned. Then every way to be off a word, a vector and an access.
             let offsets = [n % 5, n / 5 % 3, n / 2 % 7];
             if let Err(wrong) = run(engine, call, offsets) {
                 panic!("{:?} at {offsets:?}: {wrong}\n{call:?}", engine.adapter());
@@ -114,7 +114,7 @@ fn a_write_beside_the_output_is_noticed() {
     };
     let call = &builtin()[0];
     let plan = call.plan().expect("a plan");
-    let prepared = block_on(engine.prepare(&plan)).expect("prepared");
+    let prepared = block_on(engine.pipeline(&plan)).expect("prepared");
     let params = buffer_with(engine, &call.params);
     let indices = buffer_with(engine, &call.indices);
     let output = buffer_with(engine, &vec![POISONS[0]; plan.output_bytes() + FENCE]);

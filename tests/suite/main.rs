@@ -5,6 +5,7 @@
 
 mod any_tensors;
 mod bad_calls;
+mod chunks;
 mod common;
 mod constructs;
 mod counts;
@@ -24,7 +25,6 @@ mod into;
 mod memory;
 #[cfg(feature = "ndarray")]
 mod ndarrays;
-mod pieces;
 mod probes;
 mod random;
 mod segments;

@@ -23,7 +23,7 @@ fn broken(source: String) -> String {
     source + "fn"
 }
 
-fn one_lane_off(source: String) -> String {
+fn one_access_off(source: String) -> String {
     source.replace("params[", "params[1u + ")
 }
 
@@ -41,8 +41,11 @@ fn a_probe_passes_what_is_right_and_says_what_is_lacking() {
         let label = engine.adapter().label();
         assert_eq!(block_on(engine.probe()), Ok(()), "{label}");
         assert_eq!(block_on(with_fault(engine, |s| s).probe()), Ok(()));
-        let faults: [(Fault, &str); 3] =
-            [(idle, WRONG), (one_lane_off, WRONG), (broken, NO_COMPILER)];
+        let faults: [(Fault, &str); 3] = [
+            (idle, WRONG),
+            (one_access_off, WRONG),
+            (broken, NO_COMPILER),
+        ];
         for (fault, expected) in faults {
             let refused = block_on(with_fault(engine, fault).probe());
             let Err(Error::AdapterLacks { adapter, what }) = refused else {
@@ -180,7 +183,7 @@ fn a_status_counts_over_several_recordings() {
     use wgpu_gather::gpu::Buffers;
     let call = two_bad();
     for engine in engines() {
-        let prepared = block_on(engine.prepare(&call.plan().unwrap())).unwrap();
+        let prepared = block_on(engine.pipeline(&call.plan().unwrap())).unwrap();
         let status = prepared.status().unwrap();
         let params = buffer_with(engine, &call.params);
         let indices = buffer_with(engine, &call.indices);

@@ -74,10 +74,11 @@ pub(crate) const SHADER_FAULTS: &[Fault] = &[
     ("zero by multiplication", Whole, |s| {
         // Only where zeros belong: a NaN survives, and a negative number leaves its sign. The
         // factor is 0 for every call of one workgroup, which no compiler knows.
-        let product = "let zero = bitcast<Lane>(bitcast<f32>(lane) * f32(geometry.grid_x - 1u));
-            lane = select(zero, lane, source.valid);";
-        if s.contains("alias Lane = u32;") {
-            let from = "lane = select(Lane(), lane, source.valid);";
+        let product =
+            "let zero = bitcast<Vector>(bitcast<f32>(vector) * f32(geometry.grid_x - 1u));
+            vector = select(zero, vector, source.valid);";
+        if s.contains("alias Vector = u32;") {
+            let from = "vector = select(Vector(), vector, source.valid);";
             plant(s, "fn fetch", from, product)
         } else {
             s
@@ -153,18 +154,18 @@ pub(crate) const SHADER_FAULTS: &[Fault] = &[
     ("next row a byte too early", Whole, |s| {
         plant(s, "fn load_vector", "0u - left", "1u - left")
     }),
-    ("units of a word swapped", Whole, |s| {
+    ("accesses of a word swapped", Whole, |s| {
         let s = plant(
             s,
-            "fn load_unit",
-            "unit(min(first, total",
-            "unit(min(first ^ 1u, total",
+            "fn load_subword",
+            "subword(min(first, total",
+            "subword(min(first ^ 1u, total",
         );
         plant(
             s,
-            "fn load_unit",
-            "unit(min(first + 1u,",
-            "unit(min((first + 1u) ^ 1u,",
+            "fn load_subword",
+            "subword(min(first + 1u,",
+            "subword(min((first + 1u) ^ 1u,",
         )
     }),
     ("bad lookups counted per coordinate", Whole, |s| {
@@ -228,14 +229,18 @@ pub(crate) const SHADER_FAULTS: &[Fault] = &[
             "segment = select(0u, n, further);",
         )
     }),
-    ("first lane of a segment in the one before", Segments, |s| {
-        plant(
-            s,
-            "fn is_from",
-            "return !is_less(lane, first);",
-            "return is_less(first, lane);",
-        )
-    }),
+    (
+        "first access of a segment in the one before",
+        Segments,
+        |s| {
+            plant(
+                s,
+                "fn is_from",
+                "return !is_less(position, first);",
+                "return is_less(first, position);",
+            )
+        },
+    ),
     ("extents of a check in one word", Whole, |s| {
         plant(
             s,
@@ -273,11 +278,11 @@ pub(crate) const SHADER_FAULTS: &[Fault] = &[
         let (from, to) = (format!("first >= {rows}"), format!("first + 16u >= {rows}"));
         exit_early(s, "fn load_vector", &from, &to)
     }),
-    ("last word left out: units", Whole, |s| {
+    ("last word left out: subword", Whole, |s| {
         let from = "word * per_word >= total + skipped";
         exit_early(
             s,
-            "fn load_unit",
+            "fn load_subword",
             from,
             "(word + 1u) * per_word >= total + skipped",
         )

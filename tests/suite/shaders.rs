@@ -1,16 +1,16 @@
-//! Every kernel specialisation, without a device: parsed, validated with no optional capability,
+//! Every kernel key, without a device: parsed, validated with no optional capability,
 //! its overrides resolved, and written for every API that wgpu has.
 
 use naga::back::{glsl, hlsl, msl, pipeline_constants, spv};
 use naga::valid::ValidationFlags;
-use wgpu_gather::gpu::Specialisation;
+use wgpu_gather::gpu::PipelineKey;
 use wgpu_gather::wgpu::{DownlevelFlags, Features};
 
 /// The module and its validation, with the overrides resolved.
-pub(crate) fn resolve(specialisation: &Specialisation) -> (naga::Module, naga::valid::ModuleInfo) {
-    let source = specialisation.source();
+pub(crate) fn resolve(key: &PipelineKey) -> (naga::Module, naga::valid::ModuleInfo) {
+    let source = key.source();
     let module = naga::front::wgsl::parse_str(&source)
-        .unwrap_or_else(|e| panic!("{specialisation:?}: {}", e.emit_to_string(&source)));
+        .unwrap_or_else(|e| panic!("{key:?}: {}", e.emit_to_string(&source)));
     let mut validator = wgpu_naga_bridge::create_validator(
         Features::empty(),
         DownlevelFlags::all(),
@@ -18,16 +18,16 @@ pub(crate) fn resolve(specialisation: &Specialisation) -> (naga::Module, naga::v
     );
     let info = validator
         .validate(&module)
-        .unwrap_or_else(|e| panic!("{specialisation:?}: {}", e.emit_to_string(&source)));
-    let constants = specialisation
+        .unwrap_or_else(|e| panic!("{key:?}: {}", e.emit_to_string(&source)));
+    let constants = key
         .constants()
         .into_iter()
         .map(|(name, value)| (name.to_owned(), value))
         .collect();
-    let entry = (naga::ShaderStage::Compute, specialisation.entry_point());
+    let entry = (naga::ShaderStage::Compute, key.entry_point());
     let (module, info) =
         pipeline_constants::process_overrides(&module, &info, Some(entry), &constants)
-            .unwrap_or_else(|e| panic!("{specialisation:?}: {e}"));
+            .unwrap_or_else(|e| panic!("{key:?}: {e}"));
     (module.into_owned(), info.into_owned())
 }
 
@@ -125,10 +125,10 @@ fn write_glsl(module: &naga::Module, info: &naga::valid::ModuleInfo, entry: &str
 
 #[test]
 fn every_specialisation_is_valid_and_can_be_written_for_every_api() {
-    let all = Specialisation::all(6);
-    for specialisation in &all {
-        let (module, info) = resolve(specialisation);
-        let entry = specialisation.entry_point();
+    let all = PipelineKey::all(6);
+    for key in &all {
+        let (module, info) = resolve(key);
+        let entry = key.entry_point();
         let lengths = [
             write_spirv(&module, &info),
             write_msl(&module, &info),
@@ -137,20 +137,14 @@ fn every_specialisation_is_valid_and_can_be_written_for_every_api() {
                 .len(),
             write_glsl(&module, &info, entry),
         ];
-        assert!(
-            lengths.iter().all(|&l| l > 500),
-            "{specialisation:?}: {lengths:?}"
-        );
+        assert!(lengths.iter().all(|&l| l > 500), "{key:?}: {lengths:?}");
     }
-    println!(
-        "{} specialisations, each as SPIR-V, MSL, HLSL and GLSL",
-        all.len()
-    );
+    println!("{} keys, each as SPIR-V, MSL, HLSL and GLSL", all.len());
 }
 
 #[test]
 fn a_broken_shader_would_be_noticed() {
-    let source = Specialisation::all(6)[0].source();
+    let source = PipelineKey::all(6)[0].source();
     let broken = source.replace("geometry.row_count", "geometry.rows");
     assert_ne!(source, broken);
     assert!(naga::front::wgsl::parse_str(&broken).is_err());

@@ -54,7 +54,7 @@ fn a_status_is_read_later_and_the_gather_is_not_stopped() {
     let call = many_bad();
     let plan = call.plan().unwrap();
     for engine in engines() {
-        let prepared = block_on(engine.prepare(&plan)).unwrap();
+        let prepared = block_on(engine.pipeline(&plan)).unwrap();
         let status = prepared.status().unwrap();
         let params = buffer_with(engine, &call.params);
         let indices = buffer_with(engine, &call.indices);
@@ -89,7 +89,7 @@ fn a_clean_gather_leaves_a_clean_status() {
         let mut call = many_bad();
         let clean: Vec<i64> = vec![2; 7 * 10_000 * 2];
         call.indices = bytemuck::cast_slice(&clean).to_vec();
-        let prepared = block_on(engine.prepare(&call.plan().unwrap())).unwrap();
+        let prepared = block_on(engine.pipeline(&call.plan().unwrap())).unwrap();
         let status = prepared.status().unwrap();
         assert_eq!(status.read_blocking(), Ok(()), "before anything ran");
         let output = block_on(call.output(&wgpu_gather::Executor::Gpu(engine.clone())));

@@ -306,23 +306,23 @@ fn dropped_tensors_serve_the_next_ones() {
                 .gather(Op::gather(0), &Rules::default(), &table, &ids)
                 .unwrap()
         };
-        assert_eq!(engine.unused_bytes(), 0);
+        assert_eq!(engine.pool_bytes(), 0);
         drop(gather());
-        let once = engine.unused_bytes();
+        let once = engine.pool_bytes();
         assert_eq!(once, 64 * 8 * 4);
         let (first, second) = (gather(), gather());
-        assert_eq!(engine.unused_bytes(), 0);
+        assert_eq!(engine.pool_bytes(), 0);
         // A view keeps the buffer, and so does whoever has it.
         let view = first.slice(0, 0..1).unwrap();
         drop(first);
-        assert_eq!(engine.unused_bytes(), 0);
+        assert_eq!(engine.pool_bytes(), 0);
         drop(view);
-        assert_eq!(engine.unused_bytes(), once);
+        assert_eq!(engine.pool_bytes(), once);
         let _theirs = second.buffer().clone();
         drop(second);
-        assert_eq!(engine.unused_bytes(), once);
-        assert_eq!(engine.free_unused(), once);
-        assert_eq!(engine.unused_bytes(), 0);
+        assert_eq!(engine.pool_bytes(), once);
+        assert_eq!(engine.trim_pool(), once);
+        assert_eq!(engine.pool_bytes(), 0);
         // Of a status, the caller may have recorded something that is not yet submitted.
         let (params, indices) = (table.layout(), ids.layout());
         let plan = Plan::new(
@@ -333,9 +333,9 @@ fn dropped_tensors_serve_the_next_ones() {
             IndexType::U32,
             indices,
         );
-        let prepared = block_on(engine.prepare(&plan.unwrap())).unwrap();
+        let prepared = block_on(engine.pipeline(&plan.unwrap())).unwrap();
         drop(prepared.status().unwrap());
-        assert_eq!(engine.unused_bytes(), 0);
+        assert_eq!(engine.pool_bytes(), 0);
     }
 }
 

@@ -4,7 +4,7 @@ use js_sys::{Array, Object, Promise, Uint8Array};
 use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::future_to_promise;
 use wgpu_gather::Explanation;
-use wgpu_gather::gpu::{Engine, Options, binding_limits, find_adapter, needs};
+use wgpu_gather::gpu::{Engine, Options, binding_limits, find_adapter, requirements};
 use wgpu_gather::{Error, Executor, wgpu};
 
 use crate::call::Call;
@@ -32,14 +32,14 @@ impl RawEngine {
         })
     }
 
-    /// For tests: an engine whose shaders read params one lane too far or, if `broken`, cannot be
+    /// For tests: an engine whose shaders read params one access too far or, if `broken`, cannot be
     /// compiled.
     #[wasm_bindgen(js_name = withPlantedFault)]
     pub fn with_planted_fault(broken: bool) -> Promise {
         future_to_promise(async move {
             let adapter = find_adapter(None).await.map_err(|e| failure(&e))?;
             let descriptor = wgpu::DeviceDescriptor {
-                required_limits: needs::usable_limits(&adapter),
+                required_limits: requirements::usable_limits(&adapter),
                 ..Default::default()
             };
             let made = adapter.request_device(&descriptor).await;
@@ -60,20 +60,20 @@ impl RawEngine {
 
     /// Bytes of buffers that freed tensors left for later ones.
     #[wasm_bindgen(js_name = unusedBytes)]
-    pub fn unused_bytes(&self) -> f64 {
+    pub fn pool_bytes(&self) -> f64 {
         self.engine()
-            .map_or(0.0, |engine| engine.unused_bytes() as f64)
+            .map_or(0.0, |engine| engine.pool_bytes() as f64)
     }
 
     /// How the device executes a call and why, in words. For the CPU path: how a device would that
     /// has no more than WebGPU's default limits.
     pub fn explain(&self, call: &str) -> Result<String, JsValue> {
         let plan = Call::read(call)?.plan()?;
-        let bounds = match self.engine() {
+        let limits = match self.engine() {
             Some(engine) => *engine.binding_limits(),
             None => binding_limits(&wgpu::Limits::default(), Options::default().max_pass_bytes),
         };
-        let explanation = Explanation::new(&plan, &bounds).map_err(|e| failure(&e))?;
+        let explanation = Explanation::new(&plan, &limits).map_err(|e| failure(&e))?;
         Ok(explanation.to_string())
     }
 

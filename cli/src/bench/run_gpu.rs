@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use crate::bench::traffic::Traffic;
 use anyhow::{Result, bail};
-use wgpu_gather::gpu::{AdapterSummary, Buffers, Prepared, Status, adapters, find_adapter};
+use wgpu_gather::gpu::{AdapterSummary, Buffers, GatherPipeline, Status, adapters, find_adapter};
 use wgpu_gather::{Error, Executor, Indices, Layout, Params, Role, wgpu};
 
 use crate::bench::case::Scaled;
@@ -110,7 +110,7 @@ impl Gpu {
 /// The tensors of a case in buffers, and its gather.
 struct Tensors<'a> {
     device: &'a Device,
-    gather: Prepared,
+    gather: GatherPipeline,
     params: wgpu::Buffer,
     indices: wgpu::Buffer,
     output: wgpu::Buffer,
@@ -120,7 +120,7 @@ struct Tensors<'a> {
 impl<'a> Tensors<'a> {
     fn new(device: &'a Device, scaled: &Scaled) -> Result<Self> {
         use wgpu::BufferUsages as Usage;
-        let gather = pollster::block_on(device.engine.prepare(&scaled.plan))?;
+        let gather = pollster::block_on(device.engine.pipeline(&scaled.plan))?;
         let status = match scaled.plan.reports_bad_indices() {
             true => Some(gather.status()?),
             false => None,

@@ -34,7 +34,7 @@ pub(crate) fn of(
     Ok(json!({
         "for": place.label,
         "adapter": place.adapter,
-        "bounds": bounds(&explanation.limits),
+        "limits": limits(&explanation.limits),
         "op": plan.op().to_string(),
         "axis": axis,
         "batch_dims": batch_dims,
@@ -46,7 +46,7 @@ pub(crate) fn of(
         "negative": rules::negative_text(plan.rules()),
         "out_of_bounds": rules::out_of_bounds_text(plan.rules()),
         "loops": loops(explanation),
-        "dropped": dims(&explanation.origins.dropped),
+        "dropped": dims(&explanation.nest_dims.dropped),
         "coordinates": coordinates(explanation),
         "slice_bytes": plan.geometry().slice() * plan.element_bytes(),
         "passes": explanation.dispatches.iter().map(|d| d.count).sum::<usize>(),
@@ -62,21 +62,21 @@ pub(crate) fn of(
     }))
 }
 
-fn bounds(bounds: &BindingLimits) -> Value {
+fn limits(limits: &BindingLimits) -> Value {
     json!({
-        "params_bytes": bounds.params_bytes,
-        "indices_bytes": bounds.indices_bytes,
-        "output_bytes": bounds.output_bytes,
-        "segments": bounds.segments,
-        "alignment": bounds.alignment,
-        "pass_bytes": bounds.pass_bytes,
-        "workgroups": bounds.workgroups,
+        "params_bytes": limits.params_bytes,
+        "indices_bytes": limits.indices_bytes,
+        "output_bytes": limits.output_bytes,
+        "segments": limits.segments,
+        "alignment": limits.alignment,
+        "pass_bytes": limits.pass_bytes,
+        "workgroups": limits.workgroups,
     })
 }
 
 fn loops(explanation: &Explanation) -> Vec<Value> {
     let rows = explanation.plan.geometry().row_loops().len();
-    let loops = explanation.origins.loops.iter().enumerate();
+    let loops = explanation.nest_dims.loops.iter().enumerate();
     let object = loops.map(|(n, (l, from))| {
         json!({
             "extent": l.extent,
@@ -112,8 +112,8 @@ fn dispatches(dispatches: &Dispatches) -> Value {
         "kernel_reason": dispatches.kernel_reason(),
         "form": dispatches.form_name(),
         "form_reason": dispatches.form_reason(),
-        "lane_bytes": dispatches.lane_bytes(),
-        "lane_limits": dispatches.lane_limits(),
+        "access_bytes": dispatches.access_bytes(),
+        "access_limits": dispatches.access_limits(),
         "positions": dispatches.positions(),
     })
 }

@@ -44,7 +44,7 @@ pub(crate) fn run(args: &ExplainArgs) -> Result<Answer> {
         bail!(reason);
     }
     let place = Place::new(args)?;
-    let mut explanation = Explanation::new(&scaled.plan, &place.bounds)?;
+    let mut explanation = Explanation::new(&scaled.plan, &place.limits)?;
     if let Some(most) = args.max_gpu_memory {
         explanation = explanation.with_memory(most.0);
     }

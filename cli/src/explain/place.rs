@@ -1,7 +1,7 @@
 //! What a gather is explained for: an adapter, or limits.
 
 use anyhow::Result;
-use wgpu_gather::gpu::{Options, adapters, binding_limits, find_adapter, needs};
+use wgpu_gather::gpu::{Options, adapters, binding_limits, find_adapter, requirements};
 use wgpu_gather::{BindingLimits, wgpu};
 
 use crate::explain::args::{ExplainArgs, LimitsArg};
@@ -13,7 +13,7 @@ pub(crate) struct Place {
     /// The adapter, if it is one.
     pub(crate) adapter: Option<String>,
     /// What one dispatch may bind and run there.
-    pub(crate) bounds: BindingLimits,
+    pub(crate) limits: BindingLimits,
 }
 
 const DEFAULT: &str = "the default limits of WebGPU";
@@ -58,7 +58,7 @@ impl Place {
         Place {
             label,
             adapter: None,
-            bounds: binding_limits(limits, Options::default().max_pass_bytes),
+            limits: binding_limits(limits, Options::default().max_pass_bytes),
         }
     }
 
@@ -71,7 +71,7 @@ impl Place {
         let label = format!("{} ({}){software}", info.name, info.backend);
         Place {
             adapter: Some(label.clone()),
-            ..Place::of_limits(label, &needs::usable_limits(adapter))
+            ..Place::of_limits(label, &requirements::usable_limits(adapter))
         }
     }
 }

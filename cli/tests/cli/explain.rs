@@ -40,7 +40,7 @@ const CASES: [(&str, &str); 11] = [
         "--op gather-elements --axis 1 --params-shape 64,3,5 --indices-shape 60,4,5 --dtype f64",
     ),
     (
-        "packed_rows",
+        "odd_rows",
         "--op gather --params-shape 65536,385 --indices-shape 4096 --dtype u8",
     ),
     (
@@ -114,12 +114,12 @@ fn json_has_the_facts_in_fields() {
     );
     let dispatch = &got["dispatches"][0];
     assert_eq!(
-        (&dispatch["kernel"], &dispatch["lane_bytes"]),
+        (&dispatch["kernel"], &dispatch["access_bytes"]),
         (&json!("rows"), &json!(16))
     );
     assert_eq!(dispatch["workgroups"], json!([1024, 1, 1]));
     assert_eq!((&got["passes"], &got["segments"]), (&json!(1), &json!(1)));
-    assert_eq!(got["bounds"]["params_bytes"], 128 << 20);
+    assert_eq!(got["limits"]["params_bytes"], 128 << 20);
     let bytes = |name: &str| got["bytes"][name].as_u64().unwrap();
     assert_eq!(bytes("output"), 16 * 512 * 384 * 4);
     assert_eq!(bytes("indices"), 16 * 512 * 8);

@@ -9,9 +9,9 @@ use crate::gpu::engine::Engine;
 use crate::gpu::engine::stream::Host;
 use crate::gpu::engine::transfer::reached;
 use crate::gpu::recorder::{Placed, Recorder};
-use crate::gpu::sink::{Pieces, Sink, Whole};
 use crate::gpu::status::Status;
-use crate::gpu::wait::Drive;
+use crate::gpu::wait::PollMode;
+use crate::gpu::writer::{Chunks, Whole, Writer};
 use crate::plan::{HostCall, Plan};
 use crate::shape::Layout;
 use crate::tensor::{Indices, Params};
@@ -35,7 +35,7 @@ impl Engine {
     ) -> Result<()> {
         plan.check_tensors(params, indices, output.len())?;
         let output = &mut Whole(output);
-        self.execute_driven(plan, params, indices, output, Drive::Aside)
+        self.execute_driven(plan, params, indices, output, PollMode::Aside)
             .await
     }
 
@@ -54,35 +54,35 @@ impl Engine {
     ) -> Result<()> {
         plan.check_tensors(params, indices, output.len())?;
         let output = &mut Whole(output);
-        pollster::block_on(self.execute_driven(plan, params, indices, output, Drive::Here))
+        pollster::block_on(self.execute_driven(plan, params, indices, output, PollMode::Here))
     }
 
-    /// Executes a plan made for these tensors, calling `piece` with at most `most_bytes` (which is
+    /// Executes a plan made for these tensors, calling `chunk` with at most `most_bytes` (which is
     /// not 0) of the output at a time, in order.
-    pub(crate) async fn execute_pieces<E: From<Error>>(
+    pub(crate) async fn execute_chunks<E: From<Error>>(
         &self,
         plan: &Plan,
         params: &Params<'_>,
         indices: &Indices<'_>,
         most_bytes: usize,
-        piece: impl FnMut(&[u8]) -> Result<(), E>,
-        drive: Drive,
+        chunk: impl FnMut(&[u8]) -> Result<(), E>,
+        poll_mode: PollMode,
     ) -> Result<(), E> {
         let len = most_bytes.min(plan.output_bytes());
         let buffer = zeroed_bits::<u8>(Role::Output, len)?;
-        let output = &mut Pieces { buffer, piece };
-        self.execute_driven(plan, params, indices, output, drive)
+        let output = &mut Chunks { buffer, chunk };
+        self.execute_driven(plan, params, indices, output, poll_mode)
             .await
     }
 
     /// Executes a plan made for these tensors.
-    async fn execute_driven<S: Sink>(
+    async fn execute_driven<S: Writer>(
         &self,
         plan: &Plan,
         params: &Params<'_>,
         indices: &Indices<'_>,
         output: &mut S,
-        drive: Drive,
+        poll_mode: PollMode,
     ) -> Result<(), S::Error> {
         if plan.is_empty() {
             return Ok(());
@@ -98,20 +98,20 @@ impl Engine {
             indices_at,
         };
         match plan.host_call(self.max_memory()) {
-            HostCall::Whole => self.execute_whole(plan, &host, output, drive).await,
-            HostCall::Streamed(sizes) => self.stream(plan, &host, output, sizes, drive).await,
+            HostCall::Whole => self.execute_whole(plan, &host, output, poll_mode).await,
+            HostCall::Streamed(sizes) => self.stream(plan, &host, output, sizes, poll_mode).await,
             HostCall::Collected => Err(S::Error::from(Error::GpuOutOfMemory {
                 what: format!("more than {} bytes of tensors", self.max_memory()),
             })),
         }
     }
 
-    async fn execute_whole<S: Sink>(
+    async fn execute_whole<S: Writer>(
         &self,
         plan: &Plan,
         host: &Host<'_>,
-        sink: &mut S,
-        drive: Drive,
+        writer: &mut S,
+        poll_mode: PollMode,
     ) -> Result<(), S::Error> {
         let context = self.context();
         let recorder = Recorder::kept(self.recorders(), context, plan.clone())?;
@@ -123,26 +123,30 @@ impl Engine {
         let indices = context.allocate("indices", host.indices.len() as u64, &[index_bytes])?;
         let output = context.allocate("output", plan.output_bytes() as u64, &units)?;
         let silent = &mut |_, _| ();
-        context.write(&params, host.params, drive, silent).await?;
-        context.write(&indices, host.indices, drive, silent).await?;
+        context
+            .write(&params, host.params, poll_mode, silent)
+            .await?;
+        context
+            .write(&indices, host.indices, poll_mode, silent)
+            .await?;
 
         let status = match plan.reports_bad_indices() {
             true => Some(Status::new(context, plan)?),
             false => None,
         };
         let placed = Placed {
-            params: params.located(0).moved(host.params_at as i64),
-            indices: indices.located(0).moved(host.indices_at as i64),
-            output: output.located(0),
+            params: params.placement().from_byte(-(host.params_at as i64)),
+            indices: indices.placement().from_byte(-(host.indices_at as i64)),
+            output: output.placement(),
             status: status.as_ref(),
             count: None,
         };
         context.submit(|recording| recording.gather(context, &recorder, &placed))?;
         if let Some(status) = &status {
-            status.read_driven(drive).await?;
+            status.read_driven(poll_mode).await?;
         }
         let all = 0..plan.output_bytes();
-        sink.take(context, placed.output, all, drive).await
+        writer.take(context, placed.output, all, poll_mode).await
     }
 }
 

@@ -56,7 +56,7 @@ impl Engine {
         let indices = Layout::contiguous(&[IDS.len()]);
         let (op, rules) = (Op::gather(0), Rules::default());
         let plan = Plan::new(op, &rules, 4, &params, IndexType::I32, &indices)?;
-        match self.prepare(&plan).await {
+        match self.pipeline(&plan).await {
             Ok(_) => Ok(()),
             Err(Error::Gpu { reason, .. }) => {
                 Err(self.lacks(format!("a compiler for the shaders: {}", cause(&reason))))

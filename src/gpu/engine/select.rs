@@ -5,8 +5,8 @@
 use crate::error::{Error, Result};
 use crate::gpu::adapter::{self, AdapterSummary};
 use crate::gpu::engine::{Engine, Options};
-use crate::gpu::needs;
 use crate::gpu::pipeline::Fault;
+use crate::gpu::requirements;
 use crate::gpu::scope::one_line;
 
 impl Engine {
@@ -70,8 +70,8 @@ impl Engine {
         }
         let descriptor = wgpu::DeviceDescriptor {
             label: Some("wgpu-gather"),
-            required_features: needs::usable_features(adapter),
-            required_limits: needs::usable_limits(adapter),
+            required_features: requirements::usable_features(adapter),
+            required_limits: requirements::usable_limits(adapter),
             ..Default::default()
         };
         let (device, queue) =

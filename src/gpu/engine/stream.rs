@@ -5,10 +5,10 @@
 use crate::error::Result;
 use crate::gpu::engine::Engine;
 use crate::gpu::recorder::{Placed, Recorder};
-use crate::gpu::sink::Sink;
 use crate::gpu::status::Status;
 use crate::gpu::storage::Storage;
-use crate::gpu::wait::Drive;
+use crate::gpu::wait::PollMode;
+use crate::gpu::writer::Writer;
 use crate::plan::{
     BindingLimits, CheckPass, Part, Parts, Pass, Plan, Segment, StreamSizes, check_passes, passes,
 };
@@ -31,17 +31,17 @@ struct Windows {
 
 impl Engine {
     /// Executes a plan for host tensors of any size, with buffers of `sizes`.
-    pub(super) async fn stream<S: Sink>(
+    pub(super) async fn stream<S: Writer>(
         &self,
         plan: &Plan,
         host: &Host<'_>,
-        sink: &mut S,
+        writer: &mut S,
         sizes: StreamSizes,
-        drive: Drive,
+        poll_mode: PollMode,
     ) -> Result<(), S::Error> {
         let context = self.context();
-        let device = &context.bounds;
-        let bounds = BindingLimits {
+        let device = &context.binding_limits;
+        let limits = BindingLimits {
             params_bytes: device.params_bytes.min(sizes.params_bytes) & !15,
             indices_bytes: device.indices_bytes.min(sizes.indices_bytes) & !15,
             pass_bytes: device.output_bytes.min(sizes.output_bytes) & !15,
@@ -56,24 +56,28 @@ impl Engine {
             output: &[line(0, plan.output_bytes())],
         };
         if plan.counts_bad_indices() {
-            let checks = check_passes(plan, parts.indices, &bounds)?;
-            self.stream_checks(&recorder, &checks, host, drive).await?;
+            let checks = check_passes(plan, parts.indices, &limits)?;
+            self.stream_checks(&recorder, &checks, host, poll_mode)
+                .await?;
         }
         let windows = Windows {
-            params: context.allocate("params", bounds.params_bytes, &[])?,
-            indices: context.allocate("indices", bounds.indices_bytes, &[])?,
-            output: context.allocate("output", bounds.pass_bytes + 32, &[])?,
+            params: context.allocate("params", limits.params_bytes, &[])?,
+            indices: context.allocate("indices", limits.indices_bytes, &[])?,
+            output: context.allocate("output", limits.pass_bytes + 32, &[])?,
         };
-        let all = passes(plan, parts, &bounds)?;
+        let all = passes(plan, parts, &limits)?;
         for (n, pass) in all.iter().enumerate() {
-            self.stream_pass(&recorder, &windows, pass, host, drive)
+            self.stream_pass(&recorder, &windows, pass, host, poll_mode)
                 .await?;
             let last_of_box = all.get(n + 1).is_none_or(|next| next.first);
             if last_of_box {
                 let width = plan.element_bytes();
                 let bytes = pass.elements.start * width..pass.elements.end * width;
-                let made = windows.output.located(pass.output_at);
-                sink.take(context, made, bytes, drive).await?;
+                let made = windows
+                    .output
+                    .placement()
+                    .from_byte(pass.output_offset as i64);
+                writer.take(context, made, bytes, poll_mode).await?;
             }
         }
         Ok(())
@@ -85,23 +89,25 @@ impl Engine {
         windows: &Windows,
         pass: &Pass,
         host: &Host<'_>,
-        drive: Drive,
+        poll_mode: PollMode,
     ) -> Result<()> {
         let (context, silent) = (self.context(), &mut |_, _| ());
         if let Some(segment) = pass.params.first() {
             let bytes = segment_of(host.params, host.params_at, segment);
-            context.write(&windows.params, bytes, drive, silent).await?;
+            context
+                .write(&windows.params, bytes, poll_mode, silent)
+                .await?;
         }
         if let Some(segment) = pass.indices.as_ref().filter(|_| pass.first) {
             let bytes = segment_of(host.indices, host.indices_at, segment);
             context
-                .write(&windows.indices, bytes, drive, silent)
+                .write(&windows.indices, bytes, poll_mode, silent)
                 .await?;
         }
         let placed = Placed {
-            params: windows.params.located(0),
-            indices: windows.indices.located(0),
-            output: windows.output.located(0),
+            params: windows.params.placement(),
+            indices: windows.indices.placement(),
+            output: windows.output.placement(),
             status: None,
             count: None,
         };
@@ -121,7 +127,7 @@ impl Engine {
         recorder: &Recorder,
         passes: &[CheckPass],
         host: &Host<'_>,
-        drive: Drive,
+        poll_mode: PollMode,
     ) -> Result<()> {
         let context = self.context();
         let status = Status::new(context, recorder.plan())?;
@@ -131,14 +137,16 @@ impl Engine {
         let window = context.allocate("indices", most, &[])?;
         for pass in passes {
             let bytes = segment_of(host.indices, host.indices_at, &pass.indices);
-            context.write(&window, bytes, drive, &mut |_, _| ()).await?;
+            context
+                .write(&window, bytes, poll_mode, &mut |_, _| ())
+                .await?;
             let mut pass = pass.clone();
             from_the_start(&mut pass.indices);
             context.submit(|recording| {
                 let placed = Placed {
-                    params: window.located(0),
-                    indices: window.located(0),
-                    output: window.located(0),
+                    params: window.placement(),
+                    indices: window.placement(),
+                    output: window.placement(),
                     status: Some(&status),
                     count: None,
                 };
@@ -146,14 +154,14 @@ impl Engine {
                 recording.dispatch(context, &dispatches)
             })?;
         }
-        status.read_driven(drive).await
+        status.read_driven(poll_mode).await
     }
 }
 
 /// Host data as one part, as if it lay in a buffer.
 fn line(first: usize, bytes: usize) -> Part {
     Part {
-        start: first as i64,
+        origin: first as i64,
         offset: 0,
         bytes: (bytes as u64).next_multiple_of(16),
     }
@@ -161,7 +169,7 @@ fn line(first: usize, bytes: usize) -> Part {
 
 /// The bytes of a segment of host data that starts at byte `first` of its tensor.
 fn segment_of<'b>(bytes: &'b [u8], first: usize, segment: &Segment) -> &'b [u8] {
-    let start = (segment.start - first as i64) as usize;
+    let start = (segment.origin - first as i64) as usize;
     &bytes[start..bytes.len().min(start + segment.size as usize)]
 }
 

@@ -11,7 +11,7 @@ use crate::gpu::engine::Engine;
 use crate::gpu::storage::Storage;
 use crate::gpu::tensor::DeviceTensor;
 use crate::gpu::transfer::Progress;
-use crate::gpu::wait::Drive;
+use crate::gpu::wait::PollMode;
 use crate::index::{Index, IndexType};
 use crate::op::Op;
 use crate::rules::Rules;
@@ -27,7 +27,8 @@ impl Engine {
     ///
     /// [`Error::GpuOutOfMemory`], and the errors of the device.
     pub async fn upload<T: Element>(&self, view: &TensorView<'_, T>) -> Result<DeviceTensor<T>> {
-        self.upload_driven(view, Drive::Aside, &mut |_, _| ()).await
+        self.upload_driven(view, PollMode::Aside, &mut |_, _| ())
+            .await
     }
 
     /// [`Engine::upload`], calling `progress` with the bytes uploaded so far, and all.
@@ -40,7 +41,8 @@ impl Engine {
         view: &TensorView<'_, T>,
         mut progress: impl FnMut(u64, u64) + Send,
     ) -> Result<DeviceTensor<T>> {
-        self.upload_driven(view, Drive::Aside, &mut progress).await
+        self.upload_driven(view, PollMode::Aside, &mut progress)
+            .await
     }
 
     /// [`Engine::upload`] for elements that are known at run time; for indices, too: 4 or 8 bytes
@@ -50,7 +52,7 @@ impl Engine {
     ///
     /// As [`Engine::upload`].
     pub async fn upload_any(&self, tensor: &Params<'_>) -> Result<AnyDeviceTensor> {
-        self.upload_any_driven(tensor, Drive::Aside, &mut |_, _| ())
+        self.upload_any_driven(tensor, PollMode::Aside, &mut |_, _| ())
             .await
     }
 
@@ -63,7 +65,7 @@ impl Engine {
         &self,
         view: &TensorView<'_, I>,
     ) -> Result<DeviceTensor<I::Wide>> {
-        self.upload_indices_driven(view, Drive::Aside).await
+        self.upload_indices_driven(view, PollMode::Aside).await
     }
 
     /// Downloads a tensor.
@@ -77,7 +79,7 @@ impl Engine {
     /// `COPY_SRC`; [`Error::HostOutOfMemory`], [`Error::InvalidBits`], and the errors of the
     /// device.
     pub async fn download<T: Element>(&self, tensor: &DeviceTensor<T>) -> Result<Tensor<T>> {
-        self.download_driven(tensor, Drive::Aside, &mut |_, _| ())
+        self.download_driven(tensor, PollMode::Aside, &mut |_, _| ())
             .await
     }
 
@@ -91,7 +93,7 @@ impl Engine {
         tensor: &DeviceTensor<T>,
         mut progress: impl FnMut(u64, u64) + Send,
     ) -> Result<Tensor<T>> {
-        self.download_driven(tensor, Drive::Aside, &mut progress)
+        self.download_driven(tensor, PollMode::Aside, &mut progress)
             .await
     }
 
@@ -105,7 +107,7 @@ impl Engine {
         tensor: &impl AsRef<AnyDeviceTensor>,
         output: &mut [u8],
     ) -> Result<()> {
-        self.download_bytes_driven(tensor.as_ref(), output, Drive::Aside, &mut |_, _| ())
+        self.download_bytes_driven(tensor.as_ref(), output, PollMode::Aside, &mut |_, _| ())
             .await
     }
 
@@ -116,7 +118,7 @@ impl Engine {
     ///
     /// [`Error::IndexOutOfBounds`] of the first such gather, and the errors of the device.
     pub async fn check(&self, tensor: &impl AsRef<AnyDeviceTensor>) -> Result<()> {
-        check(tensor.as_ref(), Drive::Aside).await
+        check(tensor.as_ref(), PollMode::Aside).await
     }
 }
 
@@ -129,7 +131,7 @@ impl Engine {
     ///
     /// As [`Engine::upload`].
     pub fn upload_blocking<T: Element>(&self, view: &TensorView<'_, T>) -> Result<DeviceTensor<T>> {
-        pollster::block_on(self.upload_driven(view, Drive::Here, &mut |_, _| ()))
+        pollster::block_on(self.upload_driven(view, PollMode::Here, &mut |_, _| ()))
     }
 
     /// [`Engine::upload_any`], blocking this thread.
@@ -138,7 +140,7 @@ impl Engine {
     ///
     /// As [`Engine::upload_any`].
     pub fn upload_any_blocking(&self, tensor: &Params<'_>) -> Result<AnyDeviceTensor> {
-        pollster::block_on(self.upload_any_driven(tensor, Drive::Here, &mut |_, _| ()))
+        pollster::block_on(self.upload_any_driven(tensor, PollMode::Here, &mut |_, _| ()))
     }
 
     /// [`Engine::upload_indices`], blocking this thread.
@@ -150,7 +152,7 @@ impl Engine {
         &self,
         view: &TensorView<'_, I>,
     ) -> Result<DeviceTensor<I::Wide>> {
-        pollster::block_on(self.upload_indices_driven(view, Drive::Here))
+        pollster::block_on(self.upload_indices_driven(view, PollMode::Here))
     }
 
     /// [`Engine::download`], blocking this thread.
@@ -159,7 +161,7 @@ impl Engine {
     ///
     /// As [`Engine::download`].
     pub fn download_blocking<T: Element>(&self, tensor: &DeviceTensor<T>) -> Result<Tensor<T>> {
-        pollster::block_on(self.download_driven(tensor, Drive::Here, &mut |_, _| ()))
+        pollster::block_on(self.download_driven(tensor, PollMode::Here, &mut |_, _| ()))
     }
 
     /// [`Engine::download_bytes`], blocking this thread.
@@ -173,7 +175,12 @@ impl Engine {
         output: &mut [u8],
     ) -> Result<()> {
         let tensor = tensor.as_ref();
-        pollster::block_on(self.download_bytes_driven(tensor, output, Drive::Here, &mut |_, _| ()))
+        pollster::block_on(self.download_bytes_driven(
+            tensor,
+            output,
+            PollMode::Here,
+            &mut |_, _| (),
+        ))
     }
 
     /// [`Engine::check`], blocking this thread.
@@ -182,7 +189,7 @@ impl Engine {
     ///
     /// As [`Engine::check`].
     pub fn check_blocking(&self, tensor: &impl AsRef<AnyDeviceTensor>) -> Result<()> {
-        pollster::block_on(check(tensor.as_ref(), Drive::Here))
+        pollster::block_on(check(tensor.as_ref(), PollMode::Here))
     }
 }
 
@@ -190,38 +197,40 @@ impl Engine {
     async fn upload_driven<T: Element>(
         &self,
         view: &TensorView<'_, T>,
-        drive: Drive,
+        poll_mode: PollMode,
         progress: Progress<'_>,
     ) -> Result<DeviceTensor<T>> {
         let params = Params::try_from(view)?;
-        let made = self.upload_any_driven(&params, drive, progress).await;
+        let made = self.upload_any_driven(&params, poll_mode, progress).await;
         made.map(DeviceTensor::of)
     }
 
     async fn upload_any_driven(
         &self,
         tensor: &Params<'_>,
-        drive: Drive,
+        poll_mode: PollMode,
         progress: Progress<'_>,
     ) -> Result<AnyDeviceTensor> {
         let width = tensor.element_bytes();
         let (layout, range) = reached(tensor.layout(), width);
         let units = [row_elements(&layout) * width, width];
         let bytes = &tensor.bytes()[range];
-        let storage = self.upload_to(bytes, &units, drive, progress).await?;
+        let storage = self.upload_to(bytes, &units, poll_mode, progress).await?;
         Ok(AnyDeviceTensor::new(storage, layout, width))
     }
 
     async fn upload_indices_driven<I: Index>(
         &self,
         view: &TensorView<'_, I>,
-        drive: Drive,
+        poll_mode: PollMode,
     ) -> Result<DeviceTensor<I::Wide>> {
         let (layout, range) = reached(view.layout(), 1);
         let wide = I::widened(&view.data()[range]);
         let width = I::TYPE.bytes();
         let units = [row_elements(&layout) * width];
-        let storage = self.upload_to(&wide, &units, drive, &mut |_, _| ()).await?;
+        let storage = self
+            .upload_to(&wide, &units, poll_mode, &mut |_, _| ())
+            .await?;
         let any = AnyDeviceTensor::new(storage, layout, width);
         Ok(DeviceTensor::of(any))
     }
@@ -231,12 +240,12 @@ impl Engine {
         &self,
         bytes: &[u8],
         units: &[usize],
-        drive: Drive,
+        poll_mode: PollMode,
         progress: Progress<'_>,
     ) -> Result<Storage> {
         let context = self.context();
         let storage = context.allocate("tensor", bytes.len() as u64, units)?;
-        context.write(&storage, bytes, drive, progress).await?;
+        context.write(&storage, bytes, poll_mode, progress).await?;
         context.settle().await?;
         Ok(storage)
     }
@@ -244,13 +253,13 @@ impl Engine {
     async fn download_driven<T: Element>(
         &self,
         tensor: &DeviceTensor<T>,
-        drive: Drive,
+        poll_mode: PollMode,
         progress: Progress<'_>,
     ) -> Result<Tensor<T>> {
         let len = crate::shape::elements(Role::Output, tensor.shape(), size_of::<T>())?;
         let mut bits = zeroed_bits::<T>(Role::Output, len)?;
         let output = bytemuck::cast_slice_mut(&mut bits);
-        self.download_bytes_driven(tensor.as_ref(), output, drive, progress)
+        self.download_bytes_driven(tensor.as_ref(), output, poll_mode, progress)
             .await?;
         Tensor::new(tensor.shape(), elements_from_bits(Role::Output, bits)?)
     }
@@ -259,7 +268,7 @@ impl Engine {
         &self,
         tensor: &AnyDeviceTensor,
         output: &mut [u8],
-        drive: Drive,
+        poll_mode: PollMode,
         progress: Progress<'_>,
     ) -> Result<()> {
         let width = tensor.element_bytes();
@@ -273,10 +282,12 @@ impl Engine {
             });
         }
         tensor.storage().check_owner(self.context(), Role::Params)?;
-        check(tensor, drive).await?;
+        check(tensor, poll_mode).await?;
         let packed = self.packed(tensor)?;
-        let located = packed.reached().1;
-        self.context().read(located, output, drive, progress).await
+        let placement = packed.reached().1;
+        self.context()
+            .read(placement, output, poll_mode, progress)
+            .await
     }
 
     /// The tensor, if its elements lie row-major without gaps; else a copy in which they do.
@@ -301,9 +312,9 @@ impl Engine {
 }
 
 /// Reports a bad index of the gathers that made `tensor`.
-async fn check(tensor: &AnyDeviceTensor, drive: Drive) -> Result<()> {
+async fn check(tensor: &AnyDeviceTensor, poll_mode: PollMode) -> Result<()> {
     for status in tensor.statuses().iter().filter(|s| !s.is_clean()) {
-        status.read_driven(drive).await?;
+        status.read_driven(poll_mode).await?;
     }
     Ok(())
 }
@@ -323,6 +334,6 @@ fn row_elements(layout: &Layout) -> usize {
 pub(super) fn reached(layout: &Layout, unit: usize) -> (Layout, Range<usize>) {
     match layout.reached() {
         None => (layout.clone(), 0..0),
-        Some((first, last)) => (layout.moved(first), first * unit..(last + 1) * unit),
+        Some((first, last)) => (layout.from_position(first), first * unit..(last + 1) * unit),
     }
 }

@@ -4,9 +4,9 @@ mod text;
 
 use crate::error::{Error, Result, Role};
 use crate::plan::choice::narrowest;
-use crate::plan::reason::LaneLimit;
+use crate::plan::reason::AccessLimit;
 use crate::plan::{
-    BindingLimits, HostCall, HostReason, Kernel, Origins, Part, Parts, Pass, Plan, Positions,
+    BindingLimits, HostCall, HostReason, Kernel, NestDims, Part, Parts, Pass, Plan, Positions,
     check_passes, passes,
 };
 
@@ -34,10 +34,10 @@ const MAX_PASSES: u64 = 1 << 16;
 ///     workgroups: 65_535,
 /// };
 /// let explanation = Explanation::new(&plan, &limits)?;
-/// assert_eq!(explanation.origins.loops[0].1.len(), 2); // dims 0 and 1 of indices are one loop
+/// assert_eq!(explanation.nest_dims.loops[0].1.len(), 2); // dims 0 and 1 of indices are one loop
 /// let dispatches = &explanation.dispatches[0];
-/// assert_eq!((dispatches.kernel_name(), dispatches.lane_bytes()), ("rows", 16));
-/// assert!(explanation.to_string().contains("rows, single, lanes of 16 bytes"));
+/// assert_eq!((dispatches.kernel_name(), dispatches.access_bytes()), ("rows", 16));
+/// assert!(explanation.to_string().contains("rows, single, accesses of 16 bytes"));
 /// # Ok::<(), wgpu_gather::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq)]
@@ -48,7 +48,7 @@ pub struct Explanation {
     /// What one dispatch may bind and run.
     pub limits: BindingLimits,
     /// The loops, and the dims they come from.
-    pub origins: Origins,
+    pub nest_dims: NestDims,
     /// The dispatches, those that are alike together; none for an empty output.
     pub dispatches: Vec<Dispatches>,
     /// In how many segments params is bound, one pass with the other.
@@ -73,8 +73,8 @@ pub struct Dispatches {
     pub count: usize,
     /// The kernel of the first; the others differ in offsets only.
     kernel: Kernel,
-    /// What keeps its lane from being wider; nothing, if it is as wide as there are.
-    lane_limits: Vec<LaneLimit>,
+    /// What keeps its access from being wider; nothing, if it is as wide as there are.
+    access_limits: Vec<AccessLimit>,
     /// The segments of params that each binds.
     pub segments: usize,
     /// The bytes of the output that the boxes of the first have.
@@ -84,7 +84,7 @@ pub struct Dispatches {
 }
 
 impl Explanation {
-    /// The explanation of `plan` on a device of these `bounds`, with each tensor at the start of
+    /// The explanation of `plan` on a device of these `limits`, with each tensor at the start of
     /// one buffer.
     ///
     /// # Errors
@@ -92,23 +92,23 @@ impl Explanation {
     /// What executing the plan reports: [`Error::TensorTooLarge`], [`Error::TooComplex`],
     /// [`Error::TooMany`]; the latter for more than 65,536 passes, too. [`Error::ViewOutOfRange`]
     /// for a view that no memory can hold.
-    pub fn new(plan: &Plan, bounds: &BindingLimits) -> Result<Explanation> {
+    pub fn new(plan: &Plan, limits: &BindingLimits) -> Result<Explanation> {
         let [params, indices, output] = plan.tensor_ends().map(one_part);
         let parts = Parts {
             params: &params,
             indices: &indices,
             output: &output,
         };
-        Explanation::with_parts(plan, parts, bounds)
+        Explanation::with_parts(plan, parts, limits)
     }
 
     /// [`Explanation::new`], with the tensors where `parts` says.
-    fn with_parts(plan: &Plan, parts: Parts<'_>, bounds: &BindingLimits) -> Result<Explanation> {
+    fn with_parts(plan: &Plan, parts: Parts<'_>, limits: &BindingLimits) -> Result<Explanation> {
         let (host_call, host_reason) = plan.host_call_and_reason(u64::MAX);
         let mut explanation = Explanation {
             plan: plan.clone(),
-            limits: *bounds,
-            origins: plan.origins(),
+            limits: *limits,
+            nest_dims: plan.nest_dims(),
             dispatches: Vec::new(),
             segments: 0,
             boxes: 0,
@@ -119,11 +119,11 @@ impl Explanation {
         };
         if !plan.is_empty() {
             check_addressable(plan)?;
-            check_count(plan, bounds)?;
-            let passes = passes(plan, parts, bounds)?;
+            check_count(plan, limits)?;
+            let passes = passes(plan, parts, limits)?;
             explanation.add(&passes)?;
             if plan.counts_bad_indices() {
-                explanation.check_passes = check_passes(plan, parts.indices, bounds)?.len();
+                explanation.check_passes = check_passes(plan, parts.indices, limits)?.len();
             }
         }
         Ok(explanation)
@@ -157,7 +157,7 @@ impl Explanation {
                 (
                     k.kind,
                     k.form,
-                    k.lane_bytes,
+                    k.access_bytes,
                     k.positions,
                     k.workgroups,
                     k.reason,
@@ -169,7 +169,7 @@ impl Explanation {
             Some(found) => found.count += 1,
             None => self.dispatches.push(Dispatches {
                 count: 1,
-                lane_limits: narrowest(&part, pass.starts()),
+                access_limits: narrowest(&part, pass.origins()),
                 kernel,
                 segments: pass.params.len(),
                 box_bytes: part.output_bytes(),
@@ -203,13 +203,16 @@ impl Dispatches {
     }
 
     /// Bytes of what an invocation moves at once: 1, 2, 4, 8 or 16.
-    pub fn lane_bytes(&self) -> usize {
-        self.kernel.lane_bytes
+    pub fn access_bytes(&self) -> usize {
+        self.kernel.access_bytes
     }
 
     /// What keeps that from being wider; nothing, if it is as wide as there is.
-    pub fn lane_limits(&self) -> Vec<String> {
-        self.lane_limits.iter().map(LaneLimit::to_string).collect()
+    pub fn access_limits(&self) -> Vec<String> {
+        self.access_limits
+            .iter()
+            .map(AccessLimit::to_string)
+            .collect()
     }
 
     /// What positions in params count in: `bound`, `segments` or `wide`.
@@ -242,10 +245,10 @@ impl Plan {
     }
 }
 
-/// One buffer, in whole lanes, with the data at its start.
+/// One buffer, in whole accesses, with the data at its start.
 fn one_part(bytes: u64) -> [Part; 1] {
     [Part {
-        start: 0,
+        origin: 0,
         offset: 0,
         bytes: bytes.min(i64::MAX as u64 - 16).next_multiple_of(16),
     }]
@@ -261,13 +264,13 @@ fn check_addressable(plan: &Plan) -> Result<()> {
 }
 
 /// Fails for passes beyond number, before there is a list of them.
-fn check_count(plan: &Plan, bounds: &BindingLimits) -> Result<()> {
+fn check_count(plan: &Plan, limits: &BindingLimits) -> Result<()> {
     let [params, indices, output] = plan.tensor_ends();
-    let pass = bounds.pass_bytes.min(bounds.output_bytes);
-    let boxes = output.div_ceil(pass.max(1)) + indices.div_ceil(bounds.indices_bytes.max(1));
-    let bound = bounds
+    let pass = limits.pass_bytes.min(limits.output_bytes);
+    let boxes = output.div_ceil(pass.max(1)) + indices.div_ceil(limits.indices_bytes.max(1));
+    let bound = limits
         .params_bytes
-        .saturating_mul(bounds.segments.max(1) as u64);
+        .saturating_mul(limits.segments.max(1) as u64);
     let got = boxes.saturating_mul(params.div_ceil(bound.max(1)).max(1));
     if got <= MAX_PASSES {
         return Ok(());

@@ -48,19 +48,19 @@ fn kind(explanation: &Explanation) -> (KernelKind, KindReason) {
 
 #[test]
 fn the_kernel_tells_its_reason() {
-    use KernelKind::{Elements, Packed, Packed4, Rows, Runs, Units};
+    use KernelKind::{Bytes, BytesX4, Elements, ElementsX4, Rows, Subword};
     use KindReason as Why;
     let length = NotFour::OutputLength;
-    assert_eq!(kind(&rows(384, 4, 10)), (Rows, Why::SeveralLanes));
-    assert_eq!(kind(&rows(4, 4, 10)), (Elements, Why::OneVector));
+    assert_eq!(kind(&rows(384, 4, 10)), (Rows, Why::SeveralAccesses));
+    assert_eq!(kind(&rows(4, 4, 10)), (Elements, Why::SixteenBytes));
     let runs = NotFour::RunLength;
-    assert_eq!(kind(&rows(1, 4, 10)), (Elements, Why::OneLane(runs)));
-    assert_eq!(kind(&rows(1, 4, 12)), (Runs, Why::FourNeighbours));
-    assert_eq!(kind(&rows(385, 1, 10)), (Packed, Why::Bytes(length)));
-    assert_eq!(kind(&rows(385, 1, 16)), (Packed4, Why::FourWordsOfBytes));
+    assert_eq!(kind(&rows(1, 4, 10)), (Elements, Why::OneAccess(runs)));
+    assert_eq!(kind(&rows(1, 4, 12)), (ElementsX4, Why::FourNeighbours));
+    assert_eq!(kind(&rows(385, 1, 10)), (Bytes, Why::Bytes(length)));
+    assert_eq!(kind(&rows(385, 1, 16)), (BytesX4, Why::FourWordsOfBytes));
     let short = NotFour::ShortRow;
-    assert_eq!(kind(&rows(15, 1, 16)), (Packed, Why::Bytes(short)));
-    assert_eq!(kind(&rows(3, 1, 16)), (Units, Why::PartsOfWords));
+    assert_eq!(kind(&rows(15, 1, 16)), (Bytes, Why::Bytes(short)));
+    assert_eq!(kind(&rows(3, 1, 16)), (Subword, Why::PartsOfWords));
 }
 
 #[test]
@@ -81,16 +81,16 @@ fn the_form_tells_its_reason() {
 }
 
 #[test]
-fn the_lane_is_as_narrow_as_what_it_divides() {
-    let limits = |row, width| rows(row, width, 10).dispatches[0].lane_limits.clone();
+fn the_access_is_as_narrow_as_what_it_divides() {
+    let limits = |row, width| rows(row, width, 10).dispatches[0].access_limits.clone();
     assert_eq!(limits(384, 4), []);
-    let row = [LaneLimit::Row, LaneLimit::Coordinate(0)];
+    let row = [AccessLimit::Row, AccessLimit::Coordinate(0)];
     assert_eq!(limits(6, 4), row);
     let rules =
         Rules::default().with_out_of_bounds(OutOfBounds::Fill(crate::Fill::from_bytes(&[1; 12])));
     let plan = plan(Op::gather(0), &rules, 12, &[100, 4], &[10]);
     let filled = Explanation::new(&plan, &LARGE).unwrap();
-    assert_eq!(filled.dispatches[0].lane_limits, [LaneLimit::Fill]);
+    assert_eq!(filled.dispatches[0].access_limits, [AccessLimit::Fill]);
 }
 
 #[test]
@@ -114,7 +114,7 @@ fn every_dispatch_is_counted() {
     assert!(explanation.segments > 12, "{}", explanation.segments);
     assert_eq!(explanation.check_passes, 2);
     let reason = explanation.dispatches[0].kernel.reason;
-    assert_eq!(reason.kind, KindReason::OneVector);
+    assert_eq!(reason.kind, KindReason::SixteenBytes);
 }
 
 #[test]

@@ -44,7 +44,7 @@ impl Explanation {
     fn loops(&self, f: &mut Formatter<'_>) -> fmt::Result {
         let geometry = self.plan.geometry();
         let rows = geometry.row_loops().len();
-        for (n, (l, dims)) in self.origins.loops.iter().enumerate() {
+        for (n, (l, dims)) in self.nest_dims.loops.iter().enumerate() {
             let heading = if n == 0 { "loops" } else { "" };
             let merged = if dims.len() > 1 { ", merged" } else { "" };
             let slice = if n >= rows {
@@ -59,11 +59,11 @@ impl Explanation {
             let origin = format!("{}{merged}{slice}", of_dims(dims));
             line(f, heading, &format!("{strides} ({origin})"))?;
         }
-        if self.origins.loops.is_empty() {
+        if self.nest_dims.loops.is_empty() {
             line(f, "loops", "none: the output is one element")?;
         }
-        if !self.origins.dropped.is_empty() {
-            let dropped = of_dims(&self.origins.dropped);
+        if !self.nest_dims.dropped.is_empty() {
+            let dropped = of_dims(&self.nest_dims.dropped);
             line(f, "", &format!("none over {dropped}, of extent 1"))?;
         }
         for (k, c) in geometry.coordinates.iter().enumerate() {
@@ -81,12 +81,12 @@ impl Explanation {
     }
 
     fn passes(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        let bounds = &self.limits;
+        let limits = &self.limits;
         let count: usize = self.dispatches.iter().map(|d| d.count).sum();
         let boxes = match self.boxes {
             1 => "the output in one box".to_owned(),
             n => {
-                let most = size(bounds.pass_bytes.min(bounds.output_bytes));
+                let most = size(limits.pass_bytes.min(limits.output_bytes));
                 format!("the output in {n} boxes of at most {most}")
             }
         };
@@ -95,8 +95,8 @@ impl Explanation {
             1 => "params in one segment".to_owned(),
             n => format!(
                 "params in {n} segments of at most {}, {} in a dispatch",
-                size(bounds.params_bytes),
-                bounds.segments
+                size(limits.params_bytes),
+                limits.segments
             ),
         };
         line(f, "passes", &format!("{count}: {boxes}, {segments}"))?;
@@ -164,10 +164,10 @@ impl Dispatches {
             Positions::Segments => ", in segments",
             Positions::Wide => ", in segments, positions of 64 bits",
         };
-        let lanes = size(kernel.lane_bytes as u64);
+        let accesses = size(kernel.access_bytes as u64);
         [
             format!(
-                "{:<12}{kind}, {form}, lanes of {lanes}{positions}\n",
+                "{:<12}{kind}, {form}, accesses of {accesses}{positions}\n",
                 "  kernel"
             ),
             format!("{:<12}{kind}: {}\n", "", kernel.reason.kind),
@@ -176,20 +176,20 @@ impl Dispatches {
                 "",
                 kernel.reason.form.text(kernel.form)
             ),
-            format!("{:<12}lanes: {}\n", "", self.lanes()),
+            format!("{:<12}accesses: {}\n", "", self.accesses()),
         ]
         .concat()
     }
 
-    fn lanes(&self) -> String {
-        if self.lane_limits.is_empty() {
+    fn accesses(&self) -> String {
+        if self.access_limits.is_empty() {
             return "the widest there are".to_owned();
         }
-        let mut limits = self.lane_limits();
+        let mut limits = self.access_limits();
         limits.dedup();
         let limits = listed(&limits);
         match self.kernel.kind {
-            KernelKind::Packed | KernelKind::Packed4 => {
+            KernelKind::Bytes | KernelKind::BytesX4 => {
                 format!("bytes, as no word divides {limits}")
             }
             _ => format!("no wider one divides {limits}"),

@@ -1,21 +1,21 @@
 //! The kernel that executes a plan on the device, with the numbers it is given: pure, no device.
 //!
-//! A kernel moves **lanes**: the widest unit of 16, 8, 4, 2 or 1 bytes that divides the row, every
+//! A kernel moves **accesses**: the widest unit of 16, 8, 4, 2 or 1 bytes that divides the row, every
 //! stride and every start. `choice` says which kernel.
 
 use std::borrow::Cow;
 
 use crate::error::{Error, Result};
-use crate::plan::block::{GeometryBlock, Scale, Starts, divisor, fill, narrow};
+use crate::plan::block::{GeometryBlock, Origins, Scale, divisor, fill, narrow};
 use crate::plan::choice::{Choice, Form, KernelKind, Positions};
 use crate::plan::reason::Reason;
 use crate::plan::{CheckPass, Loop, Pass, Plan};
 
 /// Invocations of a workgroup, as `WORKGROUP` in `shaders/geometry.wgsl`.
 pub(super) const WORKGROUP: u64 = 256;
-/// Lanes that an invocation of the rows kernel has in flight, as in `shaders/rows.wgsl`.
+/// Accesses that an invocation of the rows kernel has in flight, as in `shaders/rows.wgsl`.
 const IN_FLIGHT: u64 = 4;
-/// Outputs of an invocation, as in `shaders/elements.wgsl` and `shaders/runs.wgsl`.
+/// Outputs of an invocation, as in `shaders/elements.wgsl` and `shaders/elements_x4.wgsl`.
 const PER_INVOCATION: u64 = 4;
 
 /// A kernel with its numbers.
@@ -25,8 +25,8 @@ pub(crate) struct Kernel {
     pub(crate) kind: KernelKind,
     /// How much of the general case it is compiled for.
     pub(crate) form: Form,
-    /// Bytes of a lane: 1, 2, 4, 8 or 16.
-    pub(crate) lane_bytes: usize,
+    /// Bytes of an access: 1, 2, 4, 8 or 16.
+    pub(crate) access_bytes: usize,
     /// Why it is this one.
     pub(crate) reason: Reason,
     /// What positions in params are.
@@ -61,7 +61,7 @@ impl Work {
 
 impl Kernel {
     /// The kernel for a pass over `plan`, which is the part of a plan that the pass makes, on a
-    /// device of at most `max_workgroups` workgroups per dimension; if `counted`, one that can
+    /// device of at most `max_workgroups` workgroups per dimension; if `indirect`, one that can
     /// make fewer rows.
     ///
     /// # Errors
@@ -74,24 +74,24 @@ impl Kernel {
         max_workgroups: u32,
     ) -> Result<Kernel> {
         if pass.is_alone() {
-            let choice = Choice::new(plan, pass.starts(), Positions::Bound, !counted);
-            match Kernel::new(&choice, &choice.scale(plan, pass.starts()), max_workgroups) {
+            let choice = Choice::new(plan, pass.origins(), Positions::Bound, !counted);
+            match Kernel::new(&choice, &choice.scale(plan, pass.origins()), max_workgroups) {
                 // An extent or a stride along which nothing is stepped, as it is broadcast.
                 Err(Error::TooMany { .. }) => {}
                 made => return made,
             }
         }
         let whole = pass.is_whole() && !counted;
-        let choice = Choice::new(plan, pass.starts(), Positions::Segments, whole);
-        let scale = choice.scale(plan, pass.starts());
+        let choice = Choice::new(plan, pass.origins(), Positions::Segments, whole);
+        let scale = choice.scale(plan, pass.origins());
         if choice.form == Form::Single && scale.reaches(pass) {
             match Kernel::in_segments(&choice, &scale, pass, max_workgroups) {
                 Err(Error::TooMany { .. }) => {}
                 made => return made,
             }
         }
-        let choice = Choice::new(plan, pass.starts(), Positions::Wide, false);
-        let scale = choice.scale(plan, pass.starts());
+        let choice = Choice::new(plan, pass.origins(), Positions::Wide, false);
+        let scale = choice.scale(plan, pass.origins());
         Kernel::in_segments(&choice, &scale, pass, max_workgroups)
     }
 
@@ -106,48 +106,48 @@ impl Kernel {
         Ok(kernel)
     }
 
-    /// The kernel that copies: for a non-empty `plan`, tensors that start at `starts` and take one
+    /// The kernel that copies: for a non-empty `plan`, bindings with these `origins`, one for each
     /// binding each, and a device of at most `max_workgroups` workgroups per dimension.
     ///
     /// # Errors
     ///
     /// [`Error::TooComplex`] or [`Error::TooMany`] for what the uniform block or 32-bit
     /// arithmetic cannot hold.
-    pub(crate) fn copy(plan: &Plan, starts: Starts, max_workgroups: u32) -> Result<Kernel> {
-        let choice = Choice::new(plan, starts, Positions::Bound, true);
-        Kernel::new(&choice, &choice.scale(plan, starts), max_workgroups)
+    pub(crate) fn copy(plan: &Plan, origins: Origins, max_workgroups: u32) -> Result<Kernel> {
+        let choice = Choice::new(plan, origins, Positions::Bound, true);
+        Kernel::new(&choice, &choice.scale(plan, origins), max_workgroups)
     }
 
     fn new(choice: &Choice, scale: &Scale<'_>, max_workgroups: u32) -> Result<Kernel> {
-        let (plan, starts) = (scale.plan, scale.starts);
-        let (kind, form, lane_bytes) = (choice.kind, choice.form, choice.lane_bytes);
+        let (plan, origins) = (scale.plan, scale.origins);
+        let (kind, form, access_bytes) = (choice.kind, choice.form, choice.access_bytes);
         let geometry = plan.geometry();
-        let row_length = (geometry.slice() * plan.element_bytes() / lane_bytes) as u64;
-        let row_count = (plan.output_bytes() / lane_bytes) as u64 / row_length;
+        let row_length = (geometry.slice() * plan.element_bytes() / access_bytes) as u64;
+        let row_count = (plan.output_bytes() / access_bytes) as u64 / row_length;
 
         let mut block = scale.block(geometry, &padded(geometry.row_loops(), form))?;
         block.row_count = narrow(plan, "the number of lookups", row_count)?;
-        block.row_length = narrow(plan, "the number of lanes in a row", row_length)?;
-        block.output_offset = (starts.output / lane_bytes as u64) as u32;
+        block.row_length = narrow(plan, "the number of accesses in a row", row_length)?;
+        block.output_offset = (origins.output_offset() / access_bytes as u64) as u32;
         block.row_divisor = divisor(block.row_length);
         let fill_unit = match kind {
-            KernelKind::Rows | KernelKind::Elements | KernelKind::Runs => lane_bytes,
-            KernelKind::Packed | KernelKind::Packed4 | KernelKind::Units => 1,
+            KernelKind::Rows | KernelKind::Elements | KernelKind::ElementsX4 => access_bytes,
+            KernelKind::Bytes | KernelKind::BytesX4 | KernelKind::Subword => 1,
         };
         block.fill_length = fill(plan, fill_unit, &mut block.fill);
-        let row_bytes = row_length * lane_bytes as u64;
+        let row_bytes = row_length * access_bytes as u64;
         // Of rows, or of the bytes of rows: so many fill a workgroup.
         let (per_row, lead, span, chunks) = match kind {
             KernelKind::Rows => {
-                let sharing = Sharing::new(row_length, lane_bytes as u64);
-                block.lanes_log2 = sharing.lanes.ilog2();
+                let sharing = Sharing::new(row_length, access_bytes as u64);
+                block.sharers_log2 = sharing.sharers.ilog2();
                 block.paired = u32::from(sharing.paired);
                 (1, 0, sharing.rows(), sharing.chunks(row_length))
             }
-            KernelKind::Elements | KernelKind::Runs => (1, 0, WORKGROUP * PER_INVOCATION, 1),
-            KernelKind::Packed4 => (row_bytes, 0, 16 * WORKGROUP, 1),
-            KernelKind::Packed | KernelKind::Units => {
-                (row_bytes, starts.output % 4, 4 * WORKGROUP, 1)
+            KernelKind::Elements | KernelKind::ElementsX4 => (1, 0, WORKGROUP * PER_INVOCATION, 1),
+            KernelKind::BytesX4 => (row_bytes, 0, 16 * WORKGROUP, 1),
+            KernelKind::Bytes | KernelKind::Subword => {
+                (row_bytes, origins.output_offset() % 4, 4 * WORKGROUP, 1)
             }
         };
         let work = Work {
@@ -162,7 +162,7 @@ impl Kernel {
         Ok(Kernel {
             kind,
             form,
-            lane_bytes,
+            access_bytes,
             reason: choice.reason,
             positions: choice.positions,
             workgroups: [x, y, z],
@@ -184,10 +184,10 @@ impl Kernel {
     ) -> Result<([u32; 3], Work, GeometryBlock)> {
         let scale = Scale {
             plan,
-            lane_bytes: plan.element_bytes(),
-            starts: Starts {
+            access_bytes: plan.element_bytes(),
+            origins: Origins {
                 params: 0,
-                indices: pass.indices.start.wrapping_neg(),
+                indices: pass.indices.origin,
                 output: 0,
             },
             // Extents may be those of params beyond a binding.
@@ -212,11 +212,11 @@ impl Kernel {
 
 impl Choice {
     /// What restates the geometry of `plan` for this kernel.
-    fn scale<'a>(&self, plan: &'a Plan, starts: Starts) -> Scale<'a> {
+    fn scale<'a>(&self, plan: &'a Plan, origins: Origins) -> Scale<'a> {
         Scale {
             plan,
-            lane_bytes: self.lane_bytes,
-            starts,
+            access_bytes: self.access_bytes,
+            origins,
             positions: self.positions,
         }
     }
@@ -241,33 +241,33 @@ fn padded(loops: &[Loop], form: Form) -> Cow<'_, [Loop]> {
 /// How the invocations of a workgroup of the rows kernel share its rows.
 struct Sharing {
     /// Invocations that share a row: a power of two.
-    lanes: u64,
+    sharers: u64,
     /// Whether an invocation copies of two rows.
     paired: bool,
 }
 
 impl Sharing {
-    /// An invocation has four lanes to copy. Invocations side by side should store at least 32
+    /// An invocation has four accesses to copy. Invocations side by side should store at least 32
     /// bytes side by side, which is the least that GPUs write at once without loss. Short rows of
-    /// which four lanes each would leave fewer are taken two at a time.
-    fn new(row_length: u64, lane_bytes: u64) -> Sharing {
-        let paired = row_length * lane_bytes <= 2 * 32;
+    /// which four accesses each would leave fewer are taken two at a time.
+    fn new(row_length: u64, access_bytes: u64) -> Sharing {
+        let paired = row_length * access_bytes <= 2 * 32;
         let per_row = if paired { IN_FLIGHT / 2 } else { IN_FLIGHT };
-        let lanes = row_length.div_ceil(per_row).next_power_of_two();
+        let sharers = row_length.div_ceil(per_row).next_power_of_two();
         Sharing {
-            lanes: lanes.min(WORKGROUP),
+            sharers: sharers.min(WORKGROUP),
             paired,
         }
     }
 
     /// The rows of a workgroup.
     fn rows(&self) -> u64 {
-        (WORKGROUP / self.lanes) << u32::from(self.paired)
+        (WORKGROUP / self.sharers) << u32::from(self.paired)
     }
 
     /// The workgroups that a row takes.
     fn chunks(&self, row_length: u64) -> u64 {
-        row_length.div_ceil(self.lanes * IN_FLIGHT)
+        row_length.div_ceil(self.sharers * IN_FLIGHT)
     }
 }
 

@@ -12,7 +12,7 @@ fn plan(op: Op, rules: &Rules, width: usize, params: &Layout, indices: &Layout) 
 }
 
 /// All lookups of a plan in one dispatch, for indices whose binding starts at byte `start`.
-fn check(plan: &Plan, start: i64) -> Result<([u32; 3], Work, GeometryBlock)> {
+fn check(plan: &Plan, origin: i64) -> Result<([u32; 3], Work, GeometryBlock)> {
     let pass = CheckPass {
         geometry: plan.lookups().clone(),
         lookups: 0..plan.lookups().elements(),
@@ -20,7 +20,7 @@ fn check(plan: &Plan, start: i64) -> Result<([u32; 3], Work, GeometryBlock)> {
             part: 0,
             offset: 0,
             size: 16,
-            start,
+            origin,
             owned_from: 0,
         },
     };
@@ -28,7 +28,7 @@ fn check(plan: &Plan, start: i64) -> Result<([u32; 3], Work, GeometryBlock)> {
 }
 
 /// The kernel for a gather of 10 rows of `row` elements of `width` bytes.
-fn rows(row: usize, width: usize, starts: Starts) -> Kernel {
+fn rows(row: usize, width: usize, origins: Origins) -> Kernel {
     let params = Layout::contiguous(&[100, row]);
     let plan = plan(
         Op::gather(0),
@@ -37,12 +37,12 @@ fn rows(row: usize, width: usize, starts: Starts) -> Kernel {
         &params,
         &Layout::contiguous(&[10]),
     );
-    Kernel::copy(&plan, starts, 65_535).unwrap()
+    Kernel::copy(&plan, origins, 65_535).unwrap()
 }
 
 #[test]
-fn a_fill_value_narrows_the_lane_only_if_it_does_not_repeat_in_it() {
-    let lane = |width, row| {
+fn a_fill_value_narrows_the_access_only_if_it_does_not_repeat_in_it() {
+    let access = |width, row| {
         let rules = Rules::default()
             .with_out_of_bounds(OutOfBounds::Fill(Fill::from_bytes(&vec![1; width])));
         let params = Layout::contiguous(&[100, row]);
@@ -53,30 +53,30 @@ fn a_fill_value_narrows_the_lane_only_if_it_does_not_repeat_in_it() {
             &params,
             &Layout::contiguous(&[10]),
         );
-        let kernel = Kernel::copy(&plan, Starts::default(), 65_535).unwrap();
-        (kernel.lane_bytes, kernel.block.fill_length)
+        let kernel = Kernel::copy(&plan, Origins::default(), 65_535).unwrap();
+        (kernel.access_bytes, kernel.block.fill_length)
     };
-    assert_eq!(lane(2, 8), (16, 1));
-    assert_eq!(lane(4, 4), (16, 1));
-    assert_eq!(lane(12, 4), (4, 3));
-    assert_eq!(lane(32, 1), (16, 2));
-    assert_eq!(lane(20, 4), (4, 5));
-    assert_eq!(lane(3, 16), (1, 3));
+    assert_eq!(access(2, 8), (16, 1));
+    assert_eq!(access(4, 4), (16, 1));
+    assert_eq!(access(12, 4), (4, 3));
+    assert_eq!(access(32, 1), (16, 2));
+    assert_eq!(access(20, 4), (4, 5));
+    assert_eq!(access(3, 16), (1, 3));
 }
 
 #[test]
 fn long_rows_are_cut_and_short_ones_share_a_workgroup() {
-    let long = rows(1 << 20, 4, Starts::default());
-    assert_eq!(long.workgroups, [10, 1, 256]); // 2^18 lanes, 1024 a workgroup
+    let long = rows(1 << 20, 4, Origins::default());
+    assert_eq!(long.workgroups, [10, 1, 256]); // 2^18 accesses, 1024 a workgroup
     let short = |row| {
-        let kernel = rows(row, 4, Starts::default());
-        (kernel.block.lanes_log2, kernel.block.paired)
+        let kernel = rows(row, 4, Origins::default());
+        (kernel.block.sharers_log2, kernel.block.paired)
     };
-    assert_eq!(short(8), (0, 1)); // 2 lanes of 16 bytes
+    assert_eq!(short(8), (0, 1)); // 2 accesses of 16 bytes
     assert_eq!(short(16), (1, 1)); // 4: two invocations for two rows
     assert_eq!(short(20), (1, 0)); // 5: two invocations for each
     assert_eq!(short(36), (2, 0)); // 9
-    assert_eq!(short(5), (2, 1)); // 5 lanes of 4 bytes
+    assert_eq!(short(5), (2, 1)); // 5 accesses of 4 bytes
     assert_eq!(short(17), (3, 0)); // 17
 }
 
@@ -86,7 +86,7 @@ fn pairs_of_rows_need_half_the_workgroups() {
         let params = Layout::contiguous(&[100, 16]);
         let indices = Layout::contiguous(&[count]);
         let plan = plan(Op::gather(0), &Rules::default(), 4, &params, &indices);
-        let kernel = Kernel::copy(&plan, Starts::default(), 65_535).unwrap();
+        let kernel = Kernel::copy(&plan, Origins::default(), 65_535).unwrap();
         kernel.workgroups
     };
     assert_eq!(groups(256), [1, 1, 1]);
@@ -99,7 +99,7 @@ fn workgroups_fold_at_the_limit() {
         let params = Layout::contiguous(&[10]);
         let indices = Layout::contiguous(&[count]);
         let plan = plan(Op::gather(0), &Rules::default(), 4, &params, &indices);
-        Kernel::copy(&plan, Starts::default(), limit).map(|k| k.workgroups)
+        Kernel::copy(&plan, Origins::default(), limit).map(|k| k.workgroups)
     };
     // 1024 elements a workgroup
     assert_eq!(groups(1024 * 65_535, 65_535), Ok([65_535, 1, 1]));
@@ -121,7 +121,7 @@ fn there_is_a_grid_however_few_workgroups_the_device_has() {
         let params = Layout::contiguous(&[10, row]);
         let indices = Layout::contiguous(&[1]);
         let plan = plan(Op::gather(0), &Rules::default(), 4, &params, &indices);
-        Kernel::copy(&plan, Starts::default(), 0).map(|k| k.workgroups)
+        Kernel::copy(&plan, Origins::default(), 0).map(|k| k.workgroups)
     };
     assert_eq!(groups(1), Ok([1, 1, 1]));
     assert_eq!(groups(1 << 20), Ok([1, 1, 1]));
@@ -133,25 +133,25 @@ fn there_is_a_grid_however_few_workgroups_the_device_has() {
     ignore = "of sizes beyond 32-bit addresses"
 )]
 fn offsets_that_no_buffer_holds_wrap_around() {
-    // Starts and offsets each beyond 64 bits of bytes; the first element is where they meet.
+    // Origins and offsets each beyond 64 bits of bytes; the first element is where they meet.
     let params = Layout::strided(&[9, 4], &[4, 1], usize::MAX / 2).unwrap();
     let indices = Layout::strided(&[3], &[1], usize::MAX - 1).unwrap();
     let plan = plan(Op::gather(0), &Rules::default(), 4, &params, &indices);
-    let starts = Starts {
-        params: 4 + 160, // the offset is a word less than 2^65 bytes
-        indices: 8 + 12, // and this one two
+    let origins = Origins {
+        params: -(4 + 160), // the offset is a word less than 2^65 bytes
+        indices: -(8 + 12), // and this one two
         output: 0,
     };
-    let kernel = Kernel::copy(&plan, starts, 65_535).unwrap();
-    assert_eq!((kernel.lane_bytes, kernel.block.params_offset), (16, 10));
+    let kernel = Kernel::copy(&plan, origins, 65_535).unwrap();
+    assert_eq!((kernel.access_bytes, kernel.block.params_offset), (16, 10));
     assert_eq!(kernel.block.indices_offset, 3);
     for far in [i64::MIN, i64::MAX] {
-        let starts = Starts {
+        let origins = Origins {
             params: far,
             indices: far,
-            output: u64::MAX,
+            output: far,
         };
-        assert!(Kernel::copy(&plan, starts, 65_535).is_ok());
+        assert!(Kernel::copy(&plan, origins, 65_535).is_ok());
         assert!(check(&plan, far).is_ok());
     }
     // Of an empty output, elements may have any width.
@@ -183,7 +183,7 @@ fn counts_beyond_32_bits_are_refused() {
         got: 1 << 31,
         limit: (1 << 31) - 1,
     };
-    let copy = Kernel::copy(&plan, Starts::default(), 65_535);
+    let copy = Kernel::copy(&plan, Origins::default(), 65_535);
     assert_eq!(copy.unwrap_err(), refused);
     assert_eq!(check(&plan, 0).unwrap_err(), refused);
 }
@@ -201,7 +201,7 @@ fn positions_take_64_bits_only_beyond_32() {
         let plan = plan(Op::gather(0), &Rules::default(), 1, &params, &indices);
         let part = |bytes: usize| {
             [Part {
-                start: 0,
+                origin: 0,
                 offset: 0,
                 bytes: bytes.next_multiple_of(16) as u64,
             }]
@@ -211,7 +211,7 @@ fn positions_take_64_bits_only_beyond_32() {
             indices: &part(1 << 20),
             output: &part(1 << 20),
         };
-        let bounds = BindingLimits {
+        let limits = BindingLimits {
             params_bytes: 1 << 30,
             indices_bytes: 1 << 30,
             output_bytes: 1 << 30,
@@ -220,7 +220,7 @@ fn positions_take_64_bits_only_beyond_32() {
             pass_bytes: 1 << 30,
             workgroups: 65_535,
         };
-        let passes = passes(&plan, parts, &bounds).unwrap();
+        let passes = passes(&plan, parts, &limits).unwrap();
         let of = |pass| Kernel::of_pass(&plan.part(pass), pass, false, 65_535).unwrap();
         let kernels: Vec<_> = passes.iter().map(of).collect();
         let [first, rest @ ..] = &kernels[..] else {

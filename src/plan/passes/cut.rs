@@ -13,7 +13,7 @@ pub(super) struct Cutter<'a> {
     pub(super) element_bytes: usize,
     pub(super) index_bytes: usize,
     pub(super) parts: Parts<'a>,
-    pub(super) bounds: &'a BindingLimits,
+    pub(super) limits: &'a BindingLimits,
     /// Whether the nest is over lookups and makes no output.
     pub(super) counts_rows: bool,
 }
@@ -23,7 +23,7 @@ impl Cutter<'_> {
     pub(super) fn with_rows_in_parts(&self, nest: &Geometry) -> Geometry {
         let slice = nest.slice();
         let width = self.element_bytes as i64;
-        let breaks = self.parts.params.iter().skip(1).map(|p| p.start / width);
+        let breaks = self.parts.params.iter().skip(1).map(|p| p.origin / width);
         let offset = nest.params_offset as i64;
         let strides = nest.row_loops().iter().map(|l| l.params_stride);
         let strides = strides.chain(nest.coordinates.iter().map(|c| c.stride));
@@ -102,10 +102,10 @@ impl Cutter<'_> {
     fn with_few_segments(&self, most: usize, nest: impl Fn(usize) -> Geometry) -> usize {
         let segments = |count| self.segments(&nest(count)).len();
         let all = segments(most);
-        if all <= self.bounds.segments {
+        if all <= self.limits.segments {
             return most;
         }
-        let few = greatest(most, |count| segments(count) <= self.bounds.segments);
+        let few = greatest(most, |count| segments(count) <= self.limits.segments);
         match few {
             0 if segments(1) * 2 <= all => 1,
             0 => most,
@@ -117,7 +117,7 @@ impl Cutter<'_> {
     /// of two segments of params, if there are two.
     fn fits(&self, nest: &Geometry, elements: Range<usize>) -> bool {
         let row_bytes = (nest.slice() * self.element_bytes) as u64;
-        if row_bytes > self.bounds.overlap() && self.segments(nest).len() > 1 {
+        if row_bytes > self.limits.overlap() && self.segments(nest).len() > 1 {
             return false;
         }
         // Counts stay below 2^31, so that rounding them up stays below 2^32 on the device.
@@ -126,12 +126,12 @@ impl Cutter<'_> {
         }
         let output = self.counts_rows || {
             let bytes = self.output_bytes(&elements);
-            (bytes.end - bytes.start) as u64 <= self.bounds.pass_bytes.max(1)
+            (bytes.end - bytes.start) as u64 <= self.limits.pass_bytes.max(1)
                 && bind(
                     self.parts.output,
                     bytes,
-                    self.bounds.output_bytes,
-                    self.bounds,
+                    self.limits.output_bytes,
+                    self.limits,
                 )
                 .is_some()
         };
@@ -140,8 +140,8 @@ impl Cutter<'_> {
                 bind(
                     self.parts.indices,
                     reach,
-                    self.bounds.indices_bytes,
-                    self.bounds,
+                    self.limits.indices_bytes,
+                    self.limits,
                 )
                 .is_some()
             })
@@ -154,20 +154,20 @@ impl Cutter<'_> {
             bind(
                 self.parts.indices,
                 reach,
-                self.bounds.indices_bytes,
-                self.bounds,
+                self.limits.indices_bytes,
+                self.limits,
             )
             .is_none()
         }) {
             return Err(self.tuple_too_large(nest));
         }
         let width = self.element_bytes as u64;
-        if width > self.bounds.overlap() && self.segments(nest).len() > 1 {
+        if width > self.limits.overlap() && self.segments(nest).len() > 1 {
             return Err(Error::TensorTooLarge {
                 op: self.op,
                 role: Role::Params,
                 bytes: width,
-                limit: self.bounds.overlap(),
+                limit: self.limits.overlap(),
             });
         }
         let bytes = self.output_bytes(&(element..element + 1));
@@ -175,8 +175,8 @@ impl Cutter<'_> {
             && bind(
                 self.parts.output,
                 bytes,
-                self.bounds.output_bytes,
-                self.bounds,
+                self.limits.output_bytes,
+                self.limits,
             )
             .is_none()
         {
@@ -184,7 +184,7 @@ impl Cutter<'_> {
                 op: self.op,
                 role: Role::Output,
                 bytes: self.element_bytes as u64,
-                limit: self.bounds.output_bytes,
+                limit: self.limits.output_bytes,
             });
         }
         Ok(())
@@ -196,7 +196,7 @@ impl Cutter<'_> {
             op: self.op,
             role: Role::Indices,
             bytes: reach.end.abs_diff(reach.start),
-            limit: self.bounds.indices_bytes,
+            limit: self.limits.indices_bytes,
         }
     }
 
@@ -227,7 +227,7 @@ impl Cutter<'_> {
             self.element_bytes,
         );
         let row_bytes = (nest.slice() * self.element_bytes) as u64;
-        segments(self.parts.params, reach, row_bytes, self.bounds)
+        segments(self.parts.params, reach, row_bytes, self.limits)
     }
 
     /// The passes over one box.
@@ -241,41 +241,41 @@ impl Cutter<'_> {
             bind(
                 self.parts.indices,
                 reach,
-                self.bounds.indices_bytes,
-                self.bounds,
+                self.limits.indices_bytes,
+                self.limits,
             )
         });
         let bytes = self.output_bytes(&elements);
         let output = bind(
             self.parts.output,
             bytes.clone(),
-            self.bounds.output_bytes,
-            self.bounds,
+            self.limits.output_bytes,
+            self.limits,
         );
         let output = output.ok_or(Error::TensorTooLarge {
             op: self.op,
             role: Role::Output,
             bytes: self.element_bytes as u64,
-            limit: self.bounds.output_bytes,
+            limit: self.limits.output_bytes,
         })?;
         let segments = self.segments(&nest);
         let groups: Vec<&[Segment]> = match segments.is_empty() {
             true => vec![&[]],
-            false => segments.chunks(self.bounds.segments.max(1)).collect(),
+            false => segments.chunks(self.limits.segments.max(1)).collect(),
         };
         for (n, group) in groups.iter().enumerate() {
             passes.push(Pass {
                 geometry: nest.clone(),
                 elements: elements.clone(),
                 params: group.to_vec(),
-                base: segments.first().map_or(0, |s| s.start),
-                params_end: segments.last().map_or(0, |s| s.start + s.size as i64),
+                origin: segments.first().map_or(0, |s| s.origin),
+                params_end: segments.last().map_or(0, |s| s.end()),
                 owned_to: groups
                     .get(n + 1)
                     .map_or(i64::MAX, |next| next[0].owned_from),
                 indices,
                 output,
-                output_at: (bytes.start - output.start) as u64,
+                output_offset: (bytes.start - output.origin) as u64,
                 first: n == 0,
             });
         }

@@ -24,7 +24,7 @@ pub(crate) use segment::{Part, Segment};
 use std::ops::Range;
 
 use crate::error::Result;
-use crate::plan::{Geometry, Plan, Starts};
+use crate::plan::{Geometry, Origins, Plan};
 use cut::Cutter;
 use segment::bind;
 
@@ -63,9 +63,9 @@ pub(crate) struct Pass {
     pub(crate) elements: Range<usize>,
     /// What is bound of params; empty, if the box reads nothing of it.
     pub(crate) params: Vec<Segment>,
-    /// The byte of params that positions count from, the same in all passes over the box: where
-    /// the binding of its first segment starts.
-    pub(crate) base: i64,
+    /// The byte of params that positions count from, the same in all passes over the box: the
+    /// origin of its first segment.
+    pub(crate) origin: i64,
     /// The byte of params where the next pass over the same box takes over.
     pub(crate) owned_to: i64,
     /// The byte of params behind all that the passes over the box bind.
@@ -75,7 +75,7 @@ pub(crate) struct Pass {
     /// What is bound of the output.
     pub(crate) output: Segment,
     /// From the start of that binding to the first byte of the box.
-    pub(crate) output_at: u64,
+    pub(crate) output_offset: u64,
     /// Whether this is the first pass over the box: it writes what bad indices leave.
     pub(crate) first: bool,
 }
@@ -91,12 +91,12 @@ impl Pass {
         self.first && self.owned_to == i64::MAX
     }
 
-    /// Where the tensors start in their bindings; params in that of the first segment of the box.
-    pub(crate) fn starts(&self) -> Starts {
-        Starts {
-            params: -self.base,
-            indices: self.indices.map_or(0, |s| -s.start),
-            output: self.output_at,
+    /// Those of the bindings; of params, the first segment of the box.
+    pub(crate) fn origins(&self) -> Origins {
+        Origins {
+            params: self.origin,
+            indices: self.indices.map_or(0, |s| s.origin),
+            output: -(self.output_offset as i64),
         }
     }
 }
@@ -129,13 +129,13 @@ pub(crate) struct Parts<'a> {
 ///
 /// [`Error::TensorTooLarge`](crate::Error::TensorTooLarge) if a single element of the output, or the tuple of indices of one
 /// lookup, is larger than a binding.
-pub(crate) fn passes(plan: &Plan, parts: Parts<'_>, bounds: &BindingLimits) -> Result<Vec<Pass>> {
+pub(crate) fn passes(plan: &Plan, parts: Parts<'_>, limits: &BindingLimits) -> Result<Vec<Pass>> {
     let cutter = Cutter {
         op: plan.op(),
         element_bytes: plan.element_bytes(),
         index_bytes: plan.index_type().bytes(),
         parts,
-        bounds,
+        limits,
         counts_rows: false,
     };
     let mut passes = Vec::new();
@@ -154,7 +154,7 @@ pub(crate) fn passes(plan: &Plan, parts: Parts<'_>, bounds: &BindingLimits) -> R
 pub(crate) fn check_passes(
     plan: &Plan,
     indices: &[Part],
-    bounds: &BindingLimits,
+    limits: &BindingLimits,
 ) -> Result<Vec<CheckPass>> {
     let cutter = Cutter {
         op: plan.op(),
@@ -165,13 +165,13 @@ pub(crate) fn check_passes(
             indices,
             output: &[],
         },
-        bounds,
+        limits,
         counts_rows: true,
     };
     let mut passes = Vec::new();
     cutter.cut(plan.lookups(), &mut |geometry, lookups| {
         let reach = cutter.reach_of_indices(&geometry).unwrap_or_default();
-        let segment = bind(indices, reach, bounds.indices_bytes, bounds);
+        let segment = bind(indices, reach, limits.indices_bytes, limits);
         passes.push(CheckPass {
             indices: segment.ok_or_else(|| cutter.tuple_too_large(&geometry))?,
             geometry,

@@ -7,11 +7,11 @@ use crate::plan::passes::BindingLimits;
 /// A part of a tensor's data that lies in one buffer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Part {
-    /// The byte of the data that the part starts with. Negative, if the buffer has other bytes
-    /// before the data.
-    pub(crate) start: i64,
+    /// The byte of the data that lies at the start of the part. Negative, if the buffer has other
+    /// bytes before the data.
+    pub(crate) origin: i64,
     /// Where that byte lies in the buffer; for all parts of a tensor but the first, a multiple of
-    /// 16, as is the start.
+    /// 16, as is the origin.
     pub(crate) offset: u64,
     /// Bytes of the part.
     pub(crate) bytes: u64,
@@ -26,8 +26,8 @@ pub(crate) struct Segment {
     pub(crate) offset: u64,
     /// Bytes of the binding.
     pub(crate) size: u64,
-    /// The byte of the data at the start of the binding; negative, if that lies before the data.
-    pub(crate) start: i64,
+    /// The byte of the data that lies at the start of the binding; negative, as that of a part.
+    pub(crate) origin: i64,
     /// The byte of the data from which on elements are read from this segment, and not from the
     /// one before.
     pub(crate) owned_from: i64,
@@ -55,10 +55,10 @@ pub(super) fn bind(
     parts: &[Part],
     data: Range<i64>,
     most_bytes: u64,
-    bounds: &BindingLimits,
+    limits: &BindingLimits,
 ) -> Option<Segment> {
     let part = parts.iter().position(|p| p.contains(data.start))?;
-    let segment = parts[part].segment(part, data.clone(), bounds);
+    let segment = parts[part].segment(part, data.clone(), limits);
     (segment.size <= most_bytes && segment.end() >= data.end).then_some(segment)
 }
 
@@ -68,25 +68,25 @@ pub(super) fn segments(
     parts: &[Part],
     data: Range<i64>,
     row_bytes: u64,
-    bounds: &BindingLimits,
+    limits: &BindingLimits,
 ) -> Vec<Segment> {
     let mut segments = Vec::new();
     let mut at = data.start;
     for (n, part) in parts.iter().enumerate() {
         let end = data.end.min(part.end());
         while part.contains(at) && at < end {
-            let all = part.segment(n, at..end, bounds);
-            if all.size <= bounds.params_bytes {
+            let all = part.segment(n, at..end, limits);
+            if all.size <= limits.params_bytes {
                 segments.push(all);
                 at = end;
                 break;
             }
-            let room = bounds.params_bytes;
-            let overlap = row_bytes.min(bounds.overlap());
-            // 16 bytes hold whole lanes; the segment starts less than an alignment before `at`.
+            let room = limits.params_bytes;
+            let overlap = row_bytes.min(limits.overlap());
+            // 16 bytes hold whole accesses; the segment starts less than an alignment before `at`.
             let owned = (all.offset + room - overlap) / 16 * 16;
             segments.push(Segment { size: room, ..all });
-            at = part.start + (owned - part.offset) as i64;
+            at = part.origin + (owned - part.offset) as i64;
         }
     }
     segments
@@ -95,26 +95,26 @@ pub(super) fn segments(
 impl Part {
     /// The byte of the data behind the part.
     pub(crate) fn end(&self) -> i64 {
-        self.start + self.bytes as i64
+        self.origin + self.bytes as i64
     }
 
     fn contains(&self, byte: i64) -> bool {
-        (self.start..self.end()).contains(&byte)
+        (self.origin..self.end()).contains(&byte)
     }
 
     /// The segment of this part, number `n`, that covers `data`: in whole words, from the aligned
-    /// offset below on, and at least a lane.
-    fn segment(&self, n: usize, data: Range<i64>, bounds: &BindingLimits) -> Segment {
-        let place = |byte: i64| self.offset + (byte - self.start) as u64;
+    /// offset below on, and at least an access.
+    fn segment(&self, n: usize, data: Range<i64>, limits: &BindingLimits) -> Segment {
+        let place = |byte: i64| self.offset + (byte - self.origin) as u64;
         let (begin, end) = (place(data.start), place(data.end.min(self.end())));
-        let offset = begin / bounds.alignment * bounds.alignment;
+        let offset = begin / limits.alignment * limits.alignment;
         let size = (end - offset).next_multiple_of(4).max(16);
         let whole = (self.offset + self.bytes - offset) & !3;
         Segment {
             part: n,
             offset,
             size: size.min(whole),
-            start: self.start + (offset as i64 - self.offset as i64),
+            origin: self.origin + (offset as i64 - self.offset as i64),
             owned_from: data.start,
         }
     }
@@ -123,6 +123,6 @@ impl Part {
 impl Segment {
     /// The byte of the data behind the binding.
     pub(super) fn end(&self) -> i64 {
-        self.start + self.size as i64
+        self.origin + self.size as i64
     }
 }

@@ -10,7 +10,7 @@ use crate::shape::{Layout, unravel};
 /// One buffer that holds the data from its byte `offset` on.
 fn whole(offset: u64, bytes: u64) -> Vec<Part> {
     vec![Part {
-        start: -(offset as i64),
+        origin: -(offset as i64),
         offset: 0,
         bytes: offset + bytes,
     }]
@@ -19,7 +19,7 @@ fn whole(offset: u64, bytes: u64) -> Vec<Part> {
 /// Buffers of `each` bytes.
 fn several(bytes: u64, each: u64) -> Vec<Part> {
     let part = |n: u64| Part {
-        start: (n * each) as i64,
+        origin: (n * each) as i64,
         offset: 0,
         bytes: each.min(bytes - n * each),
     };
@@ -44,17 +44,17 @@ fn places(nest: &Geometry, element: usize, choice: usize) -> (Vec<i64>, i64) {
 }
 
 /// Every element is made once, from bytes that are bound.
-fn check(plan: &Plan, parts: Parts<'_>, bounds: &BindingLimits) -> usize {
-    let all = passes(plan, parts, bounds).unwrap();
+fn check(plan: &Plan, parts: Parts<'_>, limits: &BindingLimits) -> usize {
+    let all = passes(plan, parts, limits).unwrap();
     let covers = |s: &Segment, byte: i64, bytes: usize| {
-        s.start <= byte && byte + bytes as i64 <= s.end() && s.size <= bounds.params_bytes
+        s.origin <= byte && byte + bytes as i64 <= s.end() && s.size <= limits.params_bytes
     };
     let (width, index_bytes) = (plan.element_bytes(), plan.index_type().bytes());
     let mut made = 0;
     for (n, pass) in all.iter().enumerate() {
-        assert!(pass.params.len() <= bounds.segments);
+        assert!(pass.params.len() <= limits.segments);
         assert_eq!(pass.elements.len(), pass.geometry.elements());
-        assert!(pass.elements.len() * width <= bounds.pass_bytes as usize);
+        assert!(pass.elements.len() * width <= limits.pass_bytes as usize);
         if !pass.first {
             assert_eq!(pass.elements, all[n - 1].elements);
             continue;
@@ -91,7 +91,7 @@ fn check(plan: &Plan, parts: Parts<'_>, bounds: &BindingLimits) -> usize {
     all.len()
 }
 
-fn bounds(binding_bytes: u64, segments: usize) -> BindingLimits {
+fn limits(binding_bytes: u64, segments: usize) -> BindingLimits {
     BindingLimits {
         params_bytes: binding_bytes,
         indices_bytes: binding_bytes,
@@ -182,20 +182,20 @@ fn every_element_is_made_once_from_bytes_that_are_bound() {
         let indices = bytes(plan.indices_layout(), 8);
         let output = plan.output_bytes() as u64;
         for (binding, segments) in [(512, 2), (1024, 3), (4096, 8), (1 << 30, 6)] {
-            let bounds = bounds(binding, segments);
+            let limits = limits(binding, segments);
             let parts = Parts {
                 params: &whole(336, params),
                 indices: &whole(40, indices),
                 output: &whole(48, output),
             };
-            counts.push(check(plan, parts, &bounds));
+            counts.push(check(plan, parts, &limits));
             let each = 1536; // a multiple of 16 and of every width here
             let parts = Parts {
                 params: &several(params, each),
                 indices: &whole(0, indices),
                 output: &several(output, each),
             };
-            check(plan, parts, &bounds);
+            check(plan, parts, &limits);
         }
     }
     assert!(
@@ -217,11 +217,11 @@ fn an_ordinary_gather_is_one_pass_with_one_segment() {
         indices: &whole(0, 512 * 8),
         output: &whole(0, 512 * 384 * 4),
     };
-    let bounds = BindingLimits {
+    let limits = BindingLimits {
         pass_bytes: 1 << 30,
-        ..bounds(1 << 27, 6)
+        ..limits(1 << 27, 6)
     };
-    let all = passes(&plan, parts, &bounds).unwrap();
+    let all = passes(&plan, parts, &limits).unwrap();
     assert_eq!(all.len(), 1);
     assert_eq!(all[0].params.len(), 1);
     assert_eq!(&all[0].geometry, plan.geometry());
@@ -245,7 +245,7 @@ fn batches_are_cut_so_that_their_params_fit_one_dispatch() {
         indices: &whole(0, 8 * 30 * 8),
         output: &whole(0, 8 * 30 * 4),
     };
-    let all = passes(&plan, parts, &bounds(1024, 2)).unwrap();
+    let all = passes(&plan, parts, &limits(1024, 2)).unwrap();
     assert!(all.iter().all(|p| p.first), "no box takes two passes");
 }
 
@@ -264,7 +264,7 @@ fn a_tuple_beyond_a_binding_is_an_error() {
         bytes: 8008,
         limit: 1024,
     };
-    assert_eq!(passes(&plan, parts, &bounds(1024, 2)), Err(error.clone()));
-    let check = check_passes(&plan, parts.indices, &bounds(1024, 2));
+    assert_eq!(passes(&plan, parts, &limits(1024, 2)), Err(error.clone()));
+    let check = check_passes(&plan, parts.indices, &limits(1024, 2));
     assert_eq!(check, Err(error));
 }

@@ -2,7 +2,7 @@
 
 use anyhow::{Context, Result, bail};
 use bytemuck::{Pod, try_cast_slice};
-use wgpu_gather::gpu::{BoundGather, DeviceTensor, Engine, find_adapter};
+use wgpu_gather::gpu::{GatherBinding, DeviceTensor, Engine, find_adapter};
 use wgpu_gather::{Element, Index, TensorView, wgpu};
 
 use crate::gather::{Gather, Output, Sets};
@@ -45,7 +45,7 @@ fn wait(engine: &Engine) -> Result<()> {
     }
 }
 
-/// `Engine::gather`, and `BoundGather::encode_in_pass`.
+/// `Engine::gather`, and `GatherBinding::encode_in_pass`.
 pub(crate) fn contestants<'a>(
     engine: &Engine,
     task: &'a Task,
@@ -63,7 +63,7 @@ fn load<'a, T: Pod + Element, I: Pod + Index<Wide = I>>(
         .iter()
         .map(|set| upload::<I>(engine, &task.case().indices, set));
     let indices: Vec<DeviceTensor<I>> = indices.collect::<Result<_>>()?;
-    let prepared = pollster::block_on(engine.prepare(&task.scaled.plan))?;
+    let prepared = pollster::block_on(engine.pipeline(&task.scaled.plan))?;
     let output = engine.gather(task.case().op, task.rules(), &params, &indices[0])?;
     let bound = indices
         .iter()
@@ -133,13 +133,13 @@ impl<T: Pod + Element, I: Pod + Index<Wide = I>> Gather for Pooled<'_, T, I> {
 /// One output, bound once, all gathers of a turn in one pass.
 struct Bound<T: Pod + Element> {
     engine: Engine,
-    bound: Vec<BoundGather>,
+    bound: Vec<GatherBinding>,
     output: DeviceTensor<T>,
 }
 
 impl<T: Pod + Element> Gather for Bound<T> {
     fn call(&self) -> String {
-        "BoundGather::encode_in_pass".into()
+        "GatherBinding::encode_in_pass".into()
     }
 
     fn output(&self) -> Output {

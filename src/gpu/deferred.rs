@@ -1,5 +1,5 @@
-//! Errors that come late: a browser answers an error scope only after the call that it watches has
-//! returned. On other targets wgpu answers at once, and nothing is ever late.
+//! Deferred errors: a browser answers an error scope only after the call that it watches has
+//! returned. On other targets wgpu answers at once, and nothing is ever deferred.
 
 #[cfg(target_arch = "wasm32")]
 use std::{
@@ -17,23 +17,23 @@ use crate::gpu::scope::scoped;
 
 /// What the device has not said yet about calls that have returned, the earliest first.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Late {
+pub(super) struct DeferredErrors {
     #[cfg(target_arch = "wasm32")]
-    answers: Rc<RefCell<Answers>>,
+    answers: Rc<RefCell<Pending>>,
     /// Whether scopes are open.
     #[cfg(target_arch = "wasm32")]
     watching: Rc<Cell<bool>>,
 }
 
-/// Answers taken from [`Late`]: who takes them must await them.
+/// Pending taken from [`DeferredErrors`]: who takes them must await them.
 #[derive(Default)]
 #[cfg_attr(not(target_arch = "wasm32"), derive(Debug))]
-pub(super) struct Answers {
+pub(super) struct Pending {
     #[cfg(target_arch = "wasm32")]
     all: Vec<Pin<Box<dyn Future<Output = Result<()>>>>>,
 }
 
-impl Late {
+impl DeferredErrors {
     /// Runs `work` in error scopes. What the device says too late for this call is kept.
     #[cfg_attr(
         target_arch = "wasm32",
@@ -54,7 +54,7 @@ impl Late {
         Ok(self.watch(device, what, work))
     }
 
-    /// Runs `work`, which calls [`Late::scoped`] often. In a browser all of it has the same scopes,
+    /// Runs `work`, which calls [`DeferredErrors::scoped`] often. In a browser all of it has the same scopes,
     /// as each costs a message to another process and one back.
     pub(super) fn together<T>(
         &self,
@@ -88,15 +88,15 @@ impl Late {
 
     /// The answers that are still to come. Between two awaits one call alone runs, so what it
     /// takes before it awaits is about its own work.
-    pub(super) fn take(&self) -> Answers {
+    pub(super) fn take(&self) -> Pending {
         #[cfg(target_arch = "wasm32")]
         return self.answers.take();
         #[cfg(not(target_arch = "wasm32"))]
-        Answers {}
+        Pending {}
     }
 }
 
-impl Answers {
+impl Pending {
     /// Waits for all; the first error of them.
     #[cfg(target_arch = "wasm32")]
     pub(super) async fn settle(self) -> Result<()> {
@@ -107,7 +107,7 @@ impl Answers {
         first
     }
 
-    /// Nothing is late.
+    /// Nothing is deferred.
     #[cfg(not(target_arch = "wasm32"))]
     #[expect(clippy::unused_async, reason = "a browser waits here")]
     pub(super) async fn settle(self) -> Result<()> {
@@ -116,7 +116,7 @@ impl Answers {
 }
 
 #[cfg(target_arch = "wasm32")]
-impl fmt::Debug for Answers {
+impl fmt::Debug for Pending {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} answers to come", self.all.len())
     }

@@ -1,4 +1,4 @@
-//! Outputs in pieces: the same bytes as the reference's, whatever the size of a piece.
+//! Outputs in chunks: the same bytes as the reference's, whatever the size of a chunk.
 
 use wgpu_gather::gpu::{Engine, Options, WhenFull};
 use wgpu_gather::verify::{Call, Report, builtin, call_from, compare};
@@ -6,7 +6,7 @@ use wgpu_gather::{Error, Executor, IndexType, Layout, Op, Rules};
 
 use crate::common::{assert_all_passed, block_on, engines, executors};
 
-/// All pieces of the output of `call`, of which there are none if it fails.
+/// All chunks of the output of `call`, of which there are none if it fails.
 fn gathered(
     call: &Call,
     executor: &Executor,
@@ -15,21 +15,21 @@ fn gathered(
 ) -> Result<Vec<u8>, Error> {
     let (params, indices) = (call.params()?, call.indices()?);
     let mut got = Vec::new();
-    let piece = |piece: &[u8]| {
+    let chunk = |chunk: &[u8]| {
         assert!(
-            (1..=most.max(1)).contains(&piece.len()),
+            (1..=most.max(1)).contains(&chunk.len()),
             "{} bytes",
-            piece.len()
+            chunk.len()
         );
-        got.extend_from_slice(piece);
+        got.extend_from_slice(chunk);
         Ok(())
     };
     let (op, rules) = (call.op, &call.rules);
     let made: Result<(), Error> = match blocking {
-        true => executor.run_pieces_blocking(op, rules, &params, &indices, most, piece),
-        false => block_on(executor.run_pieces(op, rules, &params, &indices, most, piece)),
+        true => executor.run_chunks_blocking(op, rules, &params, &indices, most, chunk),
+        false => block_on(executor.run_chunks(op, rules, &params, &indices, most, chunk)),
     };
-    assert!(made.is_ok() || got.is_empty(), "a piece of a bad call");
+    assert!(made.is_ok() || got.is_empty(), "a chunk of a bad call");
     made.map(|()| got)
 }
 
@@ -52,7 +52,7 @@ fn check(calls: &[Call], executor: &Executor, most: usize) {
         let got = gathered(call, executor, most, n % 2 == 0);
         report.add(|| format!("{call:?}"), compare(call, got));
     }
-    let what = format!("pieces of {most} bytes on {}", executor.describe());
+    let what = format!("chunks of {most} bytes on {}", executor.describe());
     assert_all_passed(&what, &report);
 }
 
@@ -61,7 +61,7 @@ fn output_bytes(call: &Call) -> usize {
 }
 
 #[test]
-fn pieces_of_any_size_make_the_output() {
+fn chunks_of_any_size_make_the_output() {
     let all = calls(1);
     for executor in [Executor::Reference, Executor::Cpu] {
         for most in [0, 1, 3, 7, 64, 1000, usize::MAX] {
@@ -71,7 +71,7 @@ fn pieces_of_any_size_make_the_output() {
 }
 
 #[test]
-fn pieces_come_from_the_device() {
+fn chunks_come_from_the_device() {
     let all = calls(11);
     let small: Vec<Call> = all
         .iter()
@@ -129,12 +129,12 @@ fn check_streamed(rows: usize) {
 }
 
 #[test]
-fn pieces_of_streamed_outputs_are_right() {
+fn chunks_of_streamed_outputs_are_right() {
     check_streamed(64);
 }
 
 #[test]
-fn pieces_of_streamed_params_are_right() {
+fn chunks_of_streamed_params_are_right() {
     check_streamed(1024);
 }
 
@@ -173,21 +173,21 @@ fn an_error_of_the_taker_ends_the_call_and_harms_nothing() {
     all.push(Executor::Reference);
     for executor in all {
         let mut taken = 0;
-        let full = |piece: &[u8]| {
-            taken += piece.len();
+        let full = |chunk: &[u8]| {
+            taken += chunk.len();
             match taken > 2500 {
                 true => Err(Failed::Full(taken)),
                 false => Ok(()),
             }
         };
         let ended =
-            executor.run_pieces_blocking(call.op, &call.rules, &params, &indices, 1024, full);
+            executor.run_chunks_blocking(call.op, &call.rules, &params, &indices, 1024, full);
         assert!(matches!(ended, Err(Failed::Full(3072))), "{ended:?}");
         check(std::slice::from_ref(&call), &executor, 100_000);
 
         let other = Op::gather(7);
         let refused =
-            executor.run_pieces_blocking(other, &call.rules, &params, &indices, 1, |_| {
+            executor.run_chunks_blocking(other, &call.rules, &params, &indices, 1, |_| {
                 Err(Failed::Full(0))
             });
         assert!(

@@ -2,13 +2,13 @@
 //!
 //! ```no_run
 //! # async fn run(adapter: wgpu_gather::wgpu::Adapter) -> Result<(), Box<dyn std::error::Error>> {
-//! use wgpu_gather::gpu::{Engine, needs};
+//! use wgpu_gather::gpu::{Engine, requirements};
 //! use wgpu_gather::wgpu;
 //!
 //! let (device, queue) = adapter
 //!     .request_device(&wgpu::DeviceDescriptor {
-//!         required_features: needs::usable_features(&adapter), // and your own
-//!         required_limits: needs::usable_limits(&adapter),
+//!         required_features: requirements::usable_features(&adapter), // and your own
+//!         required_limits: requirements::usable_limits(&adapter),
 //!         ..Default::default()
 //!     })
 //!     .await?;

@@ -24,7 +24,7 @@ fn main(
 
 // The place so many steps of the innermost loop on.
 fn advance(at: Place, steps: u32) -> Place {
-    var moved = at;
-    step(geometry.loops[LOOPS - 1u], steps, &moved);
-    return moved;
+    var next = at;
+    step(geometry.loops[LOOPS - 1u], steps, &next);
+    return next;
 }

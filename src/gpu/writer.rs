@@ -6,11 +6,11 @@ use std::ops::Range;
 
 use crate::error::{Error, Result};
 use crate::gpu::context::Context;
-use crate::gpu::storage::Located;
-use crate::gpu::wait::Drive;
+use crate::gpu::storage::Placement;
+use crate::gpu::wait::PollMode;
 
 /// Takes an output, part by part and in order.
-pub(super) trait Sink {
+pub(super) trait Writer {
     /// Why it may end the call.
     type Error: From<Error>;
 
@@ -18,37 +18,37 @@ pub(super) trait Sink {
     async fn take(
         &mut self,
         context: &Context,
-        made: Located<'_>,
+        made: Placement<'_>,
         bytes: Range<usize>,
-        drive: Drive,
+        poll_mode: PollMode,
     ) -> Result<(), Self::Error>;
 }
 
 /// Host memory for all of the output.
 pub(super) struct Whole<'a>(pub(super) &'a mut [u8]);
 
-impl Sink for Whole<'_> {
+impl Writer for Whole<'_> {
     type Error = Error;
 
     async fn take(
         &mut self,
         context: &Context,
-        made: Located<'_>,
+        made: Placement<'_>,
         bytes: Range<usize>,
-        drive: Drive,
+        poll_mode: PollMode,
     ) -> Result<()> {
         let output = &mut self.0[bytes];
-        context.read(made, output, drive, &mut |_, _| ()).await
+        context.read(made, output, poll_mode, &mut |_, _| ()).await
     }
 }
 
-/// Calls `piece` with as many bytes at a time as the buffer has, or fewer.
-pub(super) struct Pieces<F> {
+/// Calls `chunk` with as many bytes at a time as the buffer has, or fewer.
+pub(super) struct Chunks<F> {
     pub(super) buffer: Vec<u8>,
-    pub(super) piece: F,
+    pub(super) chunk: F,
 }
 
-impl<E, F> Sink for Pieces<F>
+impl<E, F> Writer for Chunks<F>
 where
     E: From<Error>,
     F: FnMut(&[u8]) -> Result<(), E>,
@@ -58,16 +58,18 @@ where
     async fn take(
         &mut self,
         context: &Context,
-        made: Located<'_>,
+        made: Placement<'_>,
         bytes: Range<usize>,
-        drive: Drive,
+        poll_mode: PollMode,
     ) -> Result<(), E> {
         for start in (0..bytes.len()).step_by(self.buffer.len().max(1)) {
             let len = self.buffer.len().min(bytes.len() - start);
-            let here = made.clone().moved(-(start as i64));
+            let here = made.clone().from_byte(start as i64);
             let output = &mut self.buffer[..len];
-            context.read(here, output, drive, &mut |_, _| ()).await?;
-            (self.piece)(output)?;
+            context
+                .read(here, output, poll_mode, &mut |_, _| ())
+                .await?;
+            (self.chunk)(output)?;
         }
         Ok(())
     }

@@ -7,10 +7,10 @@ use bytemuck::{Pod, Zeroable};
 use crate::plan::block::GeometryBlock;
 use crate::plan::kernel::Work;
 
-/// The uniform block of `shaders/limit.wgsl`, field for field.
+/// The uniform block of `shaders/indirect_args.wgsl`, field for field.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Pod, Zeroable)]
-pub(crate) struct LimitBlock {
+pub(crate) struct IndirectArgsBlock {
     entries_before: u32,
     entries_through: u32,
     rows_per_entry: u32,
@@ -29,7 +29,7 @@ pub(crate) struct LimitBlock {
 
 /// A dispatch and where it lies among the rows of its plan.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Limited<'a> {
+pub(crate) struct IndirectDispatch<'a> {
     /// What it does.
     pub(crate) work: &'a Work,
     /// Its workgroups, without a count.
@@ -40,22 +40,26 @@ pub(crate) struct Limited<'a> {
     pub(crate) rows_per_entry: u64,
 }
 
-impl LimitBlock {
+impl IndirectArgsBlock {
     /// For a dispatch on a device of at most `max_workgroups` workgroups per dimension, and a
     /// count that is word number `count_word` of its binding.
-    pub(crate) fn new(limited: &Limited<'_>, max_workgroups: u32, count_word: u32) -> Self {
-        let &Limited {
+    pub(crate) fn new(
+        indirect: &IndirectDispatch<'_>,
+        max_workgroups: u32,
+        count_word: u32,
+    ) -> Self {
+        let &IndirectDispatch {
             work,
             workgroups,
             first_row,
             rows_per_entry,
-        } = limited;
+        } = indirect;
         let end = first_row + u64::from(work.rows);
         let before = first_row / rows_per_entry;
         let word = |offset: usize| (offset / 4) as u32;
         // What is cut to 32 bits wraps only where an entry has more rows than the pass. Then the
         // pass lies within two entries, and the difference that counts is right again.
-        LimitBlock {
+        IndirectArgsBlock {
             entries_before: u32::try_from(before).unwrap_or(u32::MAX),
             entries_through: (end.div_ceil(rows_per_entry) - before) as u32,
             rows_per_entry: rows_per_entry as u32,
@@ -78,8 +82,8 @@ impl LimitBlock {
 mod tests {
     use super::*;
 
-    /// `shaders/limit.wgsl`, in 32 bits as there.
-    fn rows(l: &LimitBlock, count: u32) -> u32 {
+    /// `shaders/indirect_args.wgsl`, in 32 bits as there.
+    fn rows(l: &IndirectArgsBlock, count: u32) -> u32 {
         let entries = count.max(l.entries_before) - l.entries_before;
         match entries {
             n if n >= l.entries_through => l.row_count,
@@ -108,13 +112,13 @@ mod tests {
                 lead: 0,
                 span: 256,
             };
-            let limited = Limited {
+            let indirect = IndirectDispatch {
                 work: &work,
                 workgroups: [1, 1, 1],
                 first_row,
                 rows_per_entry,
             };
-            let block = LimitBlock::new(&limited, 65_535, 0);
+            let block = IndirectArgsBlock::new(&indirect, 65_535, 0);
             let near = (first_row / rows_per_entry) as u32;
             let counts = (0..12).chain(near.saturating_sub(3)..near + 40);
             for count in counts.chain([u32::MAX]) {

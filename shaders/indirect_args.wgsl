@@ -2,7 +2,7 @@
 // uniform block of a kernel, and how many workgroups that takes into the arguments of its indirect
 // dispatch.
 
-struct Limit {
+struct IndirectArgs {
     entries_before: u32,  // entries of indices whose rows lie before this pass
     entries_through: u32, // as many entries, counted from those, need every row of the pass
     rows_per_entry: u32,
@@ -18,28 +18,28 @@ struct Limit {
     count_word: u32,      // where the count is in its binding
 }
 
-@group(0) @binding(0) var<uniform> limit: Limit;
+@group(0) @binding(0) var<uniform> args: IndirectArgs;
 @group(0) @binding(1) var<storage, read> count: array<u32>;
 @group(0) @binding(2) var<storage, read_write> block: array<u32>;
 @group(0) @binding(3) var<storage, read_write> arguments: array<u32>;
 
 @compute @workgroup_size(1)
 fn main() {
-    let entries = max(count[limit.count_word], limit.entries_before) - limit.entries_before;
+    let entries = max(count[args.count_word], args.entries_before) - args.entries_before;
     var rows = 0u;
-    if (entries >= limit.entries_through) {
-        rows = limit.row_count;
+    if (entries >= args.entries_through) {
+        rows = args.row_count;
     } else if (entries > 0u) { // fewer rows than the pass has, so nothing wraps in the end
-        rows = entries * limit.rows_per_entry - limit.rows_before;
+        rows = entries * args.rows_per_entry - args.rows_before;
     }
     var groups = 0u;
     if (rows > 0u) {
-        groups = (rows * limit.scale + limit.lead + limit.span - 1u) / limit.span;
+        groups = (rows * args.scale + args.lead + args.span - 1u) / args.span;
     }
-    let x = min(groups, limit.max_workgroups);
-    block[limit.row_count_word] = rows;
-    block[limit.grid_x_word] = x;
+    let x = min(groups, args.max_workgroups);
+    block[args.row_count_word] = rows;
+    block[args.grid_x_word] = x;
     arguments[0] = x;
     arguments[1] = (groups + max(x, 1u) - 1u) / max(x, 1u);
-    arguments[2] = limit.chunks;
+    arguments[2] = args.chunks;
 }

@@ -7,11 +7,11 @@ use std::sync::Arc;
 use crate::element::Element;
 use crate::error::{Error, Result, Role};
 use crate::gpu::context::Context;
-use crate::gpu::counted;
+use crate::gpu::indirect;
 use crate::gpu::launch::Dispatch;
 use crate::gpu::recorder::{Placed, Recorder};
 use crate::gpu::status::Status;
-use crate::gpu::storage::Located;
+use crate::gpu::storage::Placement;
 use crate::gpu::tensor::DeviceTensor;
 use crate::index::Index;
 use crate::plan::Plan;
@@ -22,7 +22,7 @@ use crate::shape::Layout;
 /// Recording submits nothing and rewrites nothing that an earlier recording uses, so several
 /// gathers in one encoder do not disturb each other, and one may read what another wrote.
 #[derive(Debug, Clone)]
-pub struct Prepared {
+pub struct GatherPipeline {
     context: Arc<Context>,
     recorder: Arc<Recorder>,
 }
@@ -31,7 +31,7 @@ pub struct Prepared {
 ///
 /// Recording it costs what its dispatch costs. It keeps the buffers alive.
 #[derive(Debug, Clone)]
-pub struct BoundGather {
+pub struct GatherBinding {
     dispatches: Vec<Dispatch>,
     status: Option<Status>,
 }
@@ -59,7 +59,7 @@ pub struct Buffers<'a> {
 
 impl<'a> Buffers<'a> {
     /// The buffers of tensors that have the layouts of the plan. The output is written from its
-    /// first element on. (For tensors beyond `max_buffer_size`: [`Prepared::bind_tensors`].)
+    /// first element on. (For tensors beyond `max_buffer_size`: [`GatherPipeline::bind_tensors`].)
     pub fn of<T: Element, I: Index>(
         params: &'a DeviceTensor<T>,
         indices: &'a DeviceTensor<I>,
@@ -76,9 +76,9 @@ impl<'a> Buffers<'a> {
     }
 }
 
-impl Prepared {
+impl GatherPipeline {
     pub(super) fn new(context: &Arc<Context>, plan: Plan) -> Result<Self> {
-        Ok(Prepared {
+        Ok(GatherPipeline {
             context: Arc::clone(context),
             recorder: Arc::new(Recorder::new(context, plan)?),
         })
@@ -111,33 +111,33 @@ impl Prepared {
     /// [`Error::TooComplex`] and [`Error::TooMany`] say what the device cannot hold;
     /// [`Error::CountPlace`] and [`Error::CountElsewhere`] refuse a count;
     /// [`Error::Gpu`] has wgpu's own words, for example for a buffer of another device.
-    pub fn bind(&self, buffers: &Buffers<'_>) -> Result<BoundGather> {
+    pub fn bind(&self, buffers: &Buffers<'_>) -> Result<GatherBinding> {
         let placed = self.place(buffers)?;
-        Ok(BoundGather {
+        Ok(GatherBinding {
             dispatches: self.recorder.dispatches(&self.context, &placed)?,
             status: buffers.status.cloned(),
         })
     }
 
-    /// [`Prepared::bind`] for tensors, which may lie in several buffers. Their layouts are those of
+    /// [`GatherPipeline::bind`] for tensors, which may lie in several buffers. Their layouts are those of
     /// the plan; the output is written from its first element on.
     ///
     /// # Errors
     ///
-    /// As [`Prepared::bind`].
+    /// As [`GatherPipeline::bind`].
     pub fn bind_tensors<T: Element, I: Index>(
         &self,
         params: &DeviceTensor<T>,
         indices: &DeviceTensor<I>,
         output: &DeviceTensor<T>,
         status: Option<&Status>,
-    ) -> Result<BoundGather> {
+    ) -> Result<GatherBinding> {
         let placed = Placed {
             params: params.as_ref().shared(),
             indices: indices.as_ref().shared(),
             output: {
                 let skipped = output.layout().offset() * size_of::<T>();
-                output.as_ref().shared().moved(-(skipped as i64))
+                output.as_ref().shared().from_byte(skipped as i64)
             },
             status,
             count: None,
@@ -155,27 +155,27 @@ impl Prepared {
             .storage()
             .check_owner(&self.context, Role::Output)?;
         placed.check_apart(self.plan())?;
-        Ok(BoundGather {
+        Ok(GatherBinding {
             dispatches: self.recorder.dispatches(&self.context, &placed)?,
             status: status.cloned(),
         })
     }
 
-    /// Records the gather into `encoder`: [`Prepared::bind`] and [`BoundGather::encode`].
+    /// Records the gather into `encoder`: [`GatherPipeline::bind`] and [`GatherBinding::encode`].
     ///
     /// # Errors
     ///
-    /// As [`Prepared::bind`].
+    /// As [`GatherPipeline::bind`].
     pub fn encode(&self, encoder: &mut wgpu::CommandEncoder, buffers: &Buffers<'_>) -> Result<()> {
         self.bind(buffers)?.encode(encoder);
         Ok(())
     }
 
-    /// Records the gather into `pass`: [`Prepared::bind`] and [`BoundGather::encode_in_pass`].
+    /// Records the gather into `pass`: [`GatherPipeline::bind`] and [`GatherBinding::encode_in_pass`].
     ///
     /// # Errors
     ///
-    /// As [`Prepared::bind`].
+    /// As [`GatherPipeline::bind`].
     pub fn encode_in_pass(
         &self,
         pass: &mut wgpu::ComputePass<'_>,
@@ -213,7 +213,7 @@ impl Prepared {
                 });
             }
         }
-        let [params, indices, output] = tensors.map(|(_, slice, _)| Located::at(slice));
+        let [params, indices, output] = tensors.map(|(_, slice, _)| Placement::of(slice));
         let placed = Placed {
             params,
             indices,
@@ -222,7 +222,7 @@ impl Prepared {
             count: buffers.count,
         };
         if let Some(count) = buffers.count {
-            counted::check(op, count)?;
+            indirect::check(op, count)?;
             self.plan().elements_per_entry()?;
         }
         placed.check_apart(self.plan())?;
@@ -269,7 +269,7 @@ impl Prepared {
     }
 }
 
-impl BoundGather {
+impl GatherBinding {
     /// Records the gather into `encoder`, in a compute pass of its own. A status is cleared
     /// first.
     ///

@@ -1,4 +1,4 @@
-// As packed.wgsl, for rows of at least 16 bytes and outputs that are whole vectors of 16 bytes: an
+// As bytes.wgsl, for rows of at least 16 bytes and outputs that are whole vectors of 16 bytes: an
 // invocation owns four words, which hold bytes of at most two rows. The row number is taken apart
 // and the indices resolved once for all four, five loads fill them, one store writes them.
 

@@ -4,7 +4,7 @@ alias Out = u32;
 
 // Only the first and the last word are read, and words with rows of another pass: no other
 // invocation of this pass writes to them.
-fn store_bytes(at: u32, word: u32, mask: u32) {
+fn store_masked(at: u32, word: u32, mask: u32) {
     if (mask == 0xffffffffu) {
         output[at] = word;
     } else {

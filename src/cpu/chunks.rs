@@ -6,15 +6,15 @@ use crate::call::PlannedCall;
 use crate::element::zeroed_bits;
 use crate::error::{Error, Result, Role};
 
-/// Executes a call, and calls `piece` with the bytes of the output from
+/// Executes a call, and calls `chunk` with the bytes of the output from
 /// byte `from` on: in order, at most `most_bytes` (which is not 0) at a time.
 ///
 /// A bad index that is to be reported is found before the first call.
-pub(crate) fn pieces<E: From<Error>>(
+pub(crate) fn chunks<E: From<Error>>(
     PlannedCall { call, plan }: &PlannedCall<'_>,
     from: usize,
     most_bytes: usize,
-    piece: &mut impl FnMut(&[u8]) -> Result<(), E>,
+    chunk: &mut impl FnMut(&[u8]) -> Result<(), E>,
 ) -> Result<(), E> {
     if plan.is_empty() {
         return Ok(());
@@ -25,7 +25,7 @@ pub(crate) fn pieces<E: From<Error>>(
     let width = plan.element_bytes();
     let most_elements = (most_bytes.min(plan.output_bytes()) / width).max(1);
     let mut buffer = zeroed_bits::<u8>(Role::Output, most_elements * width)?;
-    plan.pieces(most_elements, &mut |part, elements| {
+    plan.chunks(most_elements, &mut |part, elements| {
         let (start, end) = (elements.start * width, elements.end * width);
         if end <= from {
             return Ok(());
@@ -33,7 +33,7 @@ pub(crate) fn pieces<E: From<Error>>(
         let made = &mut buffer[..end - start];
         parallel::execute(&part, call.params, call.indices, made)?;
         let wanted = &made[from.saturating_sub(start)..];
-        wanted.chunks(most_bytes).try_for_each(&mut *piece)
+        wanted.chunks(most_bytes).try_for_each(&mut *chunk)
     })
 }
 
@@ -53,8 +53,8 @@ mod tests {
         let indices = Indices::new(indices, IndexType::U32, Layout::contiguous(&[3]))?;
         let call = GatherCall::new(Op::gather(0), rules, &params, &indices).planned()?;
         let mut got = Vec::new();
-        let made = pieces(&call, from, most, &mut |piece| {
-            got.push(piece.to_vec());
+        let made = chunks(&call, from, most, &mut |chunk| {
+            got.push(chunk.to_vec());
             Ok(())
         });
         match made {

@@ -1,10 +1,10 @@
 //! Which dims of the tensors the loops of a plan come from.
 
-use crate::plan::geometry::{Loop, LoopDims, Origin};
+use crate::plan::geometry::{DimsOfLoop, Loop, LoopDims};
 
 /// The loops of a plan, each with where it comes from.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Origins {
+pub struct NestDims {
     /// The loops as the plan has them, outermost first, each with the dims that became it: more
     /// than one, where loops were merged.
     pub loops: Vec<(Loop, Vec<LoopDims>)>,
@@ -12,15 +12,15 @@ pub struct Origins {
     pub dropped: Vec<LoopDims>,
 }
 
-impl Origins {
-    /// The origins of `loops`.
-    pub(super) fn new(loops: &[Loop], origins: &[Origin]) -> Origins {
+impl NestDims {
+    /// The dims of `loops`.
+    pub(super) fn new(loops: &[Loop], nest_dims: &[DimsOfLoop]) -> NestDims {
         let of = |n: Option<usize>| {
-            let these = origins.iter().filter(|o| o.becomes == n);
+            let these = nest_dims.iter().filter(|o| o.becomes == n);
             these.map(|o| o.dims).collect()
         };
         let loops = loops.iter().enumerate();
-        Origins {
+        NestDims {
             loops: loops.map(|(n, &l)| (l, of(Some(n)))).collect(),
             dropped: of(None),
         }
@@ -32,10 +32,10 @@ mod tests {
     use super::*;
     use crate::{IndexType, Layout, Op, Plan, Rules};
 
-    fn origins(op: Op, params: &[usize], indices: &[usize]) -> Origins {
+    fn nest_dims(op: Op, params: &[usize], indices: &[usize]) -> NestDims {
         let (params, indices) = (Layout::contiguous(params), Layout::contiguous(indices));
         let plan = Plan::new(op, &Rules::default(), 4, &params, IndexType::I32, &indices);
-        plan.unwrap().origins()
+        plan.unwrap().nest_dims()
     }
 
     #[test]
@@ -52,20 +52,20 @@ mod tests {
             (Op::gather(0), &[4], &[]),
         ];
         for (op, params, indices) in calls {
-            let origins = origins(op, params, indices);
+            let nest_dims = nest_dims(op, params, indices);
             let extent = |d: &LoopDims| match (d.indices, d.params) {
                 (Some(d), _) => indices[d],
                 (None, Some(d)) => params[d],
                 (None, None) => panic!("{op:?}: a loop from nowhere"),
             };
-            for (l, dims) in &origins.loops {
+            for (l, dims) in &nest_dims.loops {
                 let steps: usize = dims.iter().map(extent).product();
                 assert_eq!(steps, l.extent, "{op:?}");
             }
-            assert!(origins.dropped.iter().all(|d| extent(d) == 1), "{op:?}");
-            let dims = origins.loops.iter().flat_map(|(_, dims)| dims);
+            assert!(nest_dims.dropped.iter().all(|d| extent(d) == 1), "{op:?}");
+            let dims = nest_dims.loops.iter().flat_map(|(_, dims)| dims);
             let output = op.output_shape(params, indices, &Rules::default()).unwrap();
-            let count = dims.chain(&origins.dropped).count();
+            let count = dims.chain(&nest_dims.dropped).count();
             assert_eq!(count, output.len(), "{op:?}");
         }
     }
@@ -77,8 +77,8 @@ mod tests {
             axis: Some(2),
             batch_dims: 1,
         };
-        let origins = origins(op, &[2, 1, 6, 7, 8], &[2, 5, 4]);
-        let dims: Vec<_> = origins.loops.into_iter().map(|(_, dims)| dims).collect();
+        let nest_dims = nest_dims(op, &[2, 1, 6, 7, 8], &[2, 5, 4]);
+        let dims: Vec<_> = nest_dims.loops.into_iter().map(|(_, dims)| dims).collect();
         assert_eq!(
             dims,
             [
@@ -87,6 +87,6 @@ mod tests {
                 vec![of(Some(3), None), of(Some(4), None)],
             ]
         );
-        assert_eq!(origins.dropped, [of(Some(1), None)]);
+        assert_eq!(nest_dims.dropped, [of(Some(1), None)]);
     }
 }

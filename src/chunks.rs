@@ -8,15 +8,15 @@ use crate::element::zeroed_bits;
 use crate::error::{Error, Role};
 use crate::executor::Executor;
 #[cfg(feature = "gpu")]
-use crate::gpu::{Drive, Engine, WhenFull};
+use crate::gpu::{Engine, PollMode, WhenFull};
 use crate::op::Op;
 use crate::rules::Rules;
 use crate::tensor::{Indices, Params};
 
 impl Executor {
-    /// Gathers bytes, and calls `piece` with the elements, row-major: in order, as many bytes at a
+    /// Gathers bytes, and calls `chunk` with the elements, row-major: in order, as many bytes at a
     /// time as suits the executor, from 1 to `most_bytes` (0 is taken for 1). The first error that
-    /// `piece` returns ends the call.
+    /// `chunk` returns ends the call.
     ///
     /// For outputs that are larger than memory, or that go somewhere else at once:
     ///
@@ -36,31 +36,31 @@ impl Executor {
     /// let (params, indices) = (Params::try_from(&table.view())?, Indices::try_from(&ids.view())?);
     ///
     /// let mut file = Vec::new();
-    /// Executor::Cpu.run_pieces_blocking(
+    /// Executor::Cpu.run_chunks_blocking(
     ///     Op::gather(0), &Rules::default(), &params, &indices, 1 << 20,
-    ///     |piece| file.write_all(piece).map_err(Failed::Write),
+    ///     |chunk| file.write_all(chunk).map_err(Failed::Write),
     /// ).unwrap();
     /// assert_eq!(file, [5, 6, 1, 2]);
     /// # Ok::<(), wgpu_gather::Error>(())
     /// ```
     ///
-    /// The CPU path makes piece after piece in one buffer. The GPU path makes the output in the
-    /// device's memory, whole or box by box (see [`Plan::host_call`](crate::Plan::host_call)), and downloads it piece by
-    /// piece. The reference has it whole in memory. A bad index under
-    /// [`OutOfBounds::Error`](crate::OutOfBounds::Error) is reported before the first piece.
+    /// The CPU path makes chunk after chunk in one buffer. The GPU path makes the output in the
+    /// device's memory, whole or box by box (see [`Plan::host_call`](crate::Plan::host_call)), and downloads it chunk by
+    /// chunk. The reference has it whole in memory. A bad index under
+    /// [`OutOfBounds::Error`](crate::OutOfBounds::Error) is reported before the first chunk.
     ///
     /// # Errors
     ///
-    /// What `piece` returns; as [`Executor::run_bytes`], and
-    /// [`Error::HostOutOfMemory`] for a piece.
-    pub async fn run_pieces<E: From<Error>>(
+    /// What `chunk` returns; as [`Executor::run_bytes`], and
+    /// [`Error::HostOutOfMemory`] for a chunk.
+    pub async fn run_chunks<E: From<Error>>(
         &self,
         op: Op,
         rules: &Rules,
         params: &Params<'_>,
         indices: &Indices<'_>,
         most_bytes: usize,
-        mut piece: impl FnMut(&[u8]) -> Result<(), E>,
+        mut chunk: impl FnMut(&[u8]) -> Result<(), E>,
     ) -> Result<(), E> {
         let planned = GatherCall::new(op, rules, params, indices).planned()?;
         let most_bytes = most_bytes.max(1);
@@ -68,23 +68,23 @@ impl Executor {
             Executor::Reference => {
                 let mut output = zeroed_bits::<u8>(Role::Output, planned.plan.output_bytes())?;
                 cpu::reference::gather(planned.call, &mut output)?;
-                output.chunks(most_bytes).try_for_each(piece)
+                output.chunks(most_bytes).try_for_each(chunk)
             }
-            Executor::Cpu => cpu::pieces(&planned, 0, most_bytes, &mut piece),
+            Executor::Cpu => cpu::chunks(&planned, 0, most_bytes, &mut chunk),
             #[cfg(feature = "gpu")]
             Executor::Gpu(engine) => {
-                on_the_gpu(engine, &planned, most_bytes, &mut piece, Drive::Aside).await
+                on_the_gpu(engine, &planned, most_bytes, &mut chunk, PollMode::Aside).await
             }
         }
     }
 
-    /// [`Executor::run_pieces`], blocking this thread.
+    /// [`Executor::run_chunks`], blocking this thread.
     ///
     /// # Errors
     ///
-    /// As [`Executor::run_pieces`].
+    /// As [`Executor::run_chunks`].
     #[cfg(not(target_arch = "wasm32"))]
-    pub fn run_pieces_blocking<E: From<Error>>(
+    pub fn run_chunks_blocking<E: From<Error>>(
         &self,
         op: Op,
         rules: &Rules,
@@ -95,17 +95,17 @@ impl Executor {
             not(feature = "gpu"),
             allow(unused_mut, reason = "the GPU path lends it")
         )]
-        mut piece: impl FnMut(&[u8]) -> Result<(), E>,
+        mut chunk: impl FnMut(&[u8]) -> Result<(), E>,
     ) -> Result<(), E> {
         // This thread drives the device, instead of waiting for one that does.
         #[cfg(feature = "gpu")]
         if let Executor::Gpu(engine) = self {
             let planned = GatherCall::new(op, rules, params, indices).planned()?;
-            let (most_bytes, drive) = (most_bytes.max(1), Drive::Here);
-            let made = on_the_gpu(engine, &planned, most_bytes, &mut piece, drive);
+            let (most_bytes, poll_mode) = (most_bytes.max(1), PollMode::Here);
+            let made = on_the_gpu(engine, &planned, most_bytes, &mut chunk, poll_mode);
             return pollster::block_on(made);
         }
-        pollster::block_on(self.run_pieces(op, rules, params, indices, most_bytes, piece))
+        pollster::block_on(self.run_chunks(op, rules, params, indices, most_bytes, chunk))
     }
 }
 
@@ -115,7 +115,7 @@ enum Stopped<E> {
     /// The gather failed.
     Gather(Error),
     /// The caller's function returned an error.
-    Piece(E),
+    Chunk(E),
 }
 
 #[cfg(feature = "gpu")]
@@ -132,25 +132,32 @@ async fn on_the_gpu<E: From<Error>>(
     engine: &Engine,
     planned: &PlannedCall<'_>,
     most_bytes: usize,
-    piece: &mut impl FnMut(&[u8]) -> Result<(), E>,
-    drive: Drive,
+    chunk: &mut impl FnMut(&[u8]) -> Result<(), E>,
+    poll_mode: PollMode,
 ) -> Result<(), E> {
     let mut taken = 0;
     let counted = |bytes: &[u8]| {
         taken += bytes.len();
-        piece(bytes).map_err(Stopped::Piece)
+        chunk(bytes).map_err(Stopped::Chunk)
     };
     let PlannedCall { call, plan } = planned;
     let made = engine
-        .execute_pieces(plan, call.params, call.indices, most_bytes, counted, drive)
+        .execute_chunks(
+            plan,
+            call.params,
+            call.indices,
+            most_bytes,
+            counted,
+            poll_mode,
+        )
         .await;
     match made {
         Ok(()) => Ok(()),
-        Err(Stopped::Piece(error)) => Err(error),
+        Err(Stopped::Chunk(error)) => Err(error),
         Err(Stopped::Gather(Error::GpuOutOfMemory { .. }))
             if engine.when_full() == WhenFull::UseCpu =>
         {
-            cpu::pieces(planned, taken, most_bytes, piece)
+            cpu::chunks(planned, taken, most_bytes, chunk)
         }
         Err(Stopped::Gather(error)) => Err(error.into()),
     }

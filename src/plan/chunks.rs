@@ -1,4 +1,4 @@
-//! Pieces: the output in consecutive boxes of bounded size, one plan each.
+//! Chunks: the output in consecutive boxes of bounded size, one plan each.
 //!
 //! Unlike `passes`, which asks what a device can bind, this asks for a size
 //! only, and makes no list: an output of terabytes has more boxes than fit memory.
@@ -10,7 +10,7 @@ use crate::plan::{Geometry, Plan};
 impl Plan {
     /// Calls `emit` with plans that make the output part by part, and which elements each makes:
     /// consecutive ones, at most `most_elements` (which is not 0).
-    pub(crate) fn pieces<E>(
+    pub(crate) fn chunks<E>(
         &self,
         most_elements: usize,
         emit: &mut impl FnMut(Plan, Range<usize>) -> Result<(), E>,
@@ -60,21 +60,21 @@ mod tests {
         Plan::new(op, &rules, 2, &params, IndexType::I32, &indices).unwrap()
     }
 
-    /// The pieces' elements and slices.
-    fn pieces(plan: &Plan, most: usize) -> Vec<(Range<usize>, usize)> {
-        let mut pieces = Vec::new();
-        let made: Result<(), ()> = plan.pieces(most, &mut |part, elements| {
+    /// The chunks' elements and slices.
+    fn chunks(plan: &Plan, most: usize) -> Vec<(Range<usize>, usize)> {
+        let mut chunks = Vec::new();
+        let made: Result<(), ()> = plan.chunks(most, &mut |part, elements| {
             assert_eq!(part.output_bytes(), elements.len() * 2);
             assert_eq!(part.geometry().elements(), elements.len());
-            pieces.push((elements, part.geometry().slice()));
+            chunks.push((elements, part.geometry().slice()));
             Ok(())
         });
         made.unwrap();
-        pieces
+        chunks
     }
 
     #[test]
-    fn pieces_follow_each_other_and_none_is_too_large() {
+    fn chunks_follow_each_other_and_none_is_too_large() {
         let plans = [
             plan(Op::gather(1), &[3, 50, 7], &[5, 4]),
             plan(Op::gather_nd(), &[9, 8, 7], &[6, 2]),
@@ -85,11 +85,11 @@ mod tests {
             let all = plan.output_bytes() / 2;
             for most in 1..=all + 1 {
                 let mut made = 0;
-                for (elements, _) in pieces(plan, most) {
+                for (elements, _) in chunks(plan, most) {
                     assert!(elements.start == made && elements.len() <= most);
                     made = elements.end;
                 }
-                assert_eq!(made, all, "pieces of {most}");
+                assert_eq!(made, all, "chunks of {most}");
             }
         }
     }
@@ -98,16 +98,16 @@ mod tests {
     fn rows_stay_whole_where_they_fit() {
         let rows = plan(Op::gather(0), &[100, 8], &[5]);
         let whole = [(0..16, 8), (16..32, 8), (32..40, 8)];
-        assert_eq!(pieces(&rows, 23), whole);
-        assert_eq!(pieces(&rows, 5)[..3], [(0..5, 5), (5..8, 3), (8..13, 5)]);
-        assert_eq!(pieces(&plan(Op::gather(0), &[0, 8], &[0]), 5), []);
+        assert_eq!(chunks(&rows, 23), whole);
+        assert_eq!(chunks(&rows, 5)[..3], [(0..5, 5), (5..8, 3), (8..13, 5)]);
+        assert_eq!(chunks(&plan(Op::gather(0), &[0, 8], &[0]), 5), []);
     }
 
     #[test]
     fn an_error_ends_the_cutting() {
         let rows = plan(Op::gather(0), &[100, 8], &[5]);
         let mut calls = 0;
-        let made = rows.pieces(8, &mut |_, elements| {
+        let made = rows.chunks(8, &mut |_, elements| {
             calls += 1;
             if elements.start < 16 {
                 Ok(())

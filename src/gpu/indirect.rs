@@ -1,4 +1,4 @@
-//! Dispatches whose size a count on the device decides: `shaders/limit.wgsl` runs before each, and
+//! Dispatches whose size a count on the device decides: `shaders/indirect_args.wgsl` runs before each, and
 //! writes its number of rows and workgroups.
 //!
 //! Used by `recorder`; knows no plan.
@@ -7,8 +7,8 @@ use crate::error::{Error, OpKind, Result};
 use crate::gpu::context::Context;
 use crate::gpu::launch::{Dispatch, Grid, Launch, uniform};
 use crate::gpu::pipeline::{ARGUMENTS, BLOCK, COUNT};
-use crate::gpu::shader::{Specialisation, Stage};
-use crate::plan::{GeometryBlock, LimitBlock, Limited};
+use crate::gpu::shader::{PipelineKey, Stage};
+use crate::plan::{GeometryBlock, IndirectArgsBlock, IndirectDispatch};
 
 /// Refuses a count that a shader cannot read.
 pub(super) fn check(op: OpKind, count: wgpu::BufferSlice<'_>) -> Result<()> {
@@ -24,23 +24,23 @@ pub(super) fn check(op: OpKind, count: wgpu::BufferSlice<'_>) -> Result<()> {
 /// The dispatch that fits another to a count, and that other's launch.
 pub(super) fn launch(
     context: &Context,
-    specialisation: Specialisation,
+    key: PipelineKey,
     block: &GeometryBlock,
-    limited: &Limited<'_>,
+    indirect: &IndirectDispatch<'_>,
     count: wgpu::BufferSlice<'_>,
 ) -> Result<(Dispatch, Launch)> {
-    let (bounds, offset) = (&context.bounds, count.offset());
+    let (limits, offset) = (&context.binding_limits, count.offset());
     let usage = wgpu::BufferUsages::STORAGE;
     let arguments = usage | wgpu::BufferUsages::INDIRECT;
     let arguments = context.create_buffer("arguments", 12, arguments)?;
     let block = uniform(context, block, usage)?;
-    let grid = Grid::Counted(arguments.clone());
-    let launch = Launch::new(context, specialisation, block.clone(), grid)?;
-    let from = offset / bounds.alignment * bounds.alignment;
-    let limit = LimitBlock::new(limited, bounds.workgroups, ((offset - from) / 4) as u32);
+    let grid = Grid::Indirect(arguments.clone());
+    let launch = Launch::new(context, key, block.clone(), grid)?;
+    let from = offset / limits.alignment * limits.alignment;
+    let limit = IndirectArgsBlock::new(indirect, limits.workgroups, ((offset - from) / 4) as u32);
     let limit = uniform(context, &limit, wgpu::BufferUsages::empty())?;
     let grid = Grid::Fixed([1, 1, 1]);
-    let limit = Launch::new(context, Specialisation::limit(), limit, grid)?;
+    let limit = Launch::new(context, PipelineKey::limit(), limit, grid)?;
     let count = wgpu::BindingResource::Buffer(wgpu::BufferBinding {
         buffer: count.buffer(),
         offset: from,
@@ -54,11 +54,11 @@ pub(super) fn launch(
     Ok((limit.bind(context, &bindings)?, launch))
 }
 
-impl Specialisation {
+impl PipelineKey {
     /// The one that fits others to a count.
     fn limit() -> Self {
-        Specialisation {
-            stage: Stage::Limit,
+        PipelineKey {
+            stage: Stage::IndirectArgs,
             index_words: 1,
             segments: 0,
         }

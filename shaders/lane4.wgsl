@@ -1,5 +1,0 @@
-alias Lane = vec4<u32>;
-
-fn fill_lane(n: u32) -> Lane {
-    return geometry.fill[n];
-}
