@@ -168,7 +168,7 @@ impl Layout {
 
     #[cfg(feature = "gpu")]
     /// The layout in data that starts `first` elements later: at or before what it reaches.
-    pub(crate) fn from_position(&self, first: usize) -> Self {
+    pub(crate) fn with_origin(&self, first: usize) -> Self {
         Layout {
             offset: self.offset - first,
             ..self.clone()

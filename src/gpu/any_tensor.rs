@@ -210,8 +210,8 @@ impl AnyDeviceTensor {
     pub(super) fn reached(&self) -> (Layout, Placement<'_>) {
         let first = self.layout.reached().map_or(0, |(first, _)| first);
         let first_byte = (first * self.element_bytes) as i64;
-        let placement = self.storage.placement().from_byte(first_byte);
-        (self.layout.from_position(first), placement)
+        let placement = self.storage.placement().with_origin(first_byte);
+        (self.layout.with_origin(first), placement)
     }
 
     pub(super) fn statuses(&self) -> &[Status] {

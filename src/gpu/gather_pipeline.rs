@@ -137,7 +137,7 @@ impl GatherPipeline {
             indices: indices.as_ref().shared(),
             output: {
                 let skipped = output.layout().offset() * size_of::<T>();
-                output.as_ref().shared().from_byte(skipped as i64)
+                output.as_ref().shared().with_origin(skipped as i64)
             },
             status,
             count: None,

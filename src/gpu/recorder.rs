@@ -77,7 +77,7 @@ impl Recorder {
             let mut stages = Vec::new();
             match Kernel::copy(&plan, Origins::default(), context.binding_limits.workgroups) {
                 Ok(kernel) => {
-                    stages.push(PipelineKey::of(&plan, &kernel, 1, &context.binding_limits))
+                    stages.push(PipelineKey::of(&plan, &kernel, 1, &context.binding_limits));
                 }
                 // It takes several passes, which depend on where the tensors lie.
                 Err(Error::TooMany { .. }) => {}

@@ -10,7 +10,7 @@ use crate::gpu::context::Context;
 use crate::gpu::poller::Transfer;
 use crate::gpu::scope::one_line;
 use crate::gpu::staging::{Direction, RING, chunk_bytes};
-use crate::gpu::wait::{PollMode, Callback};
+use crate::gpu::wait::{Callback, PollMode};
 
 /// The chunks of one transfer, the oldest first, each with what it is for.
 pub(super) struct Ring<'c, D> {

@@ -197,7 +197,7 @@ impl<'a> Placement<'a> {
     }
 
     /// The data from its byte `byte` on, which then is byte 0. Negative: what lies before it, too.
-    pub(super) fn from_byte(mut self, byte: i64) -> Self {
+    pub(super) fn with_origin(mut self, byte: i64) -> Self {
         self.parts.iter_mut().for_each(|p| p.origin -= byte);
         self
     }

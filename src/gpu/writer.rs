@@ -64,7 +64,7 @@ where
     ) -> Result<(), E> {
         for start in (0..bytes.len()).step_by(self.buffer.len().max(1)) {
             let len = self.buffer.len().min(bytes.len() - start);
-            let here = made.clone().from_byte(start as i64);
+            let here = made.clone().with_origin(start as i64);
             let output = &mut self.buffer[..len];
             context
                 .read(here, output, poll_mode, &mut |_, _| ())

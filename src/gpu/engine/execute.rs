@@ -135,8 +135,8 @@ impl Engine {
             false => None,
         };
         let placed = Placed {
-            params: params.placement().from_byte(-(host.params_at as i64)),
-            indices: indices.placement().from_byte(-(host.indices_at as i64)),
+            params: params.placement().with_origin(-(host.params_at as i64)),
+            indices: indices.placement().with_origin(-(host.indices_at as i64)),
             output: output.placement(),
             status: status.as_ref(),
             count: None,

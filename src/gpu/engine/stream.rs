@@ -76,7 +76,7 @@ impl Engine {
                 let made = windows
                     .output
                     .placement()
-                    .from_byte(pass.output_offset as i64);
+                    .with_origin(pass.output_offset as i64);
                 writer.take(context, made, bytes, poll_mode).await?;
             }
         }

@@ -334,6 +334,6 @@ fn row_elements(layout: &Layout) -> usize {
 pub(super) fn reached(layout: &Layout, unit: usize) -> (Layout, Range<usize>) {
     match layout.reached() {
         None => (layout.clone(), 0..0),
-        Some((first, last)) => (layout.from_position(first), first * unit..(last + 1) * unit),
+        Some((first, last)) => (layout.with_origin(first), first * unit..(last + 1) * unit),
     }
 }
