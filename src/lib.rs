@@ -135,8 +135,8 @@
 //! a call between host tensors may be bounded in the memory it takes on the device
 //! (`gpu::Options::max_memory_bytes`). Beyond these limits a call is a typed error:
 //!
-//! - At most [32 loops](plan::MAX_LOOPS) and [32 coordinates](plan::MAX_COORDINATES), and a fill
-//!   value of at most [256 bytes](plan::MAX_FILL_BYTES) ([`Error::TooComplex`]). Loops are counted
+//! - At most [32 loops](Plan::MAX_LOOPS) and [32 coordinates](Plan::MAX_COORDINATES), and a fill
+//!   value of at most [256 bytes](Plan::MAX_FILL_BYTES) ([`Error::TooComplex`]). Loops are counted
 //!   after neighbouring ones are merged; contiguous tensors of any rank need four or fewer, unless
 //!   in `gather_elements` indices are smaller than params off the axis.
 //! - One element of params, and the index tuple of one lookup (from its first index to its last,
@@ -241,7 +241,7 @@ pub use index::{Index, IndexType};
 pub use op::Op;
 pub use plan::{BindingLimits, Explanation, Plan};
 pub use rules::{ElementsShapes, Fill, Negative, OutOfBounds, Rules};
-pub use shape::{Layout, checked_elements};
+pub use shape::Layout;
 pub use tensor::{Indices, Params, Tensor, TensorView};
 
 /// The examples of the README.

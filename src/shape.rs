@@ -2,19 +2,9 @@
 
 use crate::error::{Error, Result, Role};
 
-/// The number of elements of `dims`, or `None` if it does not fit `usize`.
-///
-/// A zero anywhere makes the product zero, however large the other dims are.
-pub fn checked_elements(dims: &[usize]) -> Option<usize> {
-    if dims.contains(&0) {
-        return Some(0);
-    }
-    dims.iter().try_fold(1usize, |n, &d| n.checked_mul(d))
-}
-
 /// The number of elements of a tensor whose bytes must be addressable (at most `isize::MAX`).
 pub(crate) fn elements(role: Role, dims: &[usize], element_bytes: usize) -> Result<usize> {
-    checked_elements(dims)
+    Layout::checked_elements(dims)
         .filter(|n| {
             n.checked_mul(element_bytes)
                 .is_some_and(|bytes| isize::try_from(bytes).is_ok())
@@ -80,6 +70,16 @@ pub struct Layout {
 }
 
 impl Layout {
+    /// The number of elements of `dims`, or `None` if it does not fit `usize`.
+    ///
+    /// A zero anywhere makes the product zero, however large the other dims are.
+    pub fn checked_elements(dims: &[usize]) -> Option<usize> {
+        if dims.contains(&0) {
+            return Some(0);
+        }
+        dims.iter().try_fold(1usize, |n, &d| n.checked_mul(d))
+    }
+
     /// Row-major, without gaps, from the first element on.
     pub fn contiguous(shape: &[usize]) -> Self {
         Layout {
@@ -220,9 +220,9 @@ mod tests {
 
     #[test]
     fn products_are_checked_and_zero_wins() {
-        assert_eq!(checked_elements(&[]), Some(1));
-        assert_eq!(checked_elements(&[usize::MAX, 2, 0]), Some(0));
-        assert_eq!(checked_elements(&[usize::MAX, 2]), None);
+        assert_eq!(Layout::checked_elements(&[]), Some(1));
+        assert_eq!(Layout::checked_elements(&[usize::MAX, 2, 0]), Some(0));
+        assert_eq!(Layout::checked_elements(&[usize::MAX, 2]), None);
         let quarter = 1 << (usize::BITS - 2);
         assert!(elements(Role::Params, &[quarter], 1).is_ok());
         assert!(elements(Role::Params, &[quarter], 4).is_err());

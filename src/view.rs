@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use crate::error::{Error, Result};
-use crate::shape::{Layout, checked_elements};
+use crate::shape::Layout;
 
 impl Layout {
     /// The same elements in the same order, in another shape.
@@ -21,8 +21,8 @@ impl Layout {
     /// # Ok::<(), wgpu_gather::Error>(())
     /// ```
     pub fn reshape(&self, shape: &[usize]) -> Result<Layout> {
-        let got = checked_elements(shape);
-        if got.is_none() || got != checked_elements(self.shape()) {
+        let got = Layout::checked_elements(shape);
+        if got.is_none() || got != Layout::checked_elements(self.shape()) {
             return Err(Error::ReshapeElements {
                 from: self.shape().to_vec(),
                 to: shape.to_vec(),

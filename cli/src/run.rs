@@ -7,7 +7,7 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail};
 use serde_json::{Value, json};
 use wgpu_gather::{
-    DType, Error, GatherCall, Index, IndexType, Indices, Op, Params, Role, Rules, checked_elements,
+    DType, Error, GatherCall, Index, IndexType, Indices, Layout, Op, Params, Role, Rules,
 };
 
 use crate::answer::Answer;
@@ -145,9 +145,9 @@ fn widened<I: Index + bytemuck::AnyBitPattern>(bytes: &[u8]) -> (IndexType, Cow<
 /// header has them all.
 fn output_bytes(shape: &[usize], dtype: DType) -> Result<usize> {
     let dims: Vec<usize> = shape.iter().map(|&dim| dim.max(1)).collect();
-    let most = checked_elements(&dims).and_then(|n| n.checked_mul(dtype.bytes()));
+    let most = Layout::checked_elements(&dims).and_then(|n| n.checked_mul(dtype.bytes()));
     let fits = most.is_some_and(|bytes| isize::try_from(bytes).is_ok());
-    let elements = checked_elements(shape).filter(|_| fits);
+    let elements = Layout::checked_elements(shape).filter(|_| fits);
     let elements = elements.ok_or_else(|| Error::SizeOverflow {
         role: Role::Output,
         shape: shape.to_vec(),

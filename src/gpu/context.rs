@@ -55,7 +55,7 @@ impl Context {
     ) -> Result<Context> {
         let limits = device.limits();
         requirements::check(&limits)?;
-        let binding_limits = binding_limits(&limits, settings.max_pass_bytes);
+        let binding_limits = BindingLimits::new(&limits, settings.max_pass_bytes);
         let deferred = DeferredErrors::default();
         let pipelines = scoped(&device, "the bind group layouts", || {
             let (cache, fault) = (settings.pipeline_cache, settings.fault);
@@ -185,19 +185,20 @@ impl Context {
     }
 }
 
-/// What one dispatch can bind and run on a device with these limits, if it makes at most so many
-/// bytes of output.
-pub fn binding_limits(limits: &wgpu::Limits, pass_bytes: u64) -> BindingLimits {
-    let buffers = limits.max_storage_buffers_per_shader_stage as usize;
-    let binding = binding_limit(limits);
-    BindingLimits {
-        params_bytes: binding,
-        indices_bytes: binding,
-        output_bytes: binding,
-        segments: buffers.saturating_sub(2).clamp(1, MAX_SEGMENTS),
-        alignment: u64::from(limits.min_storage_buffer_offset_alignment).max(16),
-        pass_bytes: pass_bytes.max(16),
-        workgroups: limits.max_compute_workgroups_per_dimension,
+impl BindingLimits {
+    /// Those of a device with these limits, if a dispatch makes at most `pass_bytes` of output.
+    pub fn new(limits: &wgpu::Limits, pass_bytes: u64) -> BindingLimits {
+        let buffers = limits.max_storage_buffers_per_shader_stage as usize;
+        let binding = binding_limit(limits);
+        BindingLimits {
+            params_bytes: binding,
+            indices_bytes: binding,
+            output_bytes: binding,
+            segments: buffers.saturating_sub(2).clamp(1, MAX_SEGMENTS),
+            alignment: u64::from(limits.min_storage_buffer_offset_alignment).max(16),
+            pass_bytes: pass_bytes.max(16),
+            workgroups: limits.max_compute_workgroups_per_dimension,
+        }
     }
 }
 

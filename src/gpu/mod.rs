@@ -42,7 +42,6 @@ mod writer;
 pub use adapter::{AdapterSummary, adapters};
 pub use any_tensor::AnyDeviceTensor;
 pub use batch::Batch;
-pub use context::binding_limits;
 pub(crate) use engine::select::first_usable_gpu;
 pub use engine::select::{ProbedAdapter, find_adapter, probe_adapters};
 pub use engine::{Engine, Options, WhenFull};

@@ -6,12 +6,9 @@ use crate::error::{Error, Result};
 use crate::plan::{Coordinate, Geometry, Loop, Pass, Plan, Positions};
 use crate::rules::{Negative, OutOfBounds};
 
-/// How many loops the uniform block carries.
-pub const MAX_LOOPS: usize = 32;
-/// How many coordinates the uniform block carries: the greatest index depth on the device.
-pub const MAX_COORDINATES: usize = 32;
-/// How many bytes of fill value the uniform block carries.
-pub const MAX_FILL_BYTES: usize = 256;
+const MAX_LOOPS: usize = Plan::MAX_LOOPS;
+const MAX_COORDINATES: usize = Plan::MAX_COORDINATES;
+const MAX_FILL_BYTES: usize = Plan::MAX_FILL_BYTES;
 /// The most segments of params that one dispatch binds.
 pub(crate) const MAX_SEGMENTS: usize = 8;
 

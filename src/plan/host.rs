@@ -8,27 +8,23 @@ pub enum HostCall {
     /// The tensors are whole in the device's memory.
     Whole,
     /// Params go through the device's memory segment by segment, and the output comes back box by
-    /// box.
-    Streamed(StreamSizes),
+    /// box, with so much of each there at a time.
+    Streamed {
+        /// Bytes of params.
+        params_bytes: u64,
+        /// Bytes of indices.
+        indices_bytes: u64,
+        /// Bytes of output.
+        output_bytes: u64,
+    },
     /// The CPU path collects the elements, as few of params are needed: to send all of it to the
     /// device would move more bytes.
     Collected,
 }
 
-/// The sizes of what is in the device's memory at a time.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct StreamSizes {
-    /// Bytes of params.
-    pub params_bytes: u64,
-    /// Bytes of indices.
-    pub indices_bytes: u64,
-    /// Bytes of output.
-    pub output_bytes: u64,
-}
-
 /// Why a gather is made that way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum HostReason {
+pub(crate) enum HostReason {
     /// The tensors fit.
     Fits,
     /// They do not, and too little memory may be taken to stream anything through.
@@ -63,12 +59,12 @@ impl Plan {
         if output < params / 2 {
             return (HostCall::Collected, HostReason::LittleGathered);
         }
-        let sizes = StreamSizes {
+        let streamed = HostCall::Streamed {
             params_bytes: max_bytes / 5,
             indices_bytes: max_bytes / 5,
             output_bytes: max_bytes / 5 * 2,
         };
-        (HostCall::Streamed(sizes), HostReason::MuchGathered)
+        (streamed, HostReason::MuchGathered)
     }
 
     /// The bytes of the device's memory that a host call takes for whole tensors.
@@ -112,10 +108,13 @@ mod tests {
         assert_eq!(call(1024, 1024, (9 << 20) + 6144), HostCall::Whole);
         assert!(matches!(
             call(1024, 1024, (9 << 20) + 6143),
-            HostCall::Streamed(sizes) if sizes.params_bytes + sizes.output_bytes < 8 << 20
+            HostCall::Streamed { params_bytes, output_bytes, .. } if params_bytes + output_bytes < 8 << 20
         ));
         assert_eq!(call(1024, 511, 1 << 20), HostCall::Collected);
-        assert!(matches!(call(1024, 512, 1 << 20), HostCall::Streamed(_)));
+        assert!(matches!(
+            call(1024, 512, 1 << 20),
+            HostCall::Streamed { .. }
+        ));
         assert_eq!(call(1024, 1024, 1 << 15), HostCall::Collected);
         assert_eq!(call(1024, 0, 1 << 15), HostCall::Collected);
     }

@@ -24,17 +24,17 @@ mod nest_dims;
 mod passes;
 mod reason;
 
-pub use block::{MAX_COORDINATES, MAX_FILL_BYTES, MAX_LOOPS};
 pub use explain::{Dispatches, Explanation};
 pub use geometry::{Coordinate, Geometry, Loop, LoopDims};
-pub use host::{HostCall, HostReason, StreamSizes};
-pub use nest_dims::NestDims;
+pub use host::HostCall;
 pub use passes::BindingLimits;
 
 pub(crate) use block::{GeometryBlock, MAX_SEGMENTS, Origins};
 pub(crate) use choice::{Form, KernelKind, Positions};
+pub(crate) use host::HostReason;
 pub(crate) use indirect_args::{IndirectArgsBlock, IndirectDispatch};
 pub(crate) use kernel::Kernel;
+pub(crate) use nest_dims::NestDims;
 pub(crate) use passes::{CheckPass, Part, Parts, Pass, Segment, check_passes, passes};
 
 use geometry::{DimsOfLoop, Lowered};
@@ -79,6 +79,13 @@ pub struct Plan {
 }
 
 impl Plan {
+    /// The most loops of a gather on a device.
+    pub const MAX_LOOPS: usize = 32;
+    /// The most coordinates of a gather on a device: the greatest index depth.
+    pub const MAX_COORDINATES: usize = 32;
+    /// The most bytes of a fill value on a device.
+    pub const MAX_FILL_BYTES: usize = 256;
+
     /// Plans `op` for params of `element_bytes`-byte elements laid out as `params`, and indices
     /// of `index_type` laid out as `indices`.
     ///

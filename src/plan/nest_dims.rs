@@ -4,12 +4,12 @@ use crate::plan::geometry::{DimsOfLoop, Loop, LoopDims};
 
 /// The loops of a plan, each with where it comes from.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct NestDims {
+pub(crate) struct NestDims {
     /// The loops as the plan has them, outermost first, each with the dims that became it: more
     /// than one, where loops were merged.
-    pub loops: Vec<(Loop, Vec<LoopDims>)>,
+    pub(crate) loops: Vec<(Loop, Vec<LoopDims>)>,
     /// What has an extent of 1, and needs no loop.
-    pub dropped: Vec<LoopDims>,
+    pub(crate) dropped: Vec<LoopDims>,
 }
 
 impl NestDims {

@@ -6,7 +6,7 @@ use serde_json::Value;
 use crate::element::DType;
 use crate::error::Error;
 use crate::index::{Index, IndexType};
-use crate::shape::checked_elements;
+use crate::shape::Layout;
 
 /// A contiguous tensor of a case.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -40,7 +40,7 @@ pub(super) struct RawTensor {
 impl RawTensor {
     /// Reads the elements, or says what is wrong with them.
     pub(super) fn read(&self) -> Result<Data, String> {
-        let elements = checked_elements(&self.shape)
+        let elements = Layout::checked_elements(&self.shape)
             .ok_or_else(|| format!("shape {:?} overflows", self.shape))?;
         if elements != self.data.len() {
             return Err(format!(

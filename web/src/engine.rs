@@ -3,8 +3,8 @@
 use js_sys::{Array, Object, Promise, Uint8Array};
 use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::future_to_promise;
-use wgpu_gather::Explanation;
-use wgpu_gather::gpu::{Engine, Options, binding_limits, find_adapter, requirements};
+use wgpu_gather::{BindingLimits, Explanation};
+use wgpu_gather::gpu::{Engine, Options, find_adapter, requirements};
 use wgpu_gather::{Error, Executor, wgpu};
 
 use crate::call::Call;
@@ -71,7 +71,7 @@ impl RawEngine {
         let plan = Call::read(call)?.plan()?;
         let limits = match self.engine() {
             Some(engine) => *engine.binding_limits(),
-            None => binding_limits(&wgpu::Limits::default(), Options::default().max_pass_bytes),
+            None => BindingLimits::new(&wgpu::Limits::default(), Options::default().max_pass_bytes),
         };
         let explanation = Explanation::new(&plan, &limits).map_err(|e| failure(&e))?;
         Ok(explanation.to_string())

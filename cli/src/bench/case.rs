@@ -2,7 +2,7 @@
 
 use anyhow::{Result, ensure};
 use serde_json::{Value, json};
-use wgpu_gather::{DType, Error, IndexType, Layout, Op, Plan, Role, Rules, checked_elements};
+use wgpu_gather::{DType, Error, IndexType, Layout, Op, Plan, Role, Rules};
 
 use crate::bench::pattern::Pattern;
 
@@ -116,7 +116,7 @@ impl Case {
 
 /// Fails for a tensor that no memory can hold.
 fn addressable(role: Role, shape: &[usize], element_bytes: usize) -> Result<()> {
-    let bytes = checked_elements(shape).and_then(|n| n.checked_mul(element_bytes));
+    let bytes = Layout::checked_elements(shape).and_then(|n| n.checked_mul(element_bytes));
     ensure!(
         bytes.is_some_and(|bytes| isize::try_from(bytes).is_ok()),
         Error::SizeOverflow {

@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 use serde_json::{Value, json};
-use wgpu_gather::plan::{Dispatches, HostCall, HostReason, LoopDims};
+use wgpu_gather::plan::{Dispatches, HostCall, LoopDims};
 use wgpu_gather::{BindingLimits, Explanation};
 
 use crate::bench::case::Scaled;
@@ -46,7 +46,7 @@ pub(crate) fn of(
         "negative": rules::negative_text(plan.rules()),
         "out_of_bounds": rules::out_of_bounds_text(plan.rules()),
         "loops": loops(explanation),
-        "dropped": dims(&explanation.nest_dims.dropped),
+        "dropped": dims(&explanation.dropped),
         "coordinates": coordinates(explanation),
         "slice_bytes": plan.geometry().slice() * plan.element_bytes(),
         "passes": explanation.dispatches.iter().map(|d| d.count).sum::<usize>(),
@@ -76,7 +76,7 @@ fn limits(limits: &BindingLimits) -> Value {
 
 fn loops(explanation: &Explanation) -> Vec<Value> {
     let rows = explanation.plan.geometry().row_loops().len();
-    let loops = explanation.nest_dims.loops.iter().enumerate();
+    let loops = explanation.loops.iter().enumerate();
     let object = loops.map(|(n, (l, from))| {
         json!({
             "extent": l.extent,
@@ -132,22 +132,23 @@ fn host_call(explanation: &Explanation) -> Value {
     let (how, sizes) = match explanation.host_call {
         HostCall::Whole => ("whole", None),
         HostCall::Collected => ("collected", None),
-        HostCall::Streamed(sizes) => ("streamed", Some(sizes)),
-    };
-    let reason = match explanation.host_reason {
-        HostReason::Fits => "fits",
-        HostReason::TooLittleMemory => "too little memory",
-        HostReason::LittleGathered => "little gathered",
-        HostReason::MuchGathered => "much gathered",
+        HostCall::Streamed {
+            params_bytes,
+            indices_bytes,
+            output_bytes,
+        } => (
+            "streamed",
+            Some([params_bytes, indices_bytes, output_bytes]),
+        ),
     };
     let most = Some(explanation.max_memory_bytes).filter(|&most| most != u64::MAX);
     json!({
         "how": how,
-        "reason": reason,
+        "reason": explanation.host_reason(),
         "bytes": explanation.plan.host_bytes(),
         "max_bytes": most,
-        "params_bytes": sizes.map(|s| s.params_bytes),
-        "indices_bytes": sizes.map(|s| s.indices_bytes),
-        "output_bytes": sizes.map(|s| s.output_bytes),
+        "params_bytes": sizes.map(|[params, ..]| params),
+        "indices_bytes": sizes.map(|[_, indices, _]| indices),
+        "output_bytes": sizes.map(|[.., output]| output),
     })
 }

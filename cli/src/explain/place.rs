@@ -1,7 +1,7 @@
 //! What a gather is explained for: an adapter, or limits.
 
 use anyhow::Result;
-use wgpu_gather::gpu::{Options, adapters, binding_limits, find_adapter, requirements};
+use wgpu_gather::gpu::{Options, adapters, find_adapter, requirements};
 use wgpu_gather::{BindingLimits, wgpu};
 
 use crate::explain::args::{ExplainArgs, LimitsArg};
@@ -58,7 +58,7 @@ impl Place {
         Place {
             label,
             adapter: None,
-            limits: binding_limits(limits, Options::default().max_pass_bytes),
+            limits: BindingLimits::new(limits, Options::default().max_pass_bytes),
         }
     }
 

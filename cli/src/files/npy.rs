@@ -7,7 +7,7 @@ use std::path::Path;
 use anyhow::{Context, Result, bail, ensure};
 use npyz::{Endianness, TypeChar, TypeStr, WriteOptions, WriterBuilder};
 use py_literal::Value;
-use wgpu_gather::{DType, Layout, checked_elements};
+use wgpu_gather::{DType, Layout};
 
 use super::{Array, Storage, Stored, mmap};
 
@@ -207,7 +207,7 @@ fn layout(shape: &[usize], fortran_order: bool) -> Result<Layout> {
 
 /// Bytes of all elements.
 fn data_bytes(shape: &[usize], element_bytes: usize) -> Result<usize> {
-    let bytes = checked_elements(shape).and_then(|n| n.checked_mul(element_bytes));
+    let bytes = Layout::checked_elements(shape).and_then(|n| n.checked_mul(element_bytes));
     bytes.with_context(|| {
         format!("shape {shape:?} with {element_bytes}-byte elements needs more bytes than can be addressed")
     })

@@ -99,7 +99,14 @@ impl Engine {
         };
         match plan.host_call(self.max_memory()) {
             HostCall::Whole => self.execute_whole(plan, &host, output, poll_mode).await,
-            HostCall::Streamed(sizes) => self.stream(plan, &host, output, sizes, poll_mode).await,
+            HostCall::Streamed {
+                params_bytes,
+                indices_bytes,
+                output_bytes,
+            } => {
+                let sizes = [params_bytes, indices_bytes, output_bytes];
+                self.stream(plan, &host, output, sizes, poll_mode).await
+            }
             HostCall::Collected => Err(S::Error::from(Error::GpuOutOfMemory {
                 what: format!("more than {} bytes of tensors", self.max_memory()),
             })),

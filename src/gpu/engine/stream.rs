@@ -10,7 +10,7 @@ use crate::gpu::storage::Storage;
 use crate::gpu::wait::PollMode;
 use crate::gpu::writer::Writer;
 use crate::plan::{
-    BindingLimits, CheckPass, Part, Parts, Pass, Plan, Segment, StreamSizes, check_passes, passes,
+    BindingLimits, CheckPass, Part, Parts, Pass, Plan, Segment, check_passes, passes,
 };
 
 /// What a call reads: of params and indices what their views reach, and at which byte of
@@ -30,21 +30,21 @@ struct Windows {
 }
 
 impl Engine {
-    /// Executes a plan for host tensors of any size, with buffers of `sizes`.
+    /// Executes a plan for host tensors of any size, with buffers of so many bytes.
     pub(super) async fn stream<S: Writer>(
         &self,
         plan: &Plan,
         host: &Host<'_>,
         writer: &mut S,
-        sizes: StreamSizes,
+        [params_bytes, indices_bytes, output_bytes]: [u64; 3],
         poll_mode: PollMode,
     ) -> Result<(), S::Error> {
         let context = self.context();
         let device = &context.binding_limits;
         let limits = BindingLimits {
-            params_bytes: device.params_bytes.min(sizes.params_bytes) & !15,
-            indices_bytes: device.indices_bytes.min(sizes.indices_bytes) & !15,
-            pass_bytes: device.output_bytes.min(sizes.output_bytes) & !15,
+            params_bytes: device.params_bytes.min(params_bytes) & !15,
+            indices_bytes: device.indices_bytes.min(indices_bytes) & !15,
+            pass_bytes: device.output_bytes.min(output_bytes) & !15,
             segments: 1,
             alignment: 16,
             ..*device

@@ -6,8 +6,8 @@ use crate::error::{Error, Result, Role};
 use crate::plan::choice::narrowest;
 use crate::plan::reason::AccessLimit;
 use crate::plan::{
-    BindingLimits, HostCall, HostReason, Kernel, NestDims, Part, Parts, Pass, Plan, Positions,
-    check_passes, passes,
+    BindingLimits, HostCall, HostReason, Kernel, Loop, LoopDims, NestDims, Part, Parts, Pass, Plan,
+    Positions, check_passes, passes,
 };
 
 /// The most passes that are worked out one by one.
@@ -34,7 +34,7 @@ const MAX_PASSES: u64 = 1 << 16;
 ///     workgroups: 65_535,
 /// };
 /// let explanation = Explanation::new(&plan, &limits)?;
-/// assert_eq!(explanation.nest_dims.loops[0].1.len(), 2); // dims 0 and 1 of indices are one loop
+/// assert_eq!(explanation.loops[0].1.len(), 2); // dims 0 and 1 of indices are one loop
 /// let dispatches = &explanation.dispatches[0];
 /// assert_eq!((dispatches.kernel_name(), dispatches.access_bytes()), ("rows", 16));
 /// assert!(explanation.to_string().contains("rows, single, accesses of 16 bytes"));
@@ -47,8 +47,11 @@ pub struct Explanation {
     pub plan: Plan,
     /// What one dispatch may bind and run.
     pub limits: BindingLimits,
-    /// The loops, and the dims they come from.
-    pub nest_dims: NestDims,
+    /// The loops of the plan, outermost first, each with the dims that became it: more than one,
+    /// where loops were merged.
+    pub loops: Vec<(Loop, Vec<LoopDims>)>,
+    /// What has an extent of 1, and needs no loop.
+    pub dropped: Vec<LoopDims>,
     /// The dispatches, those that are alike together; none for an empty output.
     pub dispatches: Vec<Dispatches>,
     /// In how many segments params is bound, one pass with the other.
@@ -62,7 +65,7 @@ pub struct Explanation {
     /// How a host call is made.
     pub host_call: HostCall,
     /// Why it is made so.
-    pub host_reason: HostReason,
+    host_reason: HostReason,
 }
 
 /// Dispatches that are alike.
@@ -105,10 +108,12 @@ impl Explanation {
     /// [`Explanation::new`], with the tensors where `parts` says.
     fn with_parts(plan: &Plan, parts: Parts<'_>, limits: &BindingLimits) -> Result<Explanation> {
         let (host_call, host_reason) = plan.host_call_and_reason(u64::MAX);
+        let NestDims { loops, dropped } = plan.nest_dims();
         let mut explanation = Explanation {
             plan: plan.clone(),
             limits: *limits,
-            nest_dims: plan.nest_dims(),
+            loops,
+            dropped,
             dispatches: Vec::new(),
             segments: 0,
             boxes: 0,
@@ -134,6 +139,17 @@ impl Explanation {
         self.max_memory_bytes = max_bytes;
         (self.host_call, self.host_reason) = self.plan.host_call_and_reason(max_bytes);
         self
+    }
+
+    /// Why a host call is made so: `fits`, `too little memory`, `little gathered` or
+    /// `much gathered`.
+    pub fn host_reason(&self) -> &'static str {
+        match self.host_reason {
+            HostReason::Fits => "fits",
+            HostReason::TooLittleMemory => "too little memory",
+            HostReason::LittleGathered => "little gathered",
+            HostReason::MuchGathered => "much gathered",
+        }
     }
 
     fn add(&mut self, passes: &[Pass]) -> Result<()> {

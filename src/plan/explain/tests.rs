@@ -136,7 +136,7 @@ fn the_host_call_follows_from_the_memory_given() {
     let explanation = rows(1024, 4, 1000);
     let explanation = explanation.with_memory(1 << 20);
     assert_eq!(explanation.host_reason, HostReason::MuchGathered);
-    assert!(matches!(explanation.host_call, HostCall::Streamed(_)));
+    assert!(matches!(explanation.host_call, HostCall::Streamed { .. }));
     let tiny = explanation.with_memory(1);
     assert_eq!(
         (tiny.host_call, tiny.host_reason),

@@ -44,7 +44,7 @@ impl Explanation {
     fn loops(&self, f: &mut Formatter<'_>) -> fmt::Result {
         let geometry = self.plan.geometry();
         let rows = geometry.row_loops().len();
-        for (n, (l, dims)) in self.nest_dims.loops.iter().enumerate() {
+        for (n, (l, dims)) in self.loops.iter().enumerate() {
             let heading = if n == 0 { "loops" } else { "" };
             let merged = if dims.len() > 1 { ", merged" } else { "" };
             let slice = if n >= rows {
@@ -59,11 +59,11 @@ impl Explanation {
             let origin = format!("{}{merged}{slice}", of_dims(dims));
             line(f, heading, &format!("{strides} ({origin})"))?;
         }
-        if self.nest_dims.loops.is_empty() {
+        if self.loops.is_empty() {
             line(f, "loops", "none: the output is one element")?;
         }
-        if !self.nest_dims.dropped.is_empty() {
-            let dropped = of_dims(&self.nest_dims.dropped);
+        if !self.dropped.is_empty() {
+            let dropped = of_dims(&self.dropped);
             line(f, "", &format!("none over {dropped}, of extent 1"))?;
         }
         for (k, c) in geometry.coordinates.iter().enumerate() {
@@ -110,11 +110,15 @@ impl Explanation {
         let how = match self.host_call {
             HostCall::Whole => "the tensors whole in the device's memory".to_owned(),
             HostCall::Collected => "collected by the CPU path".to_owned(),
-            HostCall::Streamed(s) => format!(
+            HostCall::Streamed {
+                params_bytes,
+                indices_bytes,
+                output_bytes,
+            } => format!(
                 "streamed: at a time {} of params, {} of indices and {} of output",
-                size(s.params_bytes),
-                size(s.indices_bytes),
-                size(s.output_bytes)
+                size(params_bytes),
+                size(indices_bytes),
+                size(output_bytes)
             ),
         };
         line(f, "host call", &how)?;
