@@ -224,10 +224,8 @@ pub mod plan;
 mod rules;
 mod shape;
 mod tensor;
-#[cfg(all(test, feature = "gpu", feature = "verify"))]
+#[cfg(all(test, feature = "gpu"))]
 mod tests;
-#[cfg(feature = "verify")]
-pub mod verify;
 mod view;
 
 #[cfg(feature = "gpu")]

@@ -6,7 +6,7 @@
 
 use libfuzzer_sys::fuzz_target;
 use wgpu_gather::Executor;
-use wgpu_gather::verify::{Outcome, call_from, check_call};
+use gather_conformance::{Outcome, call_from, check_call};
 
 fuzz_target!(|input: &[u8]| {
     let choices: Vec<u32> = input

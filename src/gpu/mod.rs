@@ -43,12 +43,13 @@ pub use adapter::{AdapterSummary, adapters};
 pub use any_tensor::AnyDeviceTensor;
 pub use batch::Batch;
 pub use context::binding_limits;
+#[cfg(feature = "internals")]
+#[doc(hidden)]
+pub use engine::internals;
 pub(crate) use engine::select::first_usable_gpu;
 pub use engine::select::{ProbedAdapter, find_adapter, probe_adapters};
 pub use engine::{Engine, Options, WhenFull};
 pub use prepared::{BoundGather, Buffers, Prepared};
-#[doc(hidden)]
-pub use shader::Specialisation;
 pub use status::Status;
 pub use tensor::DeviceTensor;
 pub(crate) use wait::Drive;

@@ -30,7 +30,7 @@ impl Stage {
 /// Everything that a pipeline is compiled for. Shapes and rules are not among it: they are in the
 /// uniform block, so that a program compiles few pipelines however much it gathers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Specialisation {
+pub(crate) struct Specialisation {
     /// What the pipeline does.
     pub(crate) stage: Stage,
     /// Words of an index: 1 or 2.
@@ -72,7 +72,7 @@ impl Specialisation {
     }
 
     /// Every specialisation there is on a device that binds so many segments of params.
-    pub fn all(segments: u32) -> Vec<Specialisation> {
+    pub(crate) fn all(segments: u32) -> Vec<Specialisation> {
         use KernelKind::{Elements, Packed, Packed4, Rows, Runs, Units};
         let copies = [
             (Rows, &[4, 8, 16][..]),
@@ -107,7 +107,7 @@ impl Specialisation {
     }
 
     /// The WGSL of the whole module.
-    pub fn source(&self) -> String {
+    pub(crate) fn source(&self) -> String {
         let segments = match self.segments {
             0 => include_str!("../../shaders/segment.wgsl").to_owned(),
             several => load(several) + include_str!("../../shaders/segments.wgsl"),
@@ -155,7 +155,7 @@ impl Specialisation {
     }
 
     /// The entry point in that module.
-    pub fn entry_point(&self) -> &'static str {
+    pub(crate) fn entry_point(&self) -> &'static str {
         match self.stage {
             Stage::Copy(..) | Stage::Limit => "main",
             Stage::Count => "count",
@@ -164,7 +164,7 @@ impl Specialisation {
     }
 
     /// The override constants.
-    pub fn constants(&self) -> Vec<(&'static str, f64)> {
+    pub(crate) fn constants(&self) -> Vec<(&'static str, f64)> {
         if self.stage == Stage::Limit {
             return Vec::new();
         }

@@ -4,7 +4,7 @@ use js_sys::{Array, Object, Promise, Uint8Array};
 use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::future_to_promise;
 use wgpu_gather::Explanation;
-use wgpu_gather::gpu::{Engine, Options, binding_limits, find_adapter, needs};
+use wgpu_gather::gpu::{Engine, Options, binding_limits, find_adapter, internals, needs};
 use wgpu_gather::{Error, Executor, wgpu};
 
 use crate::call::Call;
@@ -48,7 +48,8 @@ impl RawEngine {
                 false => |source| source.replace("params[", "params[1u + "),
                 true => |source| source + "fn",
             };
-            let engine = Engine::with_fault(device, queue, fault).await;
+            let options = internals::with_fault(fault);
+            let engine = Engine::with_options(device, queue, options).await;
             Ok(RawEngine::on(engine.map_err(|e| failure(&e))?).into())
         })
     }

@@ -4,7 +4,7 @@
 use js_sys::{Object, Promise};
 use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::future_to_promise;
-use wgpu_gather::verify::{
+use gather_conformance::{
     Call, Case, Expected, Outcome, Values, builtin, check_call, read_cases, run_case,
 };
 
