@@ -193,3 +193,26 @@ impl Data {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn every_element_type_can_be_read() {
+        for dtype in DType::ALL {
+            let one = match dtype {
+                DType::C64 | DType::C128 => json!([1, 0]),
+                _ => json!(1),
+            };
+            let tensor = json!({ "dtype": dtype.name(), "shape": [1], "data": [one] });
+            let tensor: RawTensor = serde_json::from_value(tensor).unwrap();
+            let Ok(Values::Bytes(read, bytes)) = tensor.values() else {
+                panic!("{dtype}");
+            };
+            assert_eq!((read, bytes.len()), (dtype, dtype.bytes()));
+        }
+    }
+}

@@ -1,7 +1,7 @@
 //! For the project's own tests: faults planted in shaders, the list of pipelines. No part of the
 //! public API.
 
-use crate::gpu::engine::{Engine, Options};
+use crate::gpu::engine::Options;
 use crate::gpu::shader::{Specialisation, Stage};
 
 /// Options for an engine with a fault in every shader, which a check against the reference must then
@@ -15,7 +15,7 @@ pub fn with_fault(fault: fn(String) -> String) -> Options {
 
 /// How many threads `engine` has started to poll its device for futures.
 #[cfg(not(target_arch = "wasm32"))]
-pub fn polling_threads_started(engine: &Engine) -> u64 {
+pub fn polling_threads_started(engine: &crate::gpu::Engine) -> u64 {
     engine.context().poller.threads_started()
 }
 
