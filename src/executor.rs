@@ -199,8 +199,11 @@ impl Executor {
         indices: &Indices<'_>,
         output: &mut [u8],
     ) -> Result<()> {
-        let call = GatherCall::new(op, rules, params, indices).planned()?;
-        self.execute(&call, output).await
+        let call = GatherCall::new(op, rules, params, indices);
+        if let Executor::Reference = self {
+            return cpu::reference::gather(call, output); // without a plan, which may be wrong
+        }
+        self.execute(&call.planned()?, output).await
     }
 
     /// Gathers values that are no plain bits, such as strings: the executor gathers their
@@ -299,8 +302,12 @@ impl Executor {
         indices: &Indices<'_>,
         output: &mut [u8],
     ) -> Result<()> {
-        let call = GatherCall::new(op, rules, params, indices).planned()?;
-        self.execute_blocking(&call, output)
+        #[cfg(feature = "gpu")]
+        if let Executor::Gpu(_) = self {
+            let call = GatherCall::new(op, rules, params, indices).planned()?;
+            return self.execute_blocking(&call, output);
+        }
+        pollster::block_on(self.run_bytes(op, rules, params, indices, output))
     }
 
     /// [`Executor::run_cloned`], blocking this thread.

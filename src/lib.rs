@@ -171,8 +171,9 @@
 //! uniform block, so few pipelines serve all calls.
 //!
 //! The reference does not know the planner. If it did, a mistake in lowering would give the same
-//! wrong answer on both sides of every comparison. `verify` has those comparisons, for the tests
-//! and for users who want to know whether their GPU and driver are right.
+//! wrong answer on both sides of every comparison. The crate `conformance` has those comparisons, for
+//! the tests and for the command `wgpu-gather verify`, which tells users whether their GPU and driver
+//! are right.
 //!
 //! # Cargo features
 //!
@@ -187,10 +188,7 @@
 //!   its arrays: see [`interop`].
 //! - `half`: `half::f16` and `half::bf16` are [`Element`]s and have a [`DType`] ([`HasDType`]).
 //! - `num-complex`: `num_complex::Complex<f32>` and `<f64>` are [`Element`]s and have a [`DType`].
-//! - `verify`: the module `verify`, which says whether an executor is right, such as your GPU with
-//!   its driver: it runs built-in calls and any number of random ones on it and compares bits with
-//!   the reference, and it reads case files with recorded answers of frameworks. For tests; the
-//!   command `wgpu-gather verify` is made of it.
+//! - `internals`: for the project's own tests. No part of the public API.
 //!
 //! Without features the dependencies are bytemuck, pollster and thiserror. `ndarray`, `half` and
 //! `num-complex` are part of the public API: your program must use the same major version of them
@@ -224,10 +222,8 @@ pub mod plan;
 mod rules;
 mod shape;
 mod tensor;
-#[cfg(all(test, feature = "gpu", feature = "verify"))]
+#[cfg(all(test, feature = "gpu"))]
 mod tests;
-#[cfg(feature = "verify")]
-pub mod verify;
 mod view;
 
 #[cfg(feature = "gpu")]

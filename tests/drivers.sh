@@ -82,8 +82,8 @@ trap 'rm -rf "$scratch"' EXIT
 make_chroot $system mesa-vulkan-drivers libvulkan1 libegl1 libgl1-mesa-dri mesa-drm-shim
 build_tests "$@"
 # How many pipelines there are where eight segments of params are bound: as many as these drivers do.
-pipelines=$("$suite" --exact shaders::every_specialisation_is_valid_and_can_be_written_for_every_api \
-    --nocapture | sed -n 's/^\([0-9]*\) keys, .*/\1/p')
+pipelines=$("$suite" --exact shaders::every_pipeline_is_valid_and_can_be_written_for_every_api \
+    --nocapture | sed -n 's/^\([0-9]*\) pipelines, .*/\1/p')
 echo "$pipelines pipelines, by the compilers of $(mesa_of $system)"
 for gpu in "${gpus[@]}"; do
     started=$SECONDS

@@ -52,7 +52,7 @@ fi
 clippy_features() {
     local features
     features=$(sed -n '/^\[features\]/,/^\[dependencies\]/s/^\([a-z0-9_-]*\) = .*/\1/p' Cargo.toml)
-    [[ $features == *gpu*verify* ]] # what was read are the features
+    [[ $features == *gpu*internals* ]] # what was read are the features
     for features in "" $features; do
         echo "features: ${features:-none}"
         cargo clippy --package wgpu-gather --lib --locked \
@@ -60,18 +60,20 @@ clippy_features() {
     done
 }
 
-# The library for browsers: with WebGPU, as others depend on it and as its own page does.
+# The library for browsers: with WebGPU, as others depend on it and as its own page does. Then the crate
+# that checks it there.
 clippy_browser() {
     local features
     if ! has_target; then
         echo "NOT RUN: Rust's target is not installed (rustup target add $browser_target)"
         return
     fi
-    for features in gpu webgpu webgpu,verify,half,ndarray,num-complex; do
+    for features in gpu webgpu webgpu,internals,half,ndarray,num-complex; do
         echo "features: $features"
         cargo clippy --package wgpu-gather --lib --locked --target "$browser_target" \
             --no-default-features --features "$features" -- -D warnings
     done
+    cargo clippy --package wgpu-gather-conformance --locked --target "$browser_target" -- -D warnings
 }
 
 # Without features, the library is planner and CPU path, with few dependencies and no wgpu.

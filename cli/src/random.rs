@@ -2,9 +2,9 @@
 
 use std::fmt::Write;
 
+use gather_conformance::{Call, search};
 use serde_json::{Value, json};
-use wgpu_gather::verify::{Call, search};
-use wgpu_gather::{ElementsShapes, Executor, IndexType, Layout, Op};
+use wgpu_gather::{ElementsShapes, Executor, Layout, Op};
 
 use crate::backend::Chosen;
 use crate::rules;
@@ -90,7 +90,7 @@ impl Found {
             ("rules", rules),
             ("params", format!("{params}, elements of {bytes} {unit}")),
             ("indices", format!("{indices}, {index_type}")),
-            ("values", values_text(&values(call))),
+            ("values", values_text(&call.index_values())),
             ("again", again(&chosen.executor, self.seed)),
         ];
         let mut text = String::new();
@@ -127,7 +127,7 @@ impl Found {
             "params": layout(&call.params_layout),
             "index_type": call.index_type.name(),
             "indices": layout(&call.indices_layout),
-            "values": values(call),
+            "values": call.index_values(),
             "choices": self.choices,
         })
     }
@@ -167,22 +167,8 @@ fn layout_text(layout: &Layout) -> String {
     format!("shape {shape:?}, strides {strides:?}, offset {offset}")
 }
 
-/// The data of the indices, in the order in which it lies in memory.
-fn values(call: &Call) -> Vec<Value> {
-    fn read<T: bytemuck::Pod + Into<Value>>(data: &[u8]) -> Vec<Value> {
-        let values: Vec<T> = bytemuck::allocation::pod_collect_to_vec(data);
-        values.into_iter().map(Into::into).collect()
-    }
-    match call.index_type {
-        IndexType::I32 => read::<i32>(&call.indices),
-        IndexType::U32 => read::<u32>(&call.indices),
-        IndexType::I64 => read::<i64>(&call.indices),
-        IndexType::U64 => read::<u64>(&call.indices),
-    }
-}
-
-fn values_text(values: &[Value]) -> String {
-    let shown = values.iter().take(MAX_VALUES).map(Value::to_string);
+fn values_text(values: &[i128]) -> String {
+    let shown = values.iter().take(MAX_VALUES).map(i128::to_string);
     let shown = shown.collect::<Vec<_>>().join(", ");
     match values.len().checked_sub(MAX_VALUES) {
         Some(more @ 1..) => format!("[{shown}, … and {more} more]"),
@@ -194,8 +180,8 @@ fn values_text(values: &[Value]) -> String {
 mod tests {
     use std::collections::HashSet;
 
-    use wgpu_gather::gpu::{Engine, adapters};
-    use wgpu_gather::{Fill, Negative, OutOfBounds, Rules};
+    use wgpu_gather::gpu::{Engine, adapters, internals};
+    use wgpu_gather::{Fill, IndexType, Negative, OutOfBounds, Rules};
 
     use super::*;
 
@@ -276,7 +262,8 @@ mod tests {
             let label = adapter.label();
             let good = pollster::block_on(Engine::headless(Some(&label))).unwrap();
             let (device, queue) = (good.device().clone(), good.queue().clone());
-            let faulty = Engine::with_fault(device, queue, reads_one_off);
+            let options = internals::with_fault(reads_one_off);
+            let faulty = Engine::with_options(device, queue, options);
             let faulty = Executor::Gpu(pollster::block_on(faulty).unwrap());
 
             let first = check(&faulty, 2000, 0, |_| ()).expect("the fault is found");

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use gather_conformance::{Outcome, Report};
 use serde_json::{Value, json};
 use wgpu_gather::OpKind;
-use wgpu_gather::verify::{Outcome, Report};
 
 use crate::text;
 

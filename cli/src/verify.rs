@@ -5,11 +5,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use serde_json::{Value, json};
-use wgpu_gather::verify::{
+use gather_conformance::{
     Call, Case, Outcome, Report, Values, builtin, check_call, read_cases, run_case,
 };
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use serde_json::{Value, json};
 use wgpu_gather::{Executor, OpKind};
 
 use crate::answer::Answer;

@@ -1,12 +1,12 @@
 //! The planner and the CPU executor against the reference, on calls that mostly make sense.
 //!
-//! The input is a list of choices, four bytes each, that `verify::call_from` makes a call from.
+//! The input is a list of choices, four bytes each, that `gather_conformance::call_from` makes a call from.
 
 #![no_main]
 
+use gather_conformance::{Outcome, call_from, check_call};
 use libfuzzer_sys::fuzz_target;
 use wgpu_gather::Executor;
-use wgpu_gather::verify::{Outcome, call_from, check_call};
 
 fuzz_target!(|input: &[u8]| {
     let choices: Vec<u32> = input

@@ -2,9 +2,9 @@
 
 #![no_main]
 
+use gather_conformance::{Case, read_cases, run_case};
 use libfuzzer_sys::fuzz_target;
 use wgpu_gather::Executor;
-use wgpu_gather::verify::{Case, read_cases, run_case};
 
 /// Outputs of more elements only take time, up to where they cannot be had: a slice of an empty
 /// tensor may have any extent.

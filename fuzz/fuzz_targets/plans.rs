@@ -3,10 +3,10 @@
 
 #![no_main]
 
+use gather_conformance::{Call, Outcome, check_call};
 use libfuzzer_sys::arbitrary::{self, Arbitrary, Unstructured};
 use libfuzzer_sys::fuzz_target;
 use wgpu_gather::plan::Geometry;
-use wgpu_gather::verify::{Call, Outcome, check_call};
 use wgpu_gather::{
     BindingLimits, ElementsShapes, Executor, Explanation, Fill, IndexType, Layout, Negative, Op,
     OutOfBounds, Plan, Rules, checked_elements,

@@ -5,6 +5,8 @@
 
 mod execute;
 mod gather;
+#[cfg(feature = "internals")]
+pub mod internals;
 mod probe;
 pub(super) mod select;
 mod stream;
@@ -48,6 +50,8 @@ pub struct Options {
     /// What [`Executor`](crate::Executor) does where the device has no memory for a host call, or
     /// would have to be sent far more of params than is gathered.
     pub when_full: WhenFull,
+    /// What a test changes in every shader (`internals`).
+    fault: Option<Fault>,
 }
 
 impl Default for Options {
@@ -58,6 +62,7 @@ impl Default for Options {
             max_memory_bytes: u64::MAX,
             max_pass_bytes: 1 << 30,
             when_full: WhenFull::default(),
+            fault: None,
         }
     }
 }
@@ -100,17 +105,6 @@ impl Engine {
         Engine::with_options(device, queue, Options::default()).await
     }
 
-    /// For tests only: plants a fault in every shader, which a check against the reference must
-    /// then report.
-    #[doc(hidden)]
-    pub async fn with_fault(
-        device: wgpu::Device,
-        queue: wgpu::Queue,
-        fault: fn(String) -> String,
-    ) -> Result<Engine> {
-        Engine::make(device, queue, Options::default(), Some(fault)).await
-    }
-
     /// [`Engine::new`], with options.
     ///
     /// # Errors
@@ -121,20 +115,11 @@ impl Engine {
         queue: wgpu::Queue,
         options: Options,
     ) -> Result<Engine> {
-        Engine::make(device, queue, options, None).await
-    }
-
-    async fn make(
-        device: wgpu::Device,
-        queue: wgpu::Queue,
-        options: Options,
-        fault: Option<Fault>,
-    ) -> Result<Engine> {
         let settings = Settings {
             pipeline_cache: options.pipeline_cache,
             max_pool_bytes: options.max_pool_bytes,
             max_pass_bytes: options.max_pass_bytes,
-            fault,
+            fault: options.fault,
         };
         let context = Context::new(device, queue, settings).await?;
         Ok(Engine(Arc::new(Inner {
@@ -222,13 +207,6 @@ impl Engine {
     /// Frees the buffers that dropped tensors left; says how many bytes they had.
     pub fn trim_pool(&self) -> u64 {
         self.context().trim_pool()
-    }
-
-    /// For tests only: how many threads were started to poll the device for futures.
-    #[doc(hidden)]
-    #[cfg(not(target_arch = "wasm32"))]
-    pub fn polling_threads_started(&self) -> u64 {
-        self.context().poller.threads_started()
     }
 
     pub(crate) fn when_full(&self) -> WhenFull {

@@ -42,12 +42,13 @@ mod writer;
 pub use adapter::{AdapterSummary, adapters};
 pub use any_tensor::AnyDeviceTensor;
 pub use batch::Batch;
+#[cfg(feature = "internals")]
+#[doc(hidden)]
+pub use engine::internals;
 pub(crate) use engine::select::first_usable_gpu;
 pub use engine::select::{ProbedAdapter, find_adapter, probe_adapters};
 pub use engine::{Engine, Options, WhenFull};
 pub use gather_pipeline::{Buffers, GatherBinding, GatherPipeline};
-#[doc(hidden)]
-pub use shader::PipelineKey;
 pub use status::Status;
 pub use tensor::DeviceTensor;
 pub(crate) use wait::PollMode;

@@ -58,6 +58,7 @@ impl Poller {
     }
 
     /// How many threads were started so far.
+    #[cfg(any(test, feature = "internals"))]
     pub(super) fn threads_started(&self) -> u64 {
         self.0.lock().started
     }

@@ -30,7 +30,7 @@ impl Stage {
 /// Everything that a pipeline is compiled for. Shapes and rules are not among it: they are in the
 /// uniform block, so that a program compiles few pipelines however much it gathers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct PipelineKey {
+pub(crate) struct PipelineKey {
     /// What the pipeline does.
     pub(crate) stage: Stage,
     /// Words of an index: 1 or 2.
@@ -72,7 +72,7 @@ impl PipelineKey {
     }
 
     /// Every key there is on a device that binds so many segments of params.
-    pub fn all(segments: u32) -> Vec<PipelineKey> {
+    pub(crate) fn all(segments: u32) -> Vec<PipelineKey> {
         use KernelKind::{Bytes, BytesX4, Elements, ElementsX4, Rows, Subword};
         let copies = [
             (Rows, &[4, 8, 16][..]),
@@ -107,7 +107,7 @@ impl PipelineKey {
     }
 
     /// The WGSL of the whole module.
-    pub fn source(&self) -> String {
+    pub(crate) fn source(&self) -> String {
         let segments = match self.segments {
             0 => include_str!("../../shaders/segment.wgsl").to_owned(),
             several => load(several) + include_str!("../../shaders/segments.wgsl"),
@@ -159,7 +159,7 @@ impl PipelineKey {
     }
 
     /// The entry point in that module.
-    pub fn entry_point(&self) -> &'static str {
+    pub(crate) fn entry_point(&self) -> &'static str {
         match self.stage {
             Stage::Copy(..) | Stage::IndirectArgs => "main",
             Stage::Count => "count",
@@ -168,7 +168,7 @@ impl PipelineKey {
     }
 
     /// The override constants.
-    pub fn constants(&self) -> Vec<(&'static str, f64)> {
+    pub(crate) fn constants(&self) -> Vec<(&'static str, f64)> {
         if self.stage == Stage::IndirectArgs {
             return Vec::new();
         }

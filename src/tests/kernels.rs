@@ -2,12 +2,14 @@
 
 use std::collections::BTreeSet;
 
+use gather_conformance::{builtin, call_from};
+
 use crate::gpu::shader::{PipelineKey, Stage};
 use crate::plan::{
     BindingLimits, CheckPass, Explanation, Form, Kernel, KernelKind, Origins, Part, Parts, Plan,
     Segment, passes,
 };
-use crate::verify::{builtin, call_from};
+use crate::tests::calls;
 use crate::{Fill, IndexType, Layout, Op, OutOfBounds, Rules};
 
 #[test]
@@ -54,7 +56,9 @@ fn the_calls_of_the_tests_use_every_kernel() {
         call_from(&(0..90).map(mix).collect::<Vec<_>>())
     });
     for call in builtin().into_iter().chain(random) {
-        let Ok(plan) = call.plan() else { continue };
+        let Ok(plan) = calls::plan(&call) else {
+            continue;
+        };
         if plan.is_empty() {
             continue;
         }

@@ -1,4 +1,5 @@
 //! Tests of what is private and concerns several modules.
 
+mod calls;
 mod faults;
 mod kernels;

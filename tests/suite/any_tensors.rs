@@ -1,8 +1,8 @@
 //! Device tensors whose element is known at run time: they gather as typed ones do, and a width
 //! that does not fit is refused.
 
+use gather_conformance::{Call, Outcome, builtin, compare};
 use wgpu_gather::gpu::{AnyDeviceTensor, DeviceTensor, Engine};
-use wgpu_gather::verify::{Call, Outcome, builtin, compare};
 use wgpu_gather::{Error, IndexType, Layout, Op, OpKind, Params, Result, Role, Rules, Tensor};
 
 use crate::common::{buffer_with, engines};

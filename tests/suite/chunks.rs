@@ -1,7 +1,7 @@
 //! Outputs in chunks: the same bytes as the reference's, whatever the size of a chunk.
 
+use gather_conformance::{Call, Report, builtin, call_from, compare};
 use wgpu_gather::gpu::{Engine, Options, WhenFull};
-use wgpu_gather::verify::{Call, Report, builtin, call_from, compare};
 use wgpu_gather::{Error, Executor, IndexType, Layout, Op, Rules};
 
 use crate::common::{assert_all_passed, block_on, engines, executors};

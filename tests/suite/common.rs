@@ -2,8 +2,8 @@
 
 use std::sync::OnceLock;
 
+use gather_conformance::{Call, Outcome, Report, check_call};
 use wgpu_gather::gpu::{Engine, adapters};
-use wgpu_gather::verify::{Call, Outcome, Report, check_call};
 use wgpu_gather::{Executor, wgpu};
 
 pub(crate) use pollster::block_on;

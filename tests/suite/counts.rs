@@ -1,7 +1,7 @@
 //! The number of indices decided on the device: output up to it is made, output past it stays.
 
+use gather_conformance::{Call, builtin, call_from};
 use wgpu_gather::gpu::{Buffers, DeviceTensor, Engine};
-use wgpu_gather::verify::{Call, builtin, call_from};
 use wgpu_gather::{Error, Op, OpKind, Rules, Tensor, wgpu};
 
 use crate::common::{block_on, buffer_with, bytes_of, device_on, engines, fresh_adapter};

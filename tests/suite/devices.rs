@@ -1,7 +1,7 @@
 //! Devices that are small, foreign, destroyed or out of memory: typed errors, no panic.
 
-use wgpu_gather::gpu::{Buffers, Engine, Options, PipelineKey, requirements};
-use wgpu_gather::verify::{Outcome, builtin, check_call};
+use gather_conformance::{Outcome, builtin, check_call};
+use wgpu_gather::gpu::{Buffers, Engine, Options, internals, requirements};
 use wgpu_gather::{
     Error, Executor, IndexType, Layout, Op, OpKind, Plan, Role, Rules, Tensor, wgpu,
 };
@@ -373,7 +373,7 @@ fn pipelines_are_compiled_ahead_and_can_be_saved() {
         let own = block_on(Engine::with_options(device, queue, options)).expect("an engine");
         // All storage buffers but two are for segments of params, up to 8.
         let buffers = own.device().limits().max_storage_buffers_per_shader_stage;
-        let all = PipelineKey::all((buffers - 2).min(8));
+        let all = internals::pipelines((buffers - 2).min(8));
         assert_eq!(block_on(own.warm_up()).unwrap(), all.len());
         let data = own.pipeline_cache_data();
         assert_eq!(data.is_some(), has_cache);

@@ -50,6 +50,7 @@ fn the_files_that_contributors_are_sent_to_exist() {
     let folders = [
         "benches/",
         "cli/",
+        "conformance/",
         "examples/",
         "shaders/",
         "src/",
@@ -70,7 +71,7 @@ fn the_files_that_contributors_are_sent_to_exist() {
 /// What registries and tools would follow must lead somewhere.
 #[test]
 fn the_manifests_name_no_repository() {
-    for manifest in ["Cargo.toml", "cli/Cargo.toml"] {
+    for manifest in ["Cargo.toml", "cli/Cargo.toml", "conformance/Cargo.toml"] {
         assert!(
             !read(manifest)
                 .lines()

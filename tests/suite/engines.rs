@@ -1,5 +1,6 @@
 //! What an engine promises besides results: what it submits, keeps and starts.
 
+use wgpu_gather::gpu::internals::polling_threads_started;
 use wgpu_gather::gpu::{DeviceTensor, Engine, Options};
 use wgpu_gather::{Error, Layout, Op, Rules, Tensor, wgpu};
 
@@ -66,15 +67,15 @@ fn a_transfer_starts_one_thread_at_most() {
         // 24 chunks.
         let tensor = Tensor::new(&[24 << 20], vec![7u32; 24 << 20]).unwrap();
         let there = block_on(engine.upload(&tensor.view())).unwrap();
-        let uploaded = engine.polling_threads_started();
+        let uploaded = polling_threads_started(&engine);
         assert!(uploaded <= 1, "{uploaded} threads");
         let back = block_on(engine.download(&there)).unwrap();
-        let downloaded = engine.polling_threads_started();
+        let downloaded = polling_threads_started(&engine);
         assert!(downloaded <= uploaded + 1, "{downloaded} threads");
         assert!(back == tensor, "the bytes come back");
         // A thread that blocks polls itself.
         engine.download_blocking(&there).unwrap();
-        assert_eq!(engine.polling_threads_started(), downloaded);
+        assert_eq!(polling_threads_started(&engine), downloaded);
     }
 }
 

@@ -1,8 +1,8 @@
 //! Planted faults: each must be reported, or the checks prove nothing. These are planted in answers;
 //! `shader_faults.rs` has those of shaders, and `src/tests/faults.rs` those of plans.
 
+use gather_conformance::{Call, Outcome, builtin, compare};
 use wgpu_gather::Executor;
-use wgpu_gather::verify::{Call, Outcome, builtin, compare};
 
 use crate::common::block_on;
 

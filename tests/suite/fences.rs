@@ -1,8 +1,8 @@
 //! Outputs in the middle of poisoned buffers, recorded into an encoder of the test: every byte of
 //! the output is written, no byte beside it is, and params and indices are read from any offset.
 
+use gather_conformance::{Call, Outcome, builtin, call_from, compare};
 use wgpu_gather::gpu::{Buffers, Engine};
-use wgpu_gather::verify::{Call, Outcome, builtin, call_from, compare};
 use wgpu_gather::wgpu;
 
 use crate::common::{block_on, buffer_with, bytes_of, engines};

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use wgpu_gather::verify::{Case, Expected, Report, Values, read_cases, run_case};
+use gather_conformance::{Case, Expected, Report, Values, read_cases, run_case};
 use wgpu_gather::{Executor, OutOfBounds, Rules};
 
 use crate::common::{assert_all_passed, block_on, executors, failed};

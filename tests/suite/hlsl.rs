@@ -6,7 +6,7 @@
 use std::ffi::CString;
 
 use naga::back::hlsl::ShaderModel;
-use wgpu_gather::gpu::PipelineKey;
+use wgpu_gather::gpu::internals::pipelines;
 use windows::Win32::Graphics::Direct3D::Dxc::{
     CLSID_DxcCompiler, DXC_ARG_ENABLE_STRICTNESS, DXC_CP_UTF8, DXC_OUT_ERRORS, DxcBuffer,
     IDxcBlobUtf8, IDxcCompiler3, IDxcResult,
@@ -134,17 +134,18 @@ fn compile_with_dxc(dxc: &IDxcCompiler3, text: &str, entry: &str) -> Result<Stri
 /// Compiles every pipeline, and says what must not be said.
 fn complaints(model: ShaderModel, compile: &Compile<'_>) -> Vec<String> {
     let mut all = Vec::new();
-    for key in PipelineKey::all(6) {
-        let (module, info) = resolve(&key);
-        let (text, entry) = write_hlsl(&module, &info, key.entry_point(), model);
+    for pipeline in pipelines(6) {
+        let (module, info) = resolve(&pipeline);
+        let (text, entry) = write_hlsl(&module, &info, pipeline.entry_point, model);
+        let name = &pipeline.name;
         match compile(&text, &entry) {
             Ok(said) => {
                 let lines = said.lines().filter(|line| line.contains(": warning"));
                 let unexplained =
                     lines.filter(|line| !EXPLAINED.iter().any(|(words, _)| line.contains(words)));
-                all.extend(unexplained.map(|line| format!("{key:?}: {line}")));
+                all.extend(unexplained.map(|line| format!("{name}: {line}")));
             }
-            Err(error) => all.push(format!("{key:?}: {error}")),
+            Err(error) => all.push(format!("{name}: {error}")),
         }
     }
     all

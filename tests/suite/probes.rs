@@ -1,8 +1,8 @@
 //! Adapters that cannot run gathers, imitated by faults in the shaders: none is chosen, and what
 //! they report is not trusted.
 
-use wgpu_gather::gpu::{Engine, find_adapter, probe_adapters};
-use wgpu_gather::verify::{Call, check_call};
+use gather_conformance::{Call, check_call};
+use wgpu_gather::gpu::{Engine, find_adapter, internals, probe_adapters};
 use wgpu_gather::{Error, Executor, IndexType, Layout, Op, Rules};
 
 use crate::common::{block_on, engines, failed, fresh_device};
@@ -32,7 +32,8 @@ const WRONG: &str = "right results: of a small gather, output[";
 
 fn with_fault(engine: &Engine, fault: Fault) -> Engine {
     let (device, queue) = fresh_device(engine, wgpu_gather::wgpu::Limits::downlevel_defaults());
-    block_on(Engine::with_fault(device, queue, fault)).expect("an engine")
+    let options = internals::with_fault(fault);
+    block_on(Engine::with_options(device, queue, options)).expect("an engine")
 }
 
 #[test]
@@ -67,8 +68,11 @@ fn an_adapter_that_cannot_run_gathers_is_taken_by_its_name_only() {
         .iter()
         .map(|p| p.adapter.label())
         .collect();
+    let headless = |wanted: Option<&str>, fault: Fault| {
+        block_on(Engine::headless_with(wanted, internals::with_fault(fault)))
+    };
     for (fault, expected) in [(idle as Fault, WRONG), (broken, NO_COMPILER)] {
-        let refused = block_on(Engine::headless_with_fault(None, fault));
+        let refused = headless(None, fault);
         let Err(Error::NoUsableAdapter { lacking }) = refused else {
             panic!("{refused:?}");
         };
@@ -86,8 +90,8 @@ fn an_adapter_that_cannot_run_gathers_is_taken_by_its_name_only() {
     for engine in engines() {
         let label = engine.adapter().label();
         // It compiles, so `verify` may find out how wrong it is.
-        assert!(block_on(Engine::headless_with_fault(Some(&label), idle)).is_ok());
-        let refused = block_on(Engine::headless_with_fault(Some(&label), broken));
+        assert!(headless(Some(&label), idle).is_ok());
+        let refused = headless(Some(&label), broken);
         assert!(
             matches!(&refused, Err(Error::AdapterLacks { adapter, .. }) if *adapter == label),
             "{refused:?}"

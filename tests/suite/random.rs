@@ -3,9 +3,9 @@
 //! `GATHER_CASES` sets how many (20,000 by default) and `GATHER_SEED` which; a failing call is
 //! shrunk and printed.
 
+use gather_conformance::{builtin, search};
 use wgpu_gather::Executor;
-use wgpu_gather::gpu::Engine;
-use wgpu_gather::verify::{builtin, search};
+use wgpu_gather::gpu::{Engine, internals};
 
 use crate::common::{assert_all_passed, block_on, check_all, engines, executors, fresh_device};
 
@@ -32,7 +32,8 @@ fn a_planted_fault_is_found_and_shrunk() {
     let dropped = |source: String| source.replace("count * l.z", "count * (l.z | 1u)");
     for engine in engines() {
         let (device, queue) = fresh_device(engine, engine.device().limits());
-        let faulty = block_on(Engine::with_fault(device, queue, dropped)).expect("an engine");
+        let options = internals::with_fault(dropped);
+        let faulty = block_on(Engine::with_options(device, queue, options)).expect("an engine");
         let found = search(&Executor::Gpu(faulty), 2000, 1, || ()).expect_err("the fault is found");
         let elements: usize = found.call.output_shape().expect("a shape").iter().product();
         assert!(elements < 200, "shrunk: {found:?}");

@@ -1,8 +1,8 @@
 //! Tensors beyond a binding and beyond a buffer, on devices whose limits are lowered: the same
 //! bits, whatever the size of a segment.
 
+use gather_conformance::{Call, builtin, call_from};
 use wgpu_gather::gpu::{DeviceTensor, Engine, Options};
-use wgpu_gather::verify::{Call, builtin, call_from};
 use wgpu_gather::{Executor, Fill, IndexType, Layout, Op, OutOfBounds, Rules, Tensor, wgpu};
 
 use crate::common::{assert_all_passed, block_on, check_all, device_on, engines, fresh_adapter};

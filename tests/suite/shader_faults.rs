@@ -1,7 +1,7 @@
 //! Faults planted in the shaders' text, which the checks must report on every adapter.
 
-use wgpu_gather::gpu::Engine;
-use wgpu_gather::verify::{Call, Outcome, check_call};
+use gather_conformance::{Call, Outcome, check_call};
+use wgpu_gather::gpu::{Engine, internals};
 use wgpu_gather::{Executor, wgpu};
 
 use crate::common::{block_on, engines, fresh_device};
@@ -326,7 +326,8 @@ fn first_report(
     fault: fn(String) -> String,
 ) -> Option<(usize, String)> {
     let (device, queue) = fresh_device(engine, device.limits(engine));
-    let faulty = block_on(Engine::with_fault(device, queue, fault)).expect("engine");
+    let options = internals::with_fault(fault);
+    let faulty = block_on(Engine::with_options(device, queue, options)).expect("engine");
     let executor = Executor::Gpu(faulty);
     calls
         .iter()

@@ -1,16 +1,16 @@
-//! Every kernel key, without a device: parsed, validated with no optional capability,
+//! Every pipeline, without a device: parsed, validated with no optional capability,
 //! its overrides resolved, and written for every API that wgpu has.
 
 use naga::back::{glsl, hlsl, msl, pipeline_constants, spv};
 use naga::valid::ValidationFlags;
-use wgpu_gather::gpu::PipelineKey;
+use wgpu_gather::gpu::internals::{PipelineSource, pipelines};
 use wgpu_gather::wgpu::{DownlevelFlags, Features};
 
 /// The module and its validation, with the overrides resolved.
-pub(crate) fn resolve(key: &PipelineKey) -> (naga::Module, naga::valid::ModuleInfo) {
-    let source = key.source();
-    let module = naga::front::wgsl::parse_str(&source)
-        .unwrap_or_else(|e| panic!("{key:?}: {}", e.emit_to_string(&source)));
+pub(crate) fn resolve(pipeline: &PipelineSource) -> (naga::Module, naga::valid::ModuleInfo) {
+    let PipelineSource { name, wgsl, .. } = pipeline;
+    let module = naga::front::wgsl::parse_str(wgsl)
+        .unwrap_or_else(|e| panic!("{name}: {}", e.emit_to_string(wgsl)));
     let mut validator = wgpu_naga_bridge::create_validator(
         Features::empty(),
         DownlevelFlags::all(),
@@ -18,16 +18,15 @@ pub(crate) fn resolve(key: &PipelineKey) -> (naga::Module, naga::valid::ModuleIn
     );
     let info = validator
         .validate(&module)
-        .unwrap_or_else(|e| panic!("{key:?}: {}", e.emit_to_string(&source)));
-    let constants = key
-        .constants()
-        .into_iter()
-        .map(|(name, value)| (name.to_owned(), value))
+        .unwrap_or_else(|e| panic!("{name}: {}", e.emit_to_string(wgsl)));
+    let constants = pipeline.constants.iter();
+    let constants = constants
+        .map(|&(name, value)| (name.to_owned(), value))
         .collect();
-    let entry = (naga::ShaderStage::Compute, key.entry_point());
+    let entry = (naga::ShaderStage::Compute, pipeline.entry_point);
     let (module, info) =
         pipeline_constants::process_overrides(&module, &info, Some(entry), &constants)
-            .unwrap_or_else(|e| panic!("{key:?}: {e}"));
+            .unwrap_or_else(|e| panic!("{name}: {e}"));
     (module.into_owned(), info.into_owned())
 }
 
@@ -124,11 +123,11 @@ fn write_glsl(module: &naga::Module, info: &naga::valid::ModuleInfo, entry: &str
 }
 
 #[test]
-fn every_specialisation_is_valid_and_can_be_written_for_every_api() {
-    let all = PipelineKey::all(6);
-    for key in &all {
-        let (module, info) = resolve(key);
-        let entry = key.entry_point();
+fn every_pipeline_is_valid_and_can_be_written_for_every_api() {
+    let all = pipelines(6);
+    for pipeline in &all {
+        let (module, info) = resolve(pipeline);
+        let entry = pipeline.entry_point;
         let lengths = [
             write_spirv(&module, &info),
             write_msl(&module, &info),
@@ -137,15 +136,22 @@ fn every_specialisation_is_valid_and_can_be_written_for_every_api() {
                 .len(),
             write_glsl(&module, &info, entry),
         ];
-        assert!(lengths.iter().all(|&l| l > 500), "{key:?}: {lengths:?}");
+        assert!(
+            lengths.iter().all(|&l| l > 500),
+            "{}: {lengths:?}",
+            pipeline.name
+        );
     }
-    println!("{} keys, each as SPIR-V, MSL, HLSL and GLSL", all.len());
+    println!(
+        "{} pipelines, each as SPIR-V, MSL, HLSL and GLSL",
+        all.len()
+    );
 }
 
 #[test]
 fn a_broken_shader_would_be_noticed() {
-    let source = PipelineKey::all(6)[0].source();
+    let source = &pipelines(6)[0].wgsl;
     let broken = source.replace("geometry.row_count", "geometry.rows");
-    assert_ne!(source, broken);
+    assert_ne!(*source, broken);
     assert!(naga::front::wgsl::parse_str(&broken).is_err());
 }

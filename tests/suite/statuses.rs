@@ -1,7 +1,7 @@
 //! Errors from the device, without stopping it.
 
+use gather_conformance::{Call, builtin};
 use wgpu_gather::gpu::Buffers;
-use wgpu_gather::verify::{Call, builtin};
 use wgpu_gather::{BadIndex, Error, IndexType, Layout, Op, OpKind, Rules};
 
 use crate::common::{block_on, buffer_with, bytes_of, engines, executors};

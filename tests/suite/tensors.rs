@@ -1,7 +1,7 @@
 //! Device tensors: every way to gather from them gives what the reference gives.
 
+use gather_conformance::{Call, builtin, call_from, compare};
 use wgpu_gather::gpu::{DeviceTensor, Engine};
-use wgpu_gather::verify::{Call, builtin, call_from, compare};
 use wgpu_gather::{
     BadIndex, Element, Error, Executor, Index, IndexType, Layout, Op, OpKind, Plan, Result, Rules,
     Tensor, TensorView,

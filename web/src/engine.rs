@@ -3,9 +3,8 @@
 use js_sys::{Array, Object, Promise, Uint8Array};
 use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::future_to_promise;
-use wgpu_gather::{BindingLimits, Explanation};
-use wgpu_gather::gpu::{Engine, Options, find_adapter, requirements};
-use wgpu_gather::{Error, Executor, wgpu};
+use wgpu_gather::gpu::{Engine, Options, find_adapter, internals, requirements};
+use wgpu_gather::{BindingLimits, Error, Executor, Explanation, wgpu};
 
 use crate::call::Call;
 use crate::failure::{failure, not_a_call, number, set};
@@ -48,7 +47,8 @@ impl RawEngine {
                 false => |source| source.replace("params[", "params[1u + "),
                 true => |source| source + "fn",
             };
-            let engine = Engine::with_fault(device, queue, fault).await;
+            let options = internals::with_fault(fault);
+            let engine = Engine::with_options(device, queue, options).await;
             Ok(RawEngine::on(engine.map_err(|e| failure(&e))?).into())
         })
     }

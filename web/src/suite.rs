@@ -1,12 +1,12 @@
 //! Checks on the visitor's own device: recorded answers of frameworks, and built-in calls against
 //! the reference.
 
+use gather_conformance::{
+    Call, Case, Expected, Outcome, Values, builtin, check_call, read_cases, run_case,
+};
 use js_sys::{Object, Promise};
 use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::future_to_promise;
-use wgpu_gather::verify::{
-    Call, Case, Expected, Outcome, Values, builtin, check_call, read_cases, run_case,
-};
 
 use crate::engine::RawEngine;
 use crate::failure::{not_a_call, set};

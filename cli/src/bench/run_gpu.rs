@@ -284,7 +284,7 @@ mod tests {
     use super::*;
     use crate::bench::cases;
     use wgpu_gather::Rules;
-    use wgpu_gather::gpu::Engine;
+    use wgpu_gather::gpu::{Engine, internals};
 
     /// What comes of a case where every shader has `fault`.
     fn run(adapter: &str, fault: Option<fn(String) -> String>) -> Result<Figures> {
@@ -292,7 +292,8 @@ mod tests {
         if let Some(fault) = fault {
             let engine = &gpu.device.engine;
             let (device, queue) = (engine.device().clone(), engine.queue().clone());
-            gpu.device.engine = pollster::block_on(Engine::with_fault(device, queue, fault))?;
+            let faulty = Engine::with_options(device, queue, internals::with_fault(fault));
+            gpu.device.engine = pollster::block_on(faulty)?;
         }
         let cases = cases::all();
         let case = cases.iter().find(|case| case.name == "pixels").unwrap();

@@ -132,7 +132,7 @@ fn verify_runs_recorded_cases() {
 fn verify_runs_the_built_in_calls() {
     let dir = Dir::new();
     let text = dir.ok("verify --backend cpu");
-    let calls = wgpu_gather::verify::builtin().len();
+    let calls = gather_conformance::builtin().len();
     let total = format!("{calls} passed, 0 failed, 0 skipped");
     assert_eq!(last_line(&text), total);
     for line in ["gather_nd        16 bytes", "gather_elements  1 byte"] {

@@ -167,7 +167,7 @@ fn params_go_through_little_of_the_gpu_s_memory() {
 #[test]
 fn verify_and_demo_name_the_adapter() {
     let dir = Dir::new();
-    let calls = wgpu_gather::verify::builtin().len();
+    let calls = gather_conformance::builtin().len();
     for (adapter, label) in adapters(&dir) {
         let ran = on(&dir, &adapter, "verify");
         let head = format!("executor: {label}\nadapter:  ");

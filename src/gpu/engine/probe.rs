@@ -22,8 +22,8 @@ impl Engine {
     /// Compiles a gather and runs it on a few rows, at good and bad indices.
     ///
     /// [`Executor::auto`](crate::Executor::auto), and [`Engine::headless`] without a name, do so
-    /// before they take an adapter. For a device of your own it is a quick check of the driver;
-    /// `verify` (the module, or the command) is the thorough one.
+    /// before they take an adapter. For a device of your own it is a quick check of the driver; the
+    /// command `wgpu-gather verify` is the thorough one.
     ///
     /// # Errors
     ///

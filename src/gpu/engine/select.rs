@@ -5,7 +5,6 @@
 use crate::error::{Error, Result};
 use crate::gpu::adapter::{self, AdapterSummary};
 use crate::gpu::engine::{Engine, Options};
-use crate::gpu::pipeline::Fault;
 use crate::gpu::requirements;
 use crate::gpu::scope::one_line;
 
@@ -28,41 +27,19 @@ impl Engine {
     ///
     /// As [`Engine::headless`].
     pub async fn headless_with(wanted: Option<&str>, options: Options) -> Result<Engine> {
-        Engine::choose(wanted, options, None).await
-    }
-
-    /// For tests only: [`Engine::headless`] with a fault in every shader, which the adapter must
-    /// then be refused for.
-    #[doc(hidden)]
-    pub async fn headless_with_fault(
-        wanted: Option<&str>,
-        fault: fn(String) -> String,
-    ) -> Result<Engine> {
-        Engine::choose(wanted, Options::default(), Some(fault)).await
-    }
-
-    async fn choose(
-        wanted: Option<&str>,
-        options: Options,
-        fault: Option<Fault>,
-    ) -> Result<Engine> {
         if wanted.is_none() {
-            let (_, engine) = choose_usable(&options, fault).await?;
+            let (_, engine) = choose_usable(&options).await?;
             return Ok(engine);
         }
         // One that gives wrong results can be had, too: `verify` is there to say which.
         let adapter = adapter::choose(wanted).await?;
-        let engine = Engine::open(&adapter, options, fault).await?;
+        let engine = Engine::open(&adapter, options).await?;
         engine.probe_compiler().await?;
         Ok(engine)
     }
 
     /// An engine with a device of its own on `adapter`.
-    async fn open(
-        adapter: &wgpu::Adapter,
-        options: Options,
-        fault: Option<Fault>,
-    ) -> Result<Engine> {
+    async fn open(adapter: &wgpu::Adapter, options: Options) -> Result<Engine> {
         let label = AdapterSummary::of(adapter).label();
         if let Some(what) = adapter::missing(adapter) {
             let adapter = label;
@@ -82,7 +59,7 @@ impl Engine {
                     adapter: label,
                     reason: one_line(&error.to_string()),
                 })?;
-        let engine = Engine::make(device, queue, options, fault).await?;
+        let engine = Engine::with_options(device, queue, options).await?;
         engine.context().watch_loss();
         Ok(engine)
     }
@@ -99,7 +76,7 @@ pub async fn find_adapter(wanted: Option<&str>) -> Result<wgpu::Adapter> {
     if wanted.is_some() || cfg!(target_arch = "wasm32") {
         return adapter::choose(wanted).await;
     }
-    let (adapter, _) = choose_usable(&Options::default(), None).await?;
+    let (adapter, _) = choose_usable(&Options::default()).await?;
     Ok(adapter)
 }
 
@@ -118,7 +95,7 @@ pub struct ProbedAdapter {
 pub async fn probe_adapters() -> Vec<ProbedAdapter> {
     let mut probed = Vec::new();
     for adapter in adapter::enumerate().await {
-        let opened = open_probed(&adapter, Options::default(), None).await;
+        let opened = open_probed(&adapter, Options::default()).await;
         probed.push(ProbedAdapter {
             adapter: AdapterSummary::of(&adapter),
             lacks: opened.err().map(lack),
@@ -137,14 +114,10 @@ pub(crate) struct Found {
 }
 
 /// Tries `adapters` in order.
-async fn first_usable(
-    adapters: Vec<wgpu::Adapter>,
-    options: &Options,
-    fault: Option<Fault>,
-) -> Found {
+async fn first_usable(adapters: Vec<wgpu::Adapter>, options: &Options) -> Found {
     let mut lacking = Vec::new();
     for adapter in adapters {
-        match open_probed(&adapter, options.clone(), fault).await {
+        match open_probed(&adapter, options.clone()).await {
             Ok(engine) => {
                 let usable = Some((adapter, engine));
                 return Found { usable, lacking };
@@ -164,15 +137,11 @@ pub(crate) async fn first_usable_gpu(options: &Options) -> (Found, Option<String
         .into_iter()
         .partition(|a| AdapterSummary::of(a).is_software());
     let software = software.first().map(|a| AdapterSummary::of(a).label());
-    (first_usable(gpus, options, None).await, software)
+    (first_usable(gpus, options).await, software)
 }
 
-async fn open_probed(
-    adapter: &wgpu::Adapter,
-    options: Options,
-    fault: Option<Fault>,
-) -> Result<Engine> {
-    let engine = Engine::open(adapter, options, fault).await?;
+async fn open_probed(adapter: &wgpu::Adapter, options: Options) -> Result<Engine> {
+    let engine = Engine::open(adapter, options).await?;
     engine.probe().await?;
     Ok(engine)
 }
@@ -187,8 +156,8 @@ fn lack(error: Error) -> String {
 }
 
 /// The first adapter that is found to run gathers, with an engine on it.
-async fn choose_usable(options: &Options, fault: Option<Fault>) -> Result<(wgpu::Adapter, Engine)> {
-    let Found { usable, lacking } = first_usable(adapter::enumerate().await, options, fault).await;
+async fn choose_usable(options: &Options) -> Result<(wgpu::Adapter, Engine)> {
+    let Found { usable, lacking } = first_usable(adapter::enumerate().await, options).await;
     usable.ok_or(match lacking.is_empty() {
         true => Error::NoAdapter {
             wanted: None,

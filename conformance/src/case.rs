@@ -2,9 +2,9 @@
 
 use serde::Deserialize;
 
-use crate::op::Op;
-use crate::rules::{ElementsShapes, Fill, Negative, OutOfBounds, Rules};
-use crate::verify::data::{Data, RawTensor, Values};
+use wgpu_gather::{ElementsShapes, Fill, Negative, Op, OutOfBounds, Rules};
+
+use crate::data::{Data, RawTensor, Values};
 
 /// One call with its recorded answer.
 #[derive(Debug, Clone, PartialEq)]
@@ -191,26 +191,24 @@ impl RawCase {
 
 impl RawAttrs {
     fn rules(&self) -> Result<Rules, String> {
-        Ok(Rules {
-            negative: match self.neg.as_str() {
-                "oob" => Negative::OutOfBounds,
-                "wrap" => Negative::FromEnd,
-                other => return Err(format!("unknown attrs.neg \"{other}\"")),
-            },
-            out_of_bounds: match self.oob.as_str() {
-                "zero" => OutOfBounds::Zero,
-                "error" => OutOfBounds::Error,
-                "clamp" | "clip" => OutOfBounds::Clip,
-                "wrap" => OutOfBounds::Wrap,
-                "fill" => OutOfBounds::Fill(self.fill_value()?),
-                other => return Err(format!("unknown attrs.oob \"{other}\"")),
-            },
-            elements_shapes: if self.profile.starts_with("torch") {
-                ElementsShapes::Torch
-            } else {
-                ElementsShapes::Onnx
-            },
-        })
+        let negative = match self.neg.as_str() {
+            "oob" => Negative::OutOfBounds,
+            "wrap" => Negative::FromEnd,
+            other => return Err(format!("unknown attrs.neg \"{other}\"")),
+        };
+        let out_of_bounds = match self.oob.as_str() {
+            "zero" => OutOfBounds::Zero,
+            "error" => OutOfBounds::Error,
+            "clamp" | "clip" => OutOfBounds::Clip,
+            "wrap" => OutOfBounds::Wrap,
+            "fill" => OutOfBounds::Fill(self.fill_value()?),
+            other => return Err(format!("unknown attrs.oob \"{other}\"")),
+        };
+        let shapes = match self.profile.starts_with("torch") {
+            true => ElementsShapes::Torch,
+            false => ElementsShapes::Onnx,
+        };
+        Ok(Rules::new(negative, out_of_bounds).with_elements_shapes(shapes))
     }
 
     fn fill_value(&self) -> Result<Fill, String> {

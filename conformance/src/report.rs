@@ -1,8 +1,17 @@
-//! Counting outcomes.
+//! Outcomes, and counting them.
 
 use std::fmt;
 
-use crate::verify::run::Outcome;
+/// How a check went.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Outcome {
+    /// The answer is the expected one, bit for bit.
+    Passed,
+    /// It is not; says what is different, with the first differing element.
+    Failed(String),
+    /// It was not run; says why.
+    Skipped(String),
+}
 
 /// How many checks passed, and which did not.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -3,10 +3,11 @@
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestError, TestRng, TestRunner};
 
-use crate::executor::Executor;
-use crate::verify::call::{Call, check_call};
-use crate::verify::random::call_from;
-use crate::verify::run::Outcome;
+use wgpu_gather::Executor;
+
+use crate::call::{Call, check_call};
+use crate::random::call_from;
+use crate::report::Outcome;
 
 /// The most choices that a random call is made from.
 const MAX_CHOICES: usize = 200;

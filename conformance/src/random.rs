@@ -4,11 +4,9 @@
 //! list that is shortened or made smaller gives a simpler call: whatever shrinks lists of numbers
 //! (a property test, a fuzzer) shrinks calls.
 
-use crate::index::IndexType;
-use crate::op::Op;
-use crate::rules::{ElementsShapes, Fill, Negative, OutOfBounds, Rules};
-use crate::shape::Layout;
-use crate::verify::call::Call;
+use wgpu_gather::{ElementsShapes, Fill, IndexType, Layout, Negative, Op, OutOfBounds, Rules};
+
+use crate::call::Call;
 
 /// Elements of a tensor, about: what a comparison takes a moment for.
 const MAX_ELEMENTS: usize = 3000;
@@ -201,11 +199,9 @@ fn rules(choices: &mut Choices<'_>, element_bytes: usize) -> Rules {
         4 => OutOfBounds::Wrap,
         _ => OutOfBounds::Error,
     };
-    Rules {
-        negative: choices.of(&[Negative::OutOfBounds, Negative::FromEnd]),
-        out_of_bounds,
-        elements_shapes: choices.of(&[ElementsShapes::Onnx, ElementsShapes::Torch]),
-    }
+    let negative = choices.of(&[Negative::OutOfBounds, Negative::FromEnd]);
+    let shapes = choices.of(&[ElementsShapes::Onnx, ElementsShapes::Torch]);
+    Rules::new(negative, out_of_bounds).with_elements_shapes(shapes)
 }
 
 /// A layout, and how many elements of data it needs.
@@ -232,7 +228,7 @@ fn view(choices: &mut Choices<'_>, shape: &[usize]) -> View {
     }
     let mut strides = vec![0isize; shape.len()];
     let mut offset = choices.of(&[0, 0, 1, 2, 3, 5, 8]);
-    let mut run = 1;
+    let (mut last, mut run) = (offset, 1);
     for &d in order.iter().rev() {
         if choices.rarely(6) {
             continue; // broadcast
@@ -244,8 +240,10 @@ fn view(choices: &mut Choices<'_>, shape: &[usize]) -> View {
             step
         };
         strides[d] = (run * step) as isize;
+        let span = (shape[d].max(1) - 1) * run * step;
+        last += span;
         if choices.rarely(6) {
-            offset += (shape[d].max(1) - 1) * run * step;
+            offset += span;
             strides[d] = -strides[d];
         }
         run *= step * shape[d].max(1);
@@ -253,7 +251,7 @@ fn view(choices: &mut Choices<'_>, shape: &[usize]) -> View {
     // Rebuilding the layout cannot fail: one stride per dim.
     let layout =
         Layout::strided(shape, &strides, offset).unwrap_or_else(|_| Layout::contiguous(shape));
-    let reach = layout.reached().map_or(0, |(_, last)| last + 1);
+    let reach = if elements == 0 { 0 } else { last + 1 };
     View {
         layout,
         elements: reach + choices.below(3),

@@ -2,17 +2,14 @@
 
 use std::fmt;
 
-use crate::call::GatherCall;
-use crate::cpu::reference;
-use crate::error::Result;
-use crate::executor::Executor;
-use crate::index::IndexType;
-use crate::op::Op;
-use crate::plan::Plan;
-use crate::rules::Rules;
-use crate::shape::Layout;
-use crate::tensor::{Indices, Params};
-use crate::verify::run::{Outcome, byte_difference, poisoned};
+use bytemuck::Pod;
+use bytemuck::allocation::pod_collect_to_vec;
+use wgpu_gather::{
+    Executor, GatherCall, IndexType, Indices, Layout, Op, Params, Plan, Result, Rules,
+};
+
+use crate::output::{byte_difference, poisoned};
+use crate::report::Outcome;
 
 /// One call on tensors in memory, with any layout.
 #[derive(Clone, PartialEq, Eq)]
@@ -38,10 +35,6 @@ pub struct Call {
 /// Shapes and values of the indices, without the data of params.
 impl fmt::Debug for Call {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let count = self.indices.len() / self.index_type.bytes();
-        let values: Vec<i128> = (0..count)
-            .map(|n| self.index_type.load(&self.indices, n))
-            .collect();
         f.debug_struct("Call")
             .field("op", &self.op)
             .field("rules", &self.rules)
@@ -49,7 +42,7 @@ impl fmt::Debug for Call {
             .field("params", &self.params_layout)
             .field("index_type", &self.index_type)
             .field("indices", &self.indices_layout)
-            .field("index_values", &values)
+            .field("index_values", &self.index_values())
             .finish()
     }
 }
@@ -69,13 +62,9 @@ impl Call {
         Ok(output)
     }
 
-    /// The output of the reference, from a poisoned buffer.
+    /// The output of the reference, which waits for nothing.
     fn expected(&self) -> Result<Vec<u8>> {
-        let (params, indices) = (self.params()?, self.indices()?);
-        let mut output = self.poisoned()?;
-        let call = GatherCall::new(self.op, &self.rules, &params, &indices);
-        reference::gather(call, &mut output)?;
-        Ok(output)
+        pollster::block_on(self.output(&Executor::Reference))
     }
 
     /// Params as the executors take them.
@@ -103,7 +92,31 @@ impl Call {
     ///
     /// As [`Plan::new`].
     pub fn plan(&self) -> Result<Plan> {
-        Plan::of(self.op, &self.rules, &self.params()?, &self.indices()?)
+        self.with_gather_call(|call| call.plan())
+    }
+
+    /// Lends the call as the library takes it.
+    ///
+    /// # Errors
+    ///
+    /// As [`Params::new`] and [`Indices::new`], and those of `take`.
+    pub fn with_gather_call<T>(&self, take: impl FnOnce(GatherCall<'_>) -> Result<T>) -> Result<T> {
+        let (params, indices) = (self.params()?, self.indices()?);
+        take(GatherCall::new(self.op, &self.rules, &params, &indices))
+    }
+
+    /// The values of the indices, in the order in which they lie in memory.
+    pub fn index_values(&self) -> Vec<i128> {
+        fn read<T: Pod + Into<i128>>(bytes: &[u8]) -> Vec<i128> {
+            let values: Vec<T> = pod_collect_to_vec(bytes);
+            values.into_iter().map(Into::into).collect()
+        }
+        match self.index_type {
+            IndexType::I32 => read::<i32>(&self.indices),
+            IndexType::U32 => read::<u32>(&self.indices),
+            IndexType::I64 => read::<i64>(&self.indices),
+            IndexType::U64 => read::<u64>(&self.indices),
+        }
     }
 
     fn poisoned(&self) -> Result<Vec<u8>> {

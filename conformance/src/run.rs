@@ -1,23 +1,12 @@
 //! Running one case and comparing bits.
 
-use crate::error::{Error, Role};
-use crate::executor::Executor;
-use crate::index::{Index, IndexType};
-use crate::shape::{Layout, elements, unravel};
-use crate::tensor::{Indices, Params, TensorView};
-use crate::verify::case::{Case, Expected};
-use crate::verify::data::{Data, Values};
+use wgpu_gather::{Error, Executor, Index, IndexType, Layout, TensorView};
 
-/// How a case went.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Outcome {
-    /// The answer is the expected one, bit for bit.
-    Passed,
-    /// It is not; says what is different, with the first differing element.
-    Failed(String),
-    /// The case was not run; says why.
-    Skipped(String),
-}
+use crate::call::Call;
+use crate::case::{Case, Expected};
+use crate::data::{Data, Values};
+use crate::output::{byte_difference, describe};
+use crate::report::Outcome;
 
 /// Runs `case` on `executor`.
 pub async fn run_case(case: &Case, executor: &Executor) -> Outcome {
@@ -60,14 +49,17 @@ async fn output(case: &Case, executor: &Executor) -> Result<Data, Failure> {
         .output_shape(params_shape, &case.indices.shape, &case.rules)?;
     let values = match &case.params.values {
         Values::Bytes(dtype, bytes) => {
-            let params = Params::new(bytes, dtype.bytes(), Layout::contiguous(params_shape))?;
-            let layout = Layout::contiguous(&case.indices.shape);
-            let indices = Indices::new(index_bytes, index_type, layout)?;
-            let mut output = poisoned(&shape, dtype.bytes())?;
-            executor
-                .run_bytes(case.op, &case.rules, &params, &indices, &mut output)
-                .await?;
-            Values::Bytes(*dtype, output)
+            let call = Call {
+                op: case.op,
+                rules: case.rules.clone(),
+                element_bytes: dtype.bytes(),
+                params: bytes.clone(),
+                params_layout: Layout::contiguous(params_shape),
+                index_type,
+                indices: index_bytes,
+                indices_layout: Layout::contiguous(&case.indices.shape),
+            };
+            Values::Bytes(*dtype, call.output(executor).await?)
         }
         Values::Strings(strings) => {
             let view = TensorView::new(params_shape, strings)?;
@@ -82,21 +74,6 @@ async fn output(case: &Case, executor: &Executor) -> Result<Data, Failure> {
         }
     };
     Ok(Data { shape, values })
-}
-
-/// What the output holds before the call: a value that no case expects everywhere.
-const POISON: u8 = 0xa5;
-
-/// An output of this shape before the call.
-pub(super) fn poisoned(shape: &[usize], element_bytes: usize) -> Result<Vec<u8>, Error> {
-    let role = Role::Output;
-    // Of an empty tensor, a slice may have any extent.
-    let bytes = elements(role, shape, element_bytes)? * element_bytes;
-    let mut output = Vec::new();
-    let reserved = output.try_reserve_exact(bytes);
-    reserved.map_err(|_| Error::HostOutOfMemory { role, bytes })?;
-    output.resize(bytes, POISON);
-    Ok(output)
 }
 
 async fn cloned<I: Index + bytemuck::AnyBitPattern>(
@@ -116,7 +93,7 @@ async fn cloned<I: Index + bytemuck::AnyBitPattern>(
 }
 
 /// What is different first, or `None` if nothing is.
-pub(super) fn difference(expected: &Data, got: &Data) -> Option<String> {
+fn difference(expected: &Data, got: &Data) -> Option<String> {
     if expected.shape != got.shape {
         return Some(format!(
             "output shape {:?}, expected {:?}",
@@ -142,35 +119,10 @@ pub(super) fn difference(expected: &Data, got: &Data) -> Option<String> {
     }
 }
 
-/// The first element that differs, in hexadecimal, lowest byte first.
-pub(super) fn byte_difference(
-    shape: &[usize],
-    element_bytes: usize,
-    expected: &[u8],
-    got: &[u8],
-) -> Option<String> {
-    let at = expected.iter().zip(got).position(|(e, g)| e != g)? / element_bytes;
-    let hex = |bytes: &[u8]| {
-        let element = &bytes[at * element_bytes..(at + 1) * element_bytes];
-        element
-            .iter()
-            .map(|b| format!("{b:02x}"))
-            .collect::<String>()
-    };
-    Some(describe(shape, at, &hex(got), &hex(expected)))
-}
-
-fn describe(shape: &[usize], at: usize, got: &str, expected: &str) -> String {
-    format!(
-        "output{:?} is {got}, expected {expected}",
-        unravel(at, shape)
-    )
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::verify::read_cases;
+    use crate::case::read_cases;
 
     /// A slice of an empty table, of `extents` elements.
     fn outcomes(extents: &str) -> [Outcome; 2] {

@@ -3,10 +3,7 @@
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::element::DType;
-use crate::error::Error;
-use crate::index::{Index, IndexType};
-use crate::shape::Layout;
+use wgpu_gather::{DType, Error, Index, IndexType, Layout};
 
 /// A contiguous tensor of a case.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -117,6 +114,7 @@ fn encode(dtype: DType, value: &Value, bytes: &mut Vec<u8>) -> Option<()> {
             encode(part, re, bytes)?;
             encode(part, im, bytes)?;
         }
+        _ => return None,
     }
     Some(())
 }
@@ -191,13 +189,30 @@ impl Data {
             DType::U32 => (IndexType::U32, bytes.clone()),
             DType::I64 => (IndexType::I64, bytes.clone()),
             DType::U64 => (IndexType::U64, bytes.clone()),
-            DType::Bool
-            | DType::F16
-            | DType::BF16
-            | DType::F32
-            | DType::F64
-            | DType::C64
-            | DType::C128 => return None,
+            _ => return None,
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn every_element_type_can_be_read() {
+        for dtype in DType::ALL {
+            let one = match dtype {
+                DType::C64 | DType::C128 => json!([1, 0]),
+                _ => json!(1),
+            };
+            let tensor = json!({ "dtype": dtype.name(), "shape": [1], "data": [one] });
+            let tensor: RawTensor = serde_json::from_value(tensor).unwrap();
+            let Ok(Values::Bytes(read, bytes)) = tensor.values() else {
+                panic!("{dtype}");
+            };
+            assert_eq!((read, bytes.len()), (dtype, dtype.bytes()));
+        }
     }
 }

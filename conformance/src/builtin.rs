@@ -1,11 +1,9 @@
 //! The built-in set: every operator, element width, index type and rule, at sizes around the
 //! boundaries where kernels change hands.
 
-use crate::index::IndexType;
-use crate::op::Op;
-use crate::rules::{Fill, OutOfBounds, Rules};
-use crate::shape::Layout;
-use crate::verify::call::Call;
+use wgpu_gather::{Fill, IndexType, Layout, Op, OutOfBounds, Rules};
+
+use crate::call::Call;
 
 /// One shape of call: operator, dims of params, dims of indices.
 type Shape = (Op, &'static [usize], &'static [usize]);
@@ -118,10 +116,8 @@ fn rules(width: usize) -> Vec<Rules> {
         OutOfBounds::Error,
     ];
     let with = |base: Rules| {
-        both.clone().map(|out_of_bounds| Rules {
-            out_of_bounds,
-            ..base.clone()
-        })
+        both.clone()
+            .map(|rule| base.clone().with_out_of_bounds(rule))
     };
     [with(Rules::TENSORFLOW_GPU), with(Rules::ONNX)].concat()
 }

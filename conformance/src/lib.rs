@@ -2,13 +2,14 @@
 //!
 //! [`read_cases`] reads files of the schema `gather-conformance/1`; [`run_case`] runs one on an
 //! executor and compares bits. [`builtin`] makes cases whose expected answers come from
-//! [`Executor::Reference`](crate::Executor::Reference), which tells a user whether their GPU and
+//! [`Executor::Reference`](wgpu_gather::Executor::Reference), which tells a user whether their GPU and
 //! driver are right; [`search`] does so for any number of random ones.
 
 mod builtin;
 mod call;
 mod case;
 mod data;
+mod output;
 mod random;
 mod report;
 mod run;
@@ -20,7 +21,9 @@ pub use call::{Call, check_call, compare};
 pub use case::{Case, CaseError, Expected, read_cases};
 pub use data::{Data, Values};
 pub use random::call_from;
-pub use report::Report;
-pub use run::{Outcome, run_case};
+pub use report::{Outcome, Report};
+pub use run::run_case;
 #[cfg(not(target_arch = "wasm32"))]
 pub use search::{Counterexample, search};
+/// The library, in the version that is checked.
+pub use wgpu_gather;

@@ -1,0 +1,63 @@
+//! For the project's own tests: faults planted in shaders, the list of pipelines. No part of the
+//! public API.
+
+use crate::gpu::engine::Options;
+use crate::gpu::shader::{PipelineKey, Stage};
+
+/// Options for an engine with a fault in every shader, which a check against the reference must then
+/// report.
+pub fn with_fault(fault: fn(String) -> String) -> Options {
+    Options {
+        fault: Some(fault),
+        ..Options::default()
+    }
+}
+
+/// How many threads `engine` has started to poll its device for futures.
+#[cfg(not(target_arch = "wasm32"))]
+pub fn polling_threads_started(engine: &crate::gpu::Engine) -> u64 {
+    engine.context().poller.threads_started()
+}
+
+/// What a pipeline is compiled from.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PipelineSource {
+    /// What the pipeline does and is compiled for.
+    pub name: String,
+    /// The text of the module.
+    pub wgsl: String,
+    /// The entry point in that module.
+    pub entry_point: &'static str,
+    /// The override constants.
+    pub constants: Vec<(&'static str, f64)>,
+}
+
+/// Every pipeline there is on a device that binds so many segments of params.
+pub fn pipelines(segments: u32) -> Vec<PipelineSource> {
+    let all = PipelineKey::all(segments).into_iter();
+    all.map(|pipeline| PipelineSource {
+        name: name(&pipeline),
+        wgsl: pipeline.source(),
+        entry_point: pipeline.entry_point(),
+        constants: pipeline.constants(),
+    })
+    .collect()
+}
+
+/// Such as `rows 16 single`, `packed 1 general in 6 i64` or `count`.
+fn name(pipeline: &PipelineKey) -> String {
+    let stage = match pipeline.stage {
+        Stage::Copy(kind, bytes, form) => format!("{kind:?} {bytes} {form:?}"),
+        other => format!("{other:?}"),
+    };
+    let segments = match pipeline.segments {
+        0 => String::new(),
+        several => format!(" in {several}"),
+    };
+    let index = if pipeline.index_words == 2 {
+        " i64"
+    } else {
+        ""
+    };
+    format!("{stage}{segments}{index}").to_lowercase()
+}
