@@ -120,8 +120,8 @@ fn reorder(
         IndexType::I32,
         parents.layout(),
     )?;
-    let prepared = block_on(engine.pipeline(&plan))?;
-    let bind = |(from, to)| Ok(prepared.bind(&Buffers::of(from, parents, to))?);
+    let pipeline = block_on(engine.pipeline(&plan))?;
+    let bind = |(from, to)| Ok(pipeline.bind(&Buffers::of(from, parents, to))?);
     from.iter().zip(to).map(bind).collect()
 }
 

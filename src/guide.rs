@@ -315,7 +315,7 @@
 //! use wgpu_gather::gpu::{GatherBinding, Buffers, DeviceTensor, GatherPipeline, Status};
 //! use wgpu_gather::{Error, Result, wgpu};
 //!
-//! /// `gather` was prepared under rules such as `Rules::TORCH`.
+//! /// `gather` was made under rules such as `Rules::TORCH`.
 //! fn bind(
 //!     gather: &GatherPipeline,
 //!     table: &DeviceTensor<f32>,

@@ -1,7 +1,7 @@
 //! What all other files of `gpu` stand on: device, queue and limits, error scopes, compiled
 //! pipelines, and the data of the pool, of staging memory and of the poller.
 //!
-//! Made by `engine`; whatever outlives a call (a status, a prepared gather) holds it. It must never
+//! Made by `engine`; whatever outlives a call (a status, a pipeline) holds it. It must never
 //! know a plan, a tensor or an engine.
 
 use std::sync::{Arc, Mutex, PoisonError};

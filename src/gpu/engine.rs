@@ -176,9 +176,9 @@ impl Engine {
     /// the device.
     pub async fn pipeline(&self, plan: &Plan) -> Result<GatherPipeline> {
         self.context().check_alive()?;
-        let prepared = GatherPipeline::new(self.context(), plan.clone())?;
+        let pipeline = GatherPipeline::new(self.context(), plan.clone())?;
         self.context().settle().await?;
-        Ok(prepared)
+        Ok(pipeline)
     }
 
     /// Waits for what the device has to say about the calls so far that wait for nothing, such as

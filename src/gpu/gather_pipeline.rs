@@ -27,7 +27,7 @@ pub struct GatherPipeline {
     recorder: Arc<Recorder>,
 }
 
-/// A prepared gather with its buffers: all checks are done and all objects of wgpu are made.
+/// A gather with its pipelines and its buffers: all checks are done and all objects of wgpu are made.
 ///
 /// Recording it costs what its dispatch costs. It keeps the buffers alive.
 #[derive(Debug, Clone)]

@@ -37,9 +37,9 @@ fn run(engine: &Engine, call: &Call, count: u32) -> Result<(), String> {
         status: None,
         count: Some(counts.slice(280..)),
     };
-    let prepared = block_on(engine.pipeline(&plan)).map_err(|e| e.to_string())?;
+    let pipeline = block_on(engine.pipeline(&plan)).map_err(|e| e.to_string())?;
     let mut encoder = engine.device().create_command_encoder(&Default::default());
-    prepared
+    pipeline
         .encode(&mut encoder, &buffers)
         .map_err(|e| e.to_string())?;
     engine.queue().submit([encoder.finish()]);

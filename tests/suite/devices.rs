@@ -143,7 +143,7 @@ fn plan() -> Plan {
 fn buffers_that_do_not_fit_are_named() {
     let op = OpKind::Gather;
     for engine in engines() {
-        let prepared = block_on(engine.pipeline(&plan())).unwrap();
+        let pipeline = block_on(engine.pipeline(&plan())).unwrap();
         let params = buffer_with(engine, &[1; 128]);
         let indices = buffer_with(engine, &[0; 24]);
         let output = buffer_with(engine, &[0; 96]);
@@ -162,7 +162,7 @@ fn buffers_that_do_not_fit_are_named() {
         };
         let encode = |buffers: &Buffers<'_>| {
             let mut encoder = engine.device().create_command_encoder(&Default::default());
-            let result = prepared.encode(&mut encoder, buffers);
+            let result = pipeline.encode(&mut encoder, buffers);
             engine.queue().submit([encoder.finish()]);
             result
         };
@@ -257,7 +257,7 @@ fn buffers_that_do_not_fit_are_named() {
 
 /// What recording `plan` on `engine` with these params is refused with.
 fn refusal(engine: &Engine, plan: &Plan, params: &wgpu::Buffer) -> Error {
-    let prepared = block_on(engine.pipeline(plan)).unwrap();
+    let pipeline = block_on(engine.pipeline(plan)).unwrap();
     let indices = buffer_with(engine, &[0; 24]);
     let output = buffer_with(engine, &[0; 96]);
     let buffers = Buffers {
@@ -268,7 +268,7 @@ fn refusal(engine: &Engine, plan: &Plan, params: &wgpu::Buffer) -> Error {
         count: None,
     };
     let mut encoder = engine.device().create_command_encoder(&Default::default());
-    prepared.encode(&mut encoder, &buffers).unwrap_err()
+    pipeline.encode(&mut encoder, &buffers).unwrap_err()
 }
 
 fn is_in_wgpus_words(error: &Error) -> bool {

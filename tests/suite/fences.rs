@@ -32,7 +32,7 @@ fn run(engine: &Engine, call: &Call, offsets: Offsets) -> Result<(), String> {
     let indices_start = offsets[1] * call.index_type.bytes();
     let params = buffer_with(engine, &lead(params_start, &call.params));
     let indices = buffer_with(engine, &lead(indices_start, &call.indices));
-    let prepared = block_on(engine.pipeline(&plan)).map_err(|e| e.to_string())?;
+    let pipeline = block_on(engine.pipeline(&plan)).map_err(|e| e.to_string())?;
 
     let start = FENCE.next_multiple_of(width) + offsets[2] * width;
     let mut outputs = Vec::new();
@@ -46,7 +46,7 @@ fn run(engine: &Engine, call: &Call, offsets: Offsets) -> Result<(), String> {
             status: None,
             count: None,
         };
-        prepared
+        pipeline
             .encode(&mut encoder, &buffers)
             .map_err(|e| e.to_string())?;
         engine.queue().submit([encoder.finish()]);
@@ -114,7 +114,7 @@ fn a_write_beside_the_output_is_noticed() {
     };
     let call = &builtin()[0];
     let plan = call.plan().expect("a plan");
-    let prepared = block_on(engine.pipeline(&plan)).expect("prepared");
+    let pipeline = block_on(engine.pipeline(&plan)).expect("pipeline");
     let params = buffer_with(engine, &call.params);
     let indices = buffer_with(engine, &call.indices);
     let output = buffer_with(engine, &vec![POISONS[0]; plan.output_bytes() + FENCE]);
@@ -126,7 +126,7 @@ fn a_write_beside_the_output_is_noticed() {
         status: None,
         count: None,
     };
-    prepared.encode(&mut encoder, &buffers).expect("encoded");
+    pipeline.encode(&mut encoder, &buffers).expect("encoded");
     engine.queue().submit([encoder.finish()]);
     let bytes = bytes_of(engine, &output);
     let shifted = bytes[call.element_bytes..][..plan.output_bytes()].to_vec();

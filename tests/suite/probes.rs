@@ -187,8 +187,8 @@ fn a_status_counts_over_several_recordings() {
     use wgpu_gather::gpu::Buffers;
     let call = two_bad();
     for engine in engines() {
-        let prepared = block_on(engine.pipeline(&call.plan().unwrap())).unwrap();
-        let status = prepared.status().unwrap();
+        let pipeline = block_on(engine.pipeline(&call.plan().unwrap())).unwrap();
+        let status = pipeline.status().unwrap();
         let params = buffer_with(engine, &call.params);
         let indices = buffer_with(engine, &call.indices);
         let output = buffer_with(engine, &[0; 80]);
@@ -202,7 +202,7 @@ fn a_status_counts_over_several_recordings() {
         let mut encoder = engine.device().create_command_encoder(&Default::default());
         let mut pass = encoder.begin_compute_pass(&Default::default());
         for _ in 0..4 {
-            prepared.encode_in_pass(&mut pass, &buffers).unwrap();
+            pipeline.encode_in_pass(&mut pass, &buffers).unwrap();
         }
         drop(pass);
         engine.queue().submit([encoder.finish()]);

@@ -54,8 +54,8 @@ fn a_status_is_read_later_and_the_gather_is_not_stopped() {
     let call = many_bad();
     let plan = call.plan().unwrap();
     for engine in engines() {
-        let prepared = block_on(engine.pipeline(&plan)).unwrap();
-        let status = prepared.status().unwrap();
+        let pipeline = block_on(engine.pipeline(&plan)).unwrap();
+        let status = pipeline.status().unwrap();
         let params = buffer_with(engine, &call.params);
         let indices = buffer_with(engine, &call.indices);
         let output = buffer_with(engine, &vec![0xa5; plan.output_bytes()]);
@@ -68,8 +68,8 @@ fn a_status_is_read_later_and_the_gather_is_not_stopped() {
         };
         // Twice in one encoder: each recording starts counting anew.
         let mut encoder = engine.device().create_command_encoder(&Default::default());
-        prepared.encode(&mut encoder, &buffers).unwrap();
-        prepared.encode(&mut encoder, &buffers).unwrap();
+        pipeline.encode(&mut encoder, &buffers).unwrap();
+        pipeline.encode(&mut encoder, &buffers).unwrap();
         engine.queue().submit([encoder.finish()]);
         assert_eq!(status.read_blocking(), Err(expected()));
         assert_eq!(block_on(status.read()), Err(expected()));
@@ -89,8 +89,8 @@ fn a_clean_gather_leaves_a_clean_status() {
         let mut call = many_bad();
         let clean: Vec<i64> = vec![2; 7 * 10_000 * 2];
         call.indices = bytemuck::cast_slice(&clean).to_vec();
-        let prepared = block_on(engine.pipeline(&call.plan().unwrap())).unwrap();
-        let status = prepared.status().unwrap();
+        let pipeline = block_on(engine.pipeline(&call.plan().unwrap())).unwrap();
+        let status = pipeline.status().unwrap();
         assert_eq!(status.read_blocking(), Ok(()), "before anything ran");
         let output = block_on(call.output(&wgpu_gather::Executor::Gpu(engine.clone())));
         assert!(output.is_ok_and(|o| o.chunks(4).all(|e| e == [40, 41, 42, 43])));

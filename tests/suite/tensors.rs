@@ -333,8 +333,8 @@ fn dropped_tensors_serve_the_next_ones() {
             IndexType::U32,
             indices,
         );
-        let prepared = block_on(engine.pipeline(&plan.unwrap())).unwrap();
-        drop(prepared.status().unwrap());
+        let pipeline = block_on(engine.pipeline(&plan.unwrap())).unwrap();
+        drop(pipeline.status().unwrap());
         assert_eq!(engine.pool_bytes(), 0);
     }
 }
