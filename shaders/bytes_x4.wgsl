@@ -43,5 +43,5 @@ fn load_vector(source: Source, column: u32) -> vec4<u32> {
     let d = load(source.segment, u32(clamp(word + 3, low, high)));
     let e = load(source.segment, u32(clamp(word + 4, low, high)));
     let words = vec4(funnel(a, b, byte), funnel(b, c, byte), funnel(c, d, byte), funnel(d, e, byte));
-    return select(vec4<u32>(), words, source.valid);
+    return select(vec4(fill_bytes(column)), words, source.valid);
 }

@@ -54,13 +54,18 @@ fn add_coordinate(at: Place, k: u32, source: ptr<function, Source>) {
 // Vector `column` of a row. What a bad index would read is not read: vector 0 is, which is there as
 // params are bound from it on, and left out. So loads wait for no branch.
 fn fetch(source: Source, column: u32) -> Vector {
-    var vector = load(source.segment, select(0u, source.params + column, is_read(source)));
-    if (PLAIN) {
-        vector = select(Vector(), vector, source.valid);
-    } else if (!source.valid) {
-        vector = fill_vector(column % geometry.fill_length);
+    let vector = load(source.segment, select(0u, source.params + column, is_read(source)));
+    return select(fill_vector(fill_column(column)), vector, source.valid);
+}
+
+// Which access of the fill value belongs there: the only one, but for values that do not repeat with
+// every access. Zeros do.
+fn fill_column(column: u32) -> u32 {
+    var n = 0u;
+    if (LOOPS == 0u) {
+        n = column % geometry.fill_length;
     }
-    return vector;
+    return n;
 }
 
 // Whether the row's vectors may be read.

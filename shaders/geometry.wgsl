@@ -21,7 +21,8 @@ struct Geometry {
     output_offset: u32,
     row_count: u32,       // rows share no lookup
     row_length: u32,      // accesses in a row
-    fill_length: u32,     // accesses after which the fill value repeats
+    fill_length: u32,     // accesses after which the fill value repeats; where they are put together
+                          // to words, 4 at least
     grid_x: u32,          // workgroups in x; y counts on from there
     chunks: u32,          // workgroups in z: parts of long rows
     sharers_log2: u32,      // invocations that share a row
@@ -38,10 +39,9 @@ struct Geometry {
 
 // What most gathers are needs little of this file and of index.wgsl. A pipeline for them leaves
 // the rest out, which spares registers, and time on devices that run both sides of a branch.
-// `Form` in src/plan/choice.rs has the combinations that there are.
+// `NestSize` in src/plan/choice.rs has the combinations that there are.
 override LOOPS: u32 = 0u;     // 1, 2 or 4; 0: any number. The host adds loops of one step.
 override DEPTH: u32 = 0u;     // 1, 2 or 3 coordinates; 0: any number
-override PLAIN: bool = false; // a bad index leaves zeros: no clipping, wrapping, fill value
 override WIDE: bool = false;  // positions in params take 64 bits
 
 const WORKGROUP = 256u;

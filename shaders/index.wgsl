@@ -3,8 +3,7 @@
 
 override INDEX_WORDS: u32 = 1u; // 2: 64 bits
 
-// Bits of geometry.index_rules. They matter only for an index that is not plainly inside, so they
-// are no overrides: one pipeline serves all rules.
+// Bits of geometry.index_rules: one pipeline serves all rules.
 const SIGNED = 1u;
 const FROM_END = 2u; // negative indices count from the end, once
 const CLIP = 4u;
@@ -30,8 +29,9 @@ fn load_index(at: u32) -> vec2<u32> {
     return vec2(low, select(0u, 0xffffffffu, (low >= 0x80000000u) & rule(SIGNED)));
 }
 
-// Without branches, as far as most rules go: neighbours may hold good and bad indices. (So `&`
-// and `|`, here and elsewhere: `&&` and `||` are branches.)
+// Neighbours may hold good and bad indices, so no rule is a branch that waits: what an index would be
+// clipped to is worked out for all, and only wrapping loops. (So `&` and `|`, here and elsewhere:
+// `&&` and `||` are branches.)
 fn resolve(index: vec2<u32>, extent: vec2<u32>) -> Coordinate {
     let from_end = is_negative(index) & rule(FROM_END);
     let low = index.x + select(0u, extent.x, from_end);
@@ -39,63 +39,54 @@ fn resolve(index: vec2<u32>, extent: vec2<u32>) -> Coordinate {
     if (WIDE) {
         high += select(0u, extent.y, from_end);
     }
-    var coordinate = Coordinate(low, high, is_inside(vec2(low, high), extent));
-    if (!PLAIN & !coordinate.valid) {
-        coordinate = resolve_outside(vec2(low, high), extent);
+    let value = vec2(low, high);
+    let inside = is_inside(value, extent);
+    let clips = !inside & rule(CLIP);
+    let last = vec2(extent.x - 1u, extent.y - select(0u, 1u, extent.x == 0u));
+    var found = select(value, select(last, vec2(0u), is_negative(value)), clips);
+    if (rule(WRAP)) {
+        found = modulo(value, extent, inside);
     }
-    return coordinate;
+    return Coordinate(found.x, found.y, inside | rule(CLIP | WRAP));
 }
 
 fn is_negative(index: vec2<u32>) -> bool {
-    return (index.y >= 0x80000000u) & rule(SIGNED);
+    return (select(index.y, index.x, is_short()) >= 0x80000000u) & rule(SIGNED);
 }
 
 fn is_inside(value: vec2<u32>, extent: vec2<u32>) -> bool {
     if (WIDE) {
         return is_less(value, extent);
     }
-    return (value.y == 0u) & (value.x < extent.x);
+    return (value.x < extent.x) & ((value.y == 0u) | is_short());
+}
+
+// Whether the low word says it all: extents are below 2^31, so what lies outside in 64 bits does so
+// in 32 bits that wrap around.
+fn is_short() -> bool {
+    return (INDEX_WORDS == 1u) & !WIDE;
 }
 
 fn is_less(a: vec2<u32>, b: vec2<u32>) -> bool {
     return (a.y < b.y) | ((a.y == b.y) & (a.x < b.x));
 }
 
-fn resolve_outside(value: vec2<u32>, extent: vec2<u32>) -> Coordinate {
+// value modulo extent, never negative; value itself, if it is inside. Long division by bits: extents
+// are below 2^63, so that twice a remainder stays below 2^64.
+fn modulo(value: vec2<u32>, extent: vec2<u32>, inside: bool) -> vec2<u32> {
     let negative = is_negative(value);
-    var inside = vec2(0u);
-    if (rule(CLIP)) {
-        let last = vec2(extent.x - 1u, extent.y - select(0u, 1u, extent.x == 0u));
-        inside = select(last, vec2(0u), negative);
-    } else if (rule(WRAP)) {
-        inside = modulo(value, negative, extent);
-    }
-    return Coordinate(inside.x, inside.y, rule(CLIP | WRAP));
-}
-
-// value modulo extent, never negative. Long division by bits: extents are below 2^63, so that
-// twice a remainder stays below 2^64.
-fn modulo(value: vec2<u32>, negative: bool, extent: vec2<u32>) -> vec2<u32> {
-    var bits = value;
-    if (negative) { // its magnitude
-        bits = negate(bits);
-    }
+    var bits = select(value, subtract(vec2(0u), value), negative); // its magnitude
     var rest = vec2(0u);
-    for (var n = 0u; n < 64u; n++) {
+    let steps = select(64u, 0u, inside);
+    for (var n = 0u; n < steps; n++) {
         rest = vec2((rest.x << 1u) | (bits.y >> 31u), (rest.y << 1u) | (rest.x >> 31u));
         bits = vec2(bits.x << 1u, (bits.y << 1u) | (bits.x >> 31u));
         if (!is_less(rest, extent)) {
             rest = subtract(rest, extent);
         }
     }
-    if (negative && any(rest != vec2(0u))) {
-        rest = subtract(extent, rest);
-    }
-    return rest;
-}
-
-fn negate(value: vec2<u32>) -> vec2<u32> {
-    return subtract(vec2(0u), value);
+    let from_end = negative & any(rest != vec2(0u));
+    return select(select(rest, subtract(extent, rest), from_end), value, inside);
 }
 
 fn subtract(a: vec2<u32>, b: vec2<u32>) -> vec2<u32> {

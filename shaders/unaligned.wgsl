@@ -16,14 +16,20 @@ fn fill_byte(n: u32) -> u32 {
     return (fill_word(byte >> 2u) >> (8u * (byte & 3u))) & 0xffu;
 }
 
-// `word`, or four bytes of the fill value, from byte `column` of a row on.
-fn or_fill(word: u32, source: Source, column: u32) -> u32 {
-    var bytes = word;
-    if (PLAIN) {
-        bytes = select(0u, word, source.valid);
-    } else if (!source.valid) {
-        bytes = fill_byte(column) | (fill_byte(column + 1u) << 8u)
-            | (fill_byte(column + 2u) << 16u) | (fill_byte(column + 3u) << 24u);
+// Four bytes of the fill value from byte `column` of a row on. Values of 1 and 2 bytes are the same in
+// every word, as a column is where an element starts.
+fn fill_bytes(column: u32) -> u32 {
+    var bytes = geometry.fill[0].x;
+    if (LOOPS == 0u) {
+        if (geometry.fill_length > 4u) {
+            bytes = fill_byte(column) | (fill_byte(column + 1u) << 8u)
+                | (fill_byte(column + 2u) << 16u) | (fill_byte(column + 3u) << 24u);
+        }
     }
     return bytes;
+}
+
+// `word`, or four bytes of the fill value, from byte `column` of a row on.
+fn or_fill(word: u32, source: Source, column: u32) -> u32 {
+    return select(fill_bytes(column), word, source.valid);
 }

@@ -1,12 +1,12 @@
 //! The shaders: parts under `shaders/`, joined by concatenation, specialised by overrides.
 
-use crate::plan::{BindingLimits, Form, Kernel, KernelKind, Plan, Positions};
+use crate::plan::{BindingLimits, Kernel, KernelKind, NestSize, Plan, Positions};
 
 /// What a pipeline does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) enum Stage {
     /// Copies accesses of this many bytes (1, 2, 4, 8 or 16).
-    Copy(KernelKind, usize, Form),
+    Copy(KernelKind, usize, NestSize),
     /// Counts the bad lookups and finds the first.
     Count,
     /// Stores the index values of the first bad lookup.
@@ -20,8 +20,8 @@ impl Stage {
     /// Positions of 64 bits have one number: what needs them is not made fast.
     fn segments(&self, most: u32) -> Vec<u32> {
         match self {
-            Stage::Copy(_, _, Form::Single) => segment_counts(most),
-            Stage::Copy(_, _, Form::General) => vec![most],
+            Stage::Copy(_, _, NestSize::ANY) => vec![most],
+            Stage::Copy(_, _, nest) if nest.loops == Some(1) => segment_counts(most),
             _ => Vec::new(),
         }
     }
@@ -47,7 +47,7 @@ impl PipelineKey {
         segments: usize,
         limits: &BindingLimits,
     ) -> Self {
-        let stage = Stage::Copy(kernel.kind, kernel.access_bytes, kernel.form);
+        let stage = Stage::Copy(kernel.kind, kernel.access_bytes, kernel.nest);
         let most = limits.segments as u32;
         let enough = |count: &u32| *count as usize >= segments;
         PipelineKey {
@@ -85,9 +85,9 @@ impl PipelineKey {
         let mut stages = vec![Stage::Count, Stage::Locate];
         for (kind, widths) in copies {
             for &access_bytes in widths {
-                let forms = Form::ALL.into_iter();
-                let forms = forms.filter(|form| !kind.is_fast() || form.depth() == Some(1));
-                stages.extend(forms.map(|form| Stage::Copy(kind, access_bytes, form)));
+                let nests = NestSize::ALL.into_iter();
+                let nests = nests.filter(|nest| !kind.is_fast() || nest.depth == Some(1));
+                stages.extend(nests.map(|nest| Stage::Copy(kind, access_bytes, nest)));
             }
         }
         let with = |stage, index_words, segments| PipelineKey {
@@ -152,7 +152,7 @@ impl PipelineKey {
     /// Whether positions in params take 64 bits. Checks read extents only, of any size.
     fn is_wide(&self) -> bool {
         match self.stage {
-            Stage::Copy(_, _, form) => self.segments > 0 && form == Form::General,
+            Stage::Copy(_, _, nest) => self.segments > 0 && nest == NestSize::ANY,
             Stage::Count | Stage::Locate => true,
             Stage::IndirectArgs => false,
         }
@@ -176,13 +176,9 @@ impl PipelineKey {
             ("INDEX_WORDS", f64::from(self.index_words)),
             ("WIDE", f64::from(u8::from(self.is_wide()))),
         ];
-        if let Stage::Copy(kind, access_bytes, form) = self.stage {
+        if let Stage::Copy(kind, access_bytes, nest) = self.stage {
             let number = |count: Option<usize>| count.unwrap_or(0) as f64;
-            constants.extend([
-                ("LOOPS", number(form.loops())),
-                ("DEPTH", number(form.depth())),
-                ("PLAIN", f64::from(u8::from(form != Form::General))),
-            ]);
+            constants.extend([("LOOPS", number(nest.loops)), ("DEPTH", number(nest.depth))]);
             if kind == KernelKind::Subword {
                 constants.push(("ACCESS_BYTES", access_bytes as f64));
             }

@@ -62,16 +62,30 @@ pub(crate) struct GeometryBlock {
     padding: [u32; 2],
 }
 
-/// Writes what a bad index leaves in the output, as accesses; returns after how many it repeats.
-pub(super) fn fill(plan: &Plan, access_bytes: usize, block: &mut [u8; MAX_FILL_BYTES]) -> u32 {
-    let OutOfBounds::Fill(value) = &plan.rules().out_of_bounds else {
-        return 1;
-    };
-    let length = value.bytes().len().max(access_bytes);
-    for (n, byte) in block[..length].iter_mut().enumerate() {
-        *byte = value.bytes()[n % value.bytes().len()];
+/// After how many bytes what a bad index leaves in the output repeats, for a kernel of such accesses:
+/// after one of them, or a word where they are put together to words, if that is possible.
+pub(super) fn fill_period(plan: &Plan, access_bytes: usize) -> usize {
+    let least = access_bytes.max(4);
+    match &plan.rules().out_of_bounds {
+        OutOfBounds::Fill(value) => match value.bytes().len() {
+            length if least.is_multiple_of(length) => least,
+            length if length > least => length,
+            length => length * least, // 3 bytes
+        },
+        _ => least,
     }
-    (length / access_bytes) as u32
+}
+
+/// Writes what a bad index leaves in the output; returns after how many accesses it repeats.
+pub(super) fn fill(plan: &Plan, access_bytes: usize, block: &mut [u8; MAX_FILL_BYTES]) -> u32 {
+    let period = fill_period(plan, access_bytes);
+    if let OutOfBounds::Fill(value) = &plan.rules().out_of_bounds {
+        let repeated = value.bytes().iter().cycle();
+        for (to, &byte) in block.iter_mut().zip(repeated).take(period) {
+            *to = byte;
+        }
+    }
+    (period / access_bytes) as u32
 }
 
 /// Restates a geometry in accesses.

@@ -1,8 +1,8 @@
 //! Which kernel executes a plan: from shapes, strides, alignment and rules, and nothing else.
 
 use crate::plan::Plan;
-use crate::plan::block::Origins;
-use crate::plan::reason::{AccessLimit, FormReason, KindReason, NotFour, Reason};
+use crate::plan::block::{Origins, fill_period};
+use crate::plan::reason::{AccessLimit, KindReason, NestReason, NotFour, Reason};
 use crate::rules::OutOfBounds;
 
 /// The copy part of a kernel.
@@ -30,51 +30,48 @@ impl KernelKind {
     }
 }
 
-/// How much of the general case a kernel is compiled for.
+/// How large a loop nest a kernel is compiled for; `None`: one of any size.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(crate) enum Form {
-    /// At most one loop over rows, one coordinate; a bad index leaves zeros.
-    Single,
-    /// At most two loops over rows, one coordinate; a bad index leaves zeros.
-    Nested2,
-    /// At most four loops over rows, one coordinate; a bad index leaves zeros.
-    Nested4,
-    /// At most two loops over rows, two coordinates; a bad index leaves zeros.
-    Tuples2,
-    /// At most two loops over rows, three coordinates; a bad index leaves zeros.
-    Tuples3,
-    /// Any loops, coordinates and rules.
-    General,
+pub(crate) struct NestSize {
+    /// The most loops over rows.
+    pub(crate) loops: Option<usize>,
+    /// The number of coordinates.
+    pub(crate) depth: Option<usize>,
 }
 
-impl Form {
-    /// All of them.
-    pub(crate) const ALL: [Form; 6] = [
-        Form::Single,
-        Form::Nested2,
-        Form::Nested4,
-        Form::Tuples2,
-        Form::Tuples3,
-        Form::General,
+impl NestSize {
+    /// Any loops, coordinates and fill values.
+    pub(crate) const ANY: NestSize = NestSize {
+        loops: None,
+        depth: None,
+    };
+
+    /// All that kernels are compiled for.
+    pub(crate) const ALL: [NestSize; 6] = [
+        NestSize::new(1, 1),
+        NestSize::new(2, 1),
+        NestSize::new(4, 1),
+        NestSize::new(2, 2),
+        NestSize::new(2, 3),
+        NestSize::ANY,
     ];
 
-    /// How many loops over rows it has; `None`, if any number.
-    pub(crate) fn loops(self) -> Option<usize> {
-        match self {
-            Form::Single => Some(1),
-            Form::Nested2 | Form::Tuples2 | Form::Tuples3 => Some(2),
-            Form::Nested4 => Some(4),
-            Form::General => None,
+    pub(crate) const fn new(loops: usize, depth: usize) -> NestSize {
+        NestSize {
+            loops: Some(loops),
+            depth: Some(depth),
         }
     }
 
-    /// How many coordinates it has; `None`, if any number.
-    pub(crate) fn depth(self) -> Option<usize> {
-        match self {
-            Form::Single | Form::Nested2 | Form::Nested4 => Some(1),
-            Form::Tuples2 => Some(2),
-            Form::Tuples3 => Some(3),
-            Form::General => None,
+    /// The smallest that holds the nest of `plan`, and why it is not a smaller one.
+    fn of(plan: &Plan) -> (NestSize, NestReason) {
+        let geometry = plan.geometry();
+        let (loops, depth) = (geometry.row_loops().len(), geometry.coordinates.len());
+        let holds = |size: &&NestSize| size.loops >= Some(loops) && size.depth == Some(depth);
+        match NestSize::ALL.iter().find(holds) {
+            Some(&size) => (size, NestReason::Enough),
+            None if (1..=3).contains(&depth) => (NestSize::ANY, NestReason::Loops),
+            None => (NestSize::ANY, NestReason::Coordinates),
         }
     }
 }
@@ -94,7 +91,7 @@ pub(crate) enum Positions {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Choice {
     pub(super) kind: KernelKind,
-    pub(super) form: Form,
+    pub(super) nest: NestSize,
     pub(super) access_bytes: usize,
     pub(super) positions: Positions,
     pub(super) reason: Reason,
@@ -104,19 +101,22 @@ impl Choice {
     /// The kernel for a non-empty `plan` and tensors that start at `starts`; if `whole`, no other
     /// dispatch makes a part of its output, and no count cuts it short.
     pub(super) fn new(plan: &Plan, origins: Origins, positions: Positions, whole: bool) -> Choice {
-        let (form, form_reason) = match form(plan) {
-            (_, FormReason::Enough) if positions == Positions::Wide => {
-                (Form::General, FormReason::Wide)
-            }
-            (form, FormReason::Enough)
-                if form != Form::Single && positions == Positions::Segments =>
-            {
-                (Form::General, FormReason::Segments)
-            }
-            chosen => chosen,
-        };
         let widest = widest_access(plan, origins);
-        let four_at_once = || four_at_once(plan, origins, whole, form);
+        let (nest, nest_reason) = match NestSize::of(plan) {
+            (_, NestReason::Enough) if !fills_each_access(plan, widest) => {
+                (NestSize::ANY, NestReason::Fill)
+            }
+            (_, NestReason::Enough) if positions == Positions::Wide => {
+                (NestSize::ANY, NestReason::Wide)
+            }
+            (size, NestReason::Enough)
+                if size.loops != Some(1) && positions == Positions::Segments =>
+            {
+                (NestSize::ANY, NestReason::Segments)
+            }
+            found => found,
+        };
+        let four_at_once = || four_at_once(plan, origins, whole, nest);
         let row_bytes = plan.geometry().slice() * plan.element_bytes();
         let (kind, access_bytes, kind_reason) = match widest {
             1 | 2 if row_bytes < 4 => (KernelKind::Subword, widest, KindReason::PartsOfWords),
@@ -138,12 +138,12 @@ impl Choice {
         };
         Choice {
             kind,
-            form,
+            nest,
             access_bytes,
             positions,
             reason: Reason {
                 kind: kind_reason,
-                form: form_reason,
+                nest: nest_reason,
             },
         }
     }
@@ -151,11 +151,11 @@ impl Choice {
 
 /// What keeps an invocation from making four words of the output at once: no byte of them may
 /// belong to something else.
-fn four_at_once(plan: &Plan, origins: Origins, whole: bool, form: Form) -> Option<NotFour> {
+fn four_at_once(plan: &Plan, origins: Origins, whole: bool, nest: NestSize) -> Option<NotFour> {
     if !whole {
         Some(NotFour::Part)
-    } else if form.depth() != Some(1) {
-        Some(NotFour::Form)
+    } else if nest.depth != Some(1) {
+        Some(NotFour::Nest)
     } else if !origins.output_offset().is_multiple_of(16) {
         Some(NotFour::OutputStart)
     } else if !plan.output_bytes().is_multiple_of(16) {
@@ -173,22 +173,9 @@ fn has_runs(plan: &Plan) -> bool {
     }
 }
 
-fn form(plan: &Plan) -> (Form, FormReason) {
-    let geometry = plan.geometry();
-    let zeros = match plan.rules().out_of_bounds {
-        OutOfBounds::Zero | OutOfBounds::Error => true,
-        OutOfBounds::Fill(_) | OutOfBounds::Clip | OutOfBounds::Wrap => false,
-    };
-    match (geometry.row_loops().len(), geometry.coordinates.len()) {
-        _ if !zeros => (Form::General, FormReason::Rules),
-        (0..=1, 1) => (Form::Single, FormReason::Enough),
-        (2, 1) => (Form::Nested2, FormReason::Enough),
-        (3..=4, 1) => (Form::Nested4, FormReason::Enough),
-        (0..=2, 2) => (Form::Tuples2, FormReason::Enough),
-        (0..=2, 3) => (Form::Tuples3, FormReason::Enough),
-        (_, 1..=3) => (Form::General, FormReason::Loops),
-        _ => (Form::General, FormReason::Coordinates),
-    }
+/// Whether what a bad index leaves is the same in every access.
+fn fills_each_access(plan: &Plan, access_bytes: usize) -> bool {
+    fill_period(plan, access_bytes) == access_bytes.max(4)
 }
 
 /// The widest access that divides the row, every stride and every start.
@@ -241,7 +228,7 @@ mod tests {
     use super::*;
     use crate::index::IndexType;
     use crate::op::Op;
-    use crate::rules::Rules;
+    use crate::rules::{Fill, Rules};
     use crate::shape::Layout;
 
     fn choice(op: Op, rules: &Rules, width: usize, params: &[usize], indices: &[usize]) -> Choice {
@@ -309,28 +296,44 @@ mod tests {
         // Runs of 6 lookups each
         assert_eq!(kind(Op::gather(1), &[4, 9], &[6]), KernelKind::Elements);
         assert_eq!(kind(Op::gather(1), &[4, 9], &[8]), KernelKind::ElementsX4);
-        let clip = Rules::XLA;
-        let general = choice(Op::gather(0), &clip, 4, &[9], &[1024]);
-        assert_eq!(general.kind, KernelKind::Elements);
     }
 
     #[test]
-    fn the_form_is_the_least_that_does() {
-        let form = |op, rules, params: &[usize], indices: &[usize]| {
-            choice(op, rules, 4, params, indices).form
+    fn the_nest_is_the_smallest_that_does() {
+        let nest = |op, rules, params: &[usize], indices: &[usize]| {
+            choice(op, rules, 4, params, indices).nest
         };
-        let nd = Op::gather_nd();
-        let (zero, wrap) = (&Rules::default(), &Rules::NUMPY_WRAP);
-        assert_eq!(form(Op::gather(0), zero, &[9, 5], &[7]), Form::Single);
+        let (nd, first) = (Op::gather_nd(), Op::gather(0));
+        let zero = &Rules::default();
+        assert_eq!(nest(first, zero, &[9, 5], &[7]), NestSize::new(1, 1));
         assert_eq!(
-            form(Op::gather(0), &Rules::ONNX, &[9, 5], &[7]),
-            Form::Single
+            nest(Op::gather(1), zero, &[9, 5], &[7]),
+            NestSize::new(2, 1)
         );
-        assert_eq!(form(Op::gather(1), zero, &[9, 5], &[7]), Form::Nested2);
-        assert_eq!(form(nd, zero, &[9, 5], &[7, 2]), Form::Tuples2);
-        assert_eq!(form(nd, zero, &[9, 5, 2, 3], &[7, 4]), Form::General);
-        assert_eq!(form(nd, zero, &[9, 5], &[7, 1]), Form::Single);
-        assert_eq!(form(Op::gather(0), wrap, &[9, 5], &[7]), Form::General);
+        assert_eq!(nest(nd, zero, &[9, 5], &[7, 2]), NestSize::new(2, 2));
+        assert_eq!(nest(nd, zero, &[9, 5, 2, 3], &[7, 4]), NestSize::ANY);
+        assert_eq!(nest(nd, zero, &[9, 5], &[7, 1]), NestSize::new(1, 1));
+    }
+
+    #[test]
+    fn every_rule_has_the_same_kernel() {
+        let filled = |bytes: &[u8]| {
+            Rules::default().with_out_of_bounds(OutOfBounds::Fill(Fill::from_bytes(bytes)))
+        };
+        let presets = Rules::PRESETS.iter().map(|(_, rules)| (*rules).clone());
+        for rules in presets.chain([filled(&[1, 2, 3, 4])]) {
+            let chosen = choice(Op::gather(0), &rules, 4, &[9], &[1024]);
+            assert_eq!(
+                (chosen.kind, chosen.nest),
+                (KernelKind::ElementsX4, NestSize::new(1, 1)),
+                "{rules:?}"
+            );
+        }
+        let odd = choice(Op::gather(0), &filled(&[1; 12]), 12, &[9], &[1024]);
+        assert_eq!(
+            (odd.nest, odd.reason.nest),
+            (NestSize::ANY, NestReason::Fill)
+        );
     }
 
     #[test]

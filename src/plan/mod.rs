@@ -30,7 +30,7 @@ pub use host::HostCall;
 pub use passes::BindingLimits;
 
 pub(crate) use block::{GeometryBlock, MAX_SEGMENTS, Origins};
-pub(crate) use choice::{Form, KernelKind, Positions};
+pub(crate) use choice::{KernelKind, NestSize, Positions};
 pub(crate) use host::HostReason;
 pub(crate) use indirect_args::{IndirectArgsBlock, IndirectDispatch};
 pub(crate) use kernel::Kernel;

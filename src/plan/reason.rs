@@ -2,15 +2,15 @@
 
 use std::fmt;
 
-use crate::plan::{Form, KernelKind};
+use crate::plan::{KernelKind, NestSize};
 
 /// Why a kernel was chosen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Reason {
     /// Why this copy part.
     pub(crate) kind: KindReason,
-    /// Why this much of the general case.
-    pub(crate) form: FormReason,
+    /// Why it is compiled for nests of this size.
+    pub(crate) nest: NestReason,
 }
 
 /// Why a kernel has its copy part.
@@ -41,28 +41,28 @@ pub(crate) enum NotFour {
     RunLength,
     /// The kernel makes a part of its output.
     Part,
-    /// It is not compiled for so general a case.
-    Form,
+    /// It is not compiled for nests of this size.
+    Nest,
     /// The output does not start at a multiple of 16 bytes.
     OutputStart,
     /// The output is not a multiple of 16 bytes long.
     OutputLength,
 }
 
-/// Why a kernel is compiled for so much of the general case.
+/// Why a kernel is compiled for nests of a size.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum FormReason {
-    /// It is the least that does.
+pub(crate) enum NestReason {
+    /// It is the smallest that does.
     Enough,
-    /// A bad index does not leave zeros.
-    Rules,
-    /// There are more loops over rows than the other forms have.
+    /// The fill value does not repeat with every access.
+    Fill,
+    /// There are more loops over rows than the others have.
     Loops,
-    /// There are no coordinates, or more than the other forms have.
+    /// There are no coordinates, or more than the others have.
     Coordinates,
-    /// Params has several segments, for which not every form is compiled.
+    /// Params has several segments, for which not every size is compiled.
     Segments,
-    /// Positions in params take 64 bits, for which one form is compiled.
+    /// Positions in params take 64 bits, for which one size is compiled.
     Wide,
 }
 
@@ -97,16 +97,15 @@ impl KernelKind {
     }
 }
 
-impl Form {
-    /// Its name, in lower case.
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Form::Single => "single",
-            Form::Nested2 => "nested2",
-            Form::Nested4 => "nested4",
-            Form::Tuples2 => "tuples2",
-            Form::Tuples3 => "tuples3",
-            Form::General => "general",
+impl fmt::Display for NestSize {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let s = |n: usize| if n == 1 { "" } else { "s" };
+        match (self.loops, self.depth) {
+            (Some(loops), Some(depth)) => {
+                let (l, d) = (s(loops), s(depth));
+                write!(f, "{loops} loop{l}, {depth} coordinate{d}")
+            }
+            _ => f.write_str("any nest"),
         }
     }
 }
@@ -142,29 +141,23 @@ impl fmt::Display for NotFour {
             NotFour::ShortRow => "rows are shorter than 16 bytes",
             NotFour::RunLength => "the innermost loop over lookups is not a multiple of 4",
             NotFour::Part => "another pass, or a count, may leave it a part of the output",
-            NotFour::Form => "the form is too general",
+            NotFour::Nest => "it is not compiled for such a nest",
             NotFour::OutputStart => "the output does not start at a multiple of 16 bytes",
             NotFour::OutputLength => "the output is not a multiple of 16 bytes long",
         })
     }
 }
 
-impl FormReason {
-    /// The reason for `form`, as a clause.
-    pub(crate) fn text(self, form: Form) -> &'static str {
-        match (self, form) {
-            (FormReason::Enough, Form::Single) => "one coordinate, at most one loop over rows",
-            (FormReason::Enough, Form::Nested2) => "one coordinate, at most two loops over rows",
-            (FormReason::Enough, Form::Nested4) => "one coordinate, at most four loops over rows",
-            (FormReason::Enough, Form::Tuples2) => "two coordinates, at most two loops over rows",
-            (FormReason::Enough, Form::Tuples3) => "three coordinates, at most two loops over rows",
-            (FormReason::Enough, Form::General) => "any loops, coordinates and rules",
-            (FormReason::Rules, _) => "a bad index does not leave zeros",
-            (FormReason::Loops, _) => "more loops over rows than the other forms have",
-            (FormReason::Coordinates, _) => "no coordinates, or more than three",
-            (FormReason::Segments, _) => "params in segments: not every form is compiled for them",
-            (FormReason::Wide, _) => "positions of 64 bits: no other form is compiled for them",
-        }
+impl fmt::Display for NestReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            NestReason::Enough => "the smallest nest that does",
+            NestReason::Fill => "the fill value does not repeat with every access",
+            NestReason::Loops => "more loops over rows than other kernels have",
+            NestReason::Coordinates => "no coordinates, or more than three",
+            NestReason::Segments => "params in segments: not every nest is compiled for them",
+            NestReason::Wide => "positions of 64 bits: no other nest is compiled for them",
+        })
     }
 }
 

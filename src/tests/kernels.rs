@@ -6,8 +6,8 @@ use gather_conformance::{builtin, call_from};
 
 use crate::gpu::shader::{PipelineKey, Stage};
 use crate::plan::{
-    BindingLimits, CheckPass, Explanation, Form, Kernel, KernelKind, Origins, Part, Parts, Plan,
-    Segment, passes,
+    BindingLimits, CheckPass, Explanation, Kernel, KernelKind, NestSize, Origins, Part, Parts,
+    Plan, Segment, passes,
 };
 use crate::tests::calls;
 use crate::{Fill, IndexType, Layout, Op, OutOfBounds, Rules};
@@ -15,19 +15,19 @@ use crate::{Fill, IndexType, Layout, Op, OutOfBounds, Rules};
 #[test]
 fn the_list_of_pipelines_is_complete() {
     let all: BTreeSet<_> = PipelineKey::all(6).into_iter().collect();
-    // 9 copies in 6 forms, 3 in the 3 that are fast, and 2 checks, for each width of an index. For
-    // up to 2, 4 and 6 segments of params all 12 in one form, and for 6 the 9 in another.
+    // 9 copies in 6 nests, 3 in the 3 that are fast, and 2 checks, for each width of an index. For
+    // up to 2, 4 and 6 segments of params all 12 in one nest, and for 6 the 9 in another.
     assert_eq!(all.len(), (9 * 6 + 3 * 3 + 2 + 3 * 12 + 9) * 2 + 1);
-    for form in Form::ALL {
+    for nest in NestSize::ALL {
         for kind in KINDS {
             let fast_only = matches!(kind, KernelKind::ElementsX4 | KernelKind::BytesX4);
             let there = all
                 .iter()
-                .any(|s| matches!(s.stage, Stage::Copy(k, _, f) if (k, f) == (kind, form)));
+                .any(|s| matches!(s.stage, Stage::Copy(k, _, n) if (k, n) == (kind, nest)));
             assert_eq!(
                 there,
-                !fast_only || form.depth() == Some(1),
-                "{kind:?} {form:?}"
+                !fast_only || nest.depth == Some(1),
+                "{kind:?} {nest:?}"
             );
         }
     }

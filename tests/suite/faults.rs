@@ -9,7 +9,7 @@ use crate::common::block_on;
 /// The built-in calls, and some where only one kind of fault shows.
 pub(crate) fn calls() -> Vec<Call> {
     let mut calls = builtin();
-    calls.retain(|c| c.element_bytes <= 8);
+    calls.retain(|c| c.element_bytes <= 12);
     calls
 }
 

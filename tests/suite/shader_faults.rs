@@ -76,9 +76,9 @@ pub(crate) const SHADER_FAULTS: &[Fault] = &[
         // factor is 0 for every call of one workgroup, which no compiler knows.
         let product =
             "let zero = bitcast<Vector>(bitcast<f32>(vector) * f32(geometry.grid_x - 1u));
-            vector = select(zero, vector, source.valid);";
+            return select(zero, vector, source.valid);";
         if s.contains("alias Vector = u32;") {
-            let from = "vector = select(Vector(), vector, source.valid);";
+            let from = "return select(fill_vector(fill_column(column)), vector, source.valid);";
             plant(s, "fn fetch", from, product)
         } else {
             s
@@ -86,12 +86,6 @@ pub(crate) const SHADER_FAULTS: &[Fault] = &[
     }),
     ("flat-offset bound check", Whole, |s| {
         let part = "fn look_up";
-        let s = plant(
-            s,
-            part,
-            "var inside = vec2(0u);",
-            "var inside = vec2(value.x, 0u);",
-        );
         let s = plant(s, part, "(*source).valid = false;", "");
         plant(
             s,
@@ -131,12 +125,27 @@ pub(crate) const SHADER_FAULTS: &[Fault] = &[
             "byte = 0u",
         )
     }),
+    ("fill value of words left out", Whole, |s| {
+        plant(s, "fn fill_bytes", "= geometry.fill[0].x;", "= 0u;")
+    }),
+    ("fill value of the wrong access", Whole, |s| {
+        let from = "n = column % geometry.fill_length;";
+        plant(s, "fn fill_column", from, "")
+    }),
+    ("clipped to the first", Whole, |s| {
+        let from = "select(last, vec2(0u), is_negative(value))";
+        plant(s, "fn resolve", from, "vec2(0u)")
+    }),
+    ("clipped to the last", Whole, |s| {
+        let from = "select(last, vec2(0u), is_negative(value))";
+        plant(s, "fn resolve", from, "last")
+    }),
     ("modulo of the low word only", Whole, |s| {
         plant(
             s,
             "fn modulo",
-            "var bits = value;",
-            "var bits = vec2(value.x, 0u);",
+            "var bits = select(value,",
+            "var bits = select(vec2(value.x, 0u),",
         )
     }),
     ("carry of a division lost", Whole, |s| {
@@ -205,7 +214,12 @@ pub(crate) const SHADER_FAULTS: &[Fault] = &[
         )
     }),
     ("last bit of a modulo left out", Whole, |s| {
-        plant(s, "fn modulo", "n < 64u", "n < 63u")
+        plant(
+            s,
+            "fn modulo",
+            "select(64u, 0u, inside)",
+            "select(63u, 0u, inside)",
+        )
     }),
     ("values of the first coordinate for all", Whole, |s| {
         let from = "let index = load_index(at.indices + k * geometry.index_step);

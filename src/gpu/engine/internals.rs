@@ -44,10 +44,10 @@ pub fn pipelines(segments: u32) -> Vec<PipelineSource> {
     .collect()
 }
 
-/// Such as `rows 16 single`, `packed 1 general in 6 i64` or `count`.
+/// Such as `rows 16, 1 loop, 1 coordinate`, `bytes 1, any nest in 6 i64` or `count`.
 fn name(pipeline: &PipelineKey) -> String {
     let stage = match pipeline.stage {
-        Stage::Copy(kind, bytes, form) => format!("{kind:?} {bytes} {form:?}"),
+        Stage::Copy(kind, bytes, nest) => format!("{} {bytes}, {nest}", kind.name()),
         other => format!("{other:?}"),
     };
     let segments = match pipeline.segments {

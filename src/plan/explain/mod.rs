@@ -37,7 +37,7 @@ const MAX_PASSES: u64 = 1 << 16;
 /// assert_eq!(explanation.loops[0].1.len(), 2); // dims 0 and 1 of indices are one loop
 /// let dispatches = &explanation.dispatches[0];
 /// assert_eq!((dispatches.kernel_name(), dispatches.access_bytes()), ("rows", 16));
-/// assert!(explanation.to_string().contains("rows, single, accesses of 16 bytes"));
+/// assert!(explanation.to_string().contains("rows, 1 loop, 1 coordinate, accesses of 16 bytes"));
 /// # Ok::<(), wgpu_gather::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq)]
@@ -172,7 +172,7 @@ impl Explanation {
             let of = |k: &Kernel| {
                 (
                     k.kind,
-                    k.form,
+                    k.nest,
                     k.access_bytes,
                     k.positions,
                     k.workgroups,
@@ -208,14 +208,19 @@ impl Dispatches {
         self.kernel.reason.kind.to_string()
     }
 
-    /// How much of the general case the kernel is compiled for.
-    pub fn form_name(&self) -> &'static str {
-        self.kernel.form.name()
+    /// The most loops over rows that the kernel is compiled for; `None`: any number.
+    pub fn loops(&self) -> Option<usize> {
+        self.kernel.nest.loops
     }
 
-    /// Why it is so much.
-    pub fn form_reason(&self) -> &'static str {
-        self.kernel.reason.form.text(self.kernel.form)
+    /// How many coordinates the kernel is compiled for; `None`: any number.
+    pub fn depth(&self) -> Option<usize> {
+        self.kernel.nest.depth
+    }
+
+    /// Why for so many loops and coordinates.
+    pub fn nest_reason(&self) -> String {
+        self.kernel.reason.nest.to_string()
     }
 
     /// Bytes of what an invocation moves at once: 1, 2, 4, 8 or 16.

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::plan::KernelKind;
-use crate::plan::reason::{FormReason, KindReason, NotFour};
+use crate::plan::reason::{KindReason, NestReason, NotFour};
 use crate::{IndexType, Layout, Op, OutOfBounds, Rules};
 
 /// What 128 bytes of binding make of small tensors.
@@ -64,19 +64,27 @@ fn the_kernel_tells_its_reason() {
 }
 
 #[test]
-fn the_form_tells_its_reason() {
-    let form = |rules: &Rules, params: &[usize], indices: &[usize]| {
+fn the_nest_tells_its_reason() {
+    let nest = |rules: &Rules, params: &[usize], indices: &[usize]| {
         let plan = plan(Op::gather_nd(), rules, 4, params, indices);
         let explanation = Explanation::new(&plan, &LARGE).unwrap();
-        explanation.dispatches[0].kernel.reason.form
+        explanation.dispatches[0].kernel.reason.nest
     };
     let zero = Rules::default();
-    assert_eq!(form(&zero, &[9, 5], &[7, 2]), FormReason::Enough);
-    assert_eq!(form(&zero, &[9, 5], &[7, 0]), FormReason::Coordinates);
-    assert_eq!(form(&zero, &[9, 5, 2, 3], &[7, 4]), FormReason::Coordinates);
+    assert_eq!(nest(&zero, &[9, 5], &[7, 2]), NestReason::Enough);
+    assert_eq!(nest(&zero, &[9, 5], &[7, 0]), NestReason::Coordinates);
+    assert_eq!(nest(&zero, &[9, 5, 2, 3], &[7, 4]), NestReason::Coordinates);
     assert_eq!(
-        form(&Rules::NUMPY_WRAP, &[9, 5], &[7, 2]),
-        FormReason::Rules
+        nest(&Rules::NUMPY_WRAP, &[9, 5], &[7, 2]),
+        NestReason::Enough
+    );
+    let odd =
+        Rules::default().with_out_of_bounds(OutOfBounds::Fill(crate::Fill::from_bytes(&[1; 12])));
+    let plan = plan(Op::gather(0), &odd, 12, &[9], &[7]);
+    let explanation = Explanation::new(&plan, &LARGE).unwrap();
+    assert_eq!(
+        explanation.dispatches[0].kernel.reason.nest,
+        NestReason::Fill
     );
 }
 

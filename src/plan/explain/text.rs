@@ -162,7 +162,7 @@ impl Dispatches {
     /// The kernel, and why it is that.
     fn kernel_text(&self) -> String {
         let kernel = &self.kernel;
-        let (kind, form) = (kernel.kind.name(), kernel.form.name());
+        let (kind, nest) = (kernel.kind.name(), kernel.nest);
         let positions = match kernel.positions {
             Positions::Bound => "",
             Positions::Segments => ", in segments",
@@ -171,15 +171,11 @@ impl Dispatches {
         let accesses = size(kernel.access_bytes as u64);
         [
             format!(
-                "{:<12}{kind}, {form}, accesses of {accesses}{positions}\n",
+                "{:<12}{kind}, {nest}, accesses of {accesses}{positions}\n",
                 "  kernel"
             ),
             format!("{:<12}{kind}: {}\n", "", kernel.reason.kind),
-            format!(
-                "{:<12}{form}: {}\n",
-                "",
-                kernel.reason.form.text(kernel.form)
-            ),
+            format!("{:<12}{nest}: {}\n", "", kernel.reason.nest),
             format!("{:<12}accesses: {}\n", "", self.accesses()),
         ]
         .concat()

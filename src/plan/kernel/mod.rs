@@ -7,7 +7,7 @@ use std::borrow::Cow;
 
 use crate::error::{Error, Result};
 use crate::plan::block::{GeometryBlock, Origins, Scale, divisor, fill, narrow};
-use crate::plan::choice::{Choice, Form, KernelKind, Positions};
+use crate::plan::choice::{Choice, KernelKind, NestSize, Positions};
 use crate::plan::reason::Reason;
 use crate::plan::{CheckPass, Loop, Pass, Plan};
 
@@ -23,8 +23,8 @@ const PER_INVOCATION: u64 = 4;
 pub(crate) struct Kernel {
     /// The copy part.
     pub(crate) kind: KernelKind,
-    /// How much of the general case it is compiled for.
-    pub(crate) form: Form,
+    /// How large a nest it is compiled for.
+    pub(crate) nest: NestSize,
     /// Bytes of an access: 1, 2, 4, 8 or 16.
     pub(crate) access_bytes: usize,
     /// Why it is this one.
@@ -84,7 +84,7 @@ impl Kernel {
         let whole = pass.is_whole() && !counted;
         let choice = Choice::new(plan, pass.origins(), Positions::Segments, whole);
         let scale = choice.scale(plan, pass.origins());
-        if choice.form == Form::Single && scale.reaches(pass) {
+        if choice.nest != NestSize::ANY && scale.reaches(pass) {
             match Kernel::in_segments(&choice, &scale, pass, max_workgroups) {
                 Err(Error::TooMany { .. }) => {}
                 made => return made,
@@ -120,12 +120,12 @@ impl Kernel {
 
     fn new(choice: &Choice, scale: &Scale<'_>, max_workgroups: u32) -> Result<Kernel> {
         let (plan, origins) = (scale.plan, scale.origins);
-        let (kind, form, access_bytes) = (choice.kind, choice.form, choice.access_bytes);
+        let (kind, nest, access_bytes) = (choice.kind, choice.nest, choice.access_bytes);
         let geometry = plan.geometry();
         let row_length = (geometry.slice() * plan.element_bytes() / access_bytes) as u64;
         let row_count = (plan.output_bytes() / access_bytes) as u64 / row_length;
 
-        let mut block = scale.block(geometry, &padded(geometry.row_loops(), form))?;
+        let mut block = scale.block(geometry, &padded(geometry.row_loops(), nest))?;
         block.row_count = narrow(plan, "the number of lookups", row_count)?;
         block.row_length = narrow(plan, "the number of accesses in a row", row_length)?;
         block.output_offset = (origins.output_offset() / access_bytes as u64) as u32;
@@ -161,7 +161,7 @@ impl Kernel {
         (block.grid_x, block.chunks) = (x, z);
         Ok(Kernel {
             kind,
-            form,
+            nest,
             access_bytes,
             reason: choice.reason,
             positions: choice.positions,
@@ -222,14 +222,14 @@ impl Choice {
     }
 }
 
-/// The loops of a nest, with as many around them as `form` has, of one step each.
-fn padded(loops: &[Loop], form: Form) -> Cow<'_, [Loop]> {
+/// The loops of a nest, with as many around them as a kernel for `nest` has, of one step each.
+fn padded(loops: &[Loop], nest: NestSize) -> Cow<'_, [Loop]> {
     let once = Loop {
         extent: 1,
         params_stride: 0,
         indices_stride: 0,
     };
-    match form.loops() {
+    match nest.loops {
         Some(count) if count > loops.len() => {
             let around = std::iter::repeat_n(once, count - loops.len());
             around.chain(loops.iter().copied()).collect()

@@ -61,7 +61,9 @@ fn a_fill_value_narrows_the_access_only_if_it_does_not_repeat_in_it() {
     assert_eq!(access(12, 4), (4, 3));
     assert_eq!(access(32, 1), (16, 2));
     assert_eq!(access(20, 4), (4, 5));
-    assert_eq!(access(3, 16), (1, 3));
+    assert_eq!(access(3, 16), (1, 12)); // words, as the kernel puts them together
+    assert_eq!(access(1, 5), (1, 4));
+    assert_eq!(access(5, 1), (1, 5));
 }
 
 #[test]
@@ -227,12 +229,15 @@ fn positions_take_64_bits_only_beyond_32() {
             panic!("a pass")
         };
         assert!(rest.iter().all(|k| k.positions == first.positions));
-        (first.positions, first.form, kernels.len())
+        (first.positions, first.nest, kernels.len())
     };
     let (bound, several, wide) = (Positions::Bound, Positions::Segments, Positions::Wide);
     let most = u32::MAX as usize / 3;
-    assert_eq!(positions(1 << 20, &[10]), (bound, Form::Single, 1));
-    assert_eq!(positions(1 << 29, &[10]), (several, Form::Single, 1));
-    assert_eq!(positions(most - 6, &[10]), (several, Form::Single, 3));
-    assert_eq!(positions(most, &[10]), (wide, Form::General, 3));
+    assert_eq!(positions(1 << 20, &[10]), (bound, NestSize::new(1, 1), 1));
+    assert_eq!(positions(1 << 29, &[10]), (several, NestSize::new(1, 1), 1));
+    assert_eq!(
+        positions(most - 6, &[10]),
+        (several, NestSize::new(1, 1), 3)
+    );
+    assert_eq!(positions(most, &[10]), (wide, NestSize::ANY, 3));
 }
