@@ -30,8 +30,9 @@ fn load_index(at: u32) -> vec2<u32> {
 }
 
 // Neighbours may hold good and bad indices, so no rule is a branch that waits: what an index would be
-// clipped to is worked out for all, and only wrapping loops. (So `&` and `|`, here and elsewhere:
-// `&&` and `||` are branches.)
+// clipped to is worked out for all. Only wrapping loops, which pipelines for small nests leave out: with
+// a branch in them, loads would wait for each other. (So `&` and `|`, here and elsewhere: `&&` and `||`
+// are branches.)
 fn resolve(index: vec2<u32>, extent: vec2<u32>) -> Coordinate {
     let from_end = is_negative(index) & rule(FROM_END);
     let low = index.x + select(0u, extent.x, from_end);
@@ -44,8 +45,10 @@ fn resolve(index: vec2<u32>, extent: vec2<u32>) -> Coordinate {
     let clips = !inside & rule(CLIP);
     let last = vec2(extent.x - 1u, extent.y - select(0u, 1u, extent.x == 0u));
     var found = select(value, select(last, vec2(0u), is_negative(value)), clips);
-    if (rule(WRAP)) {
-        found = modulo(value, extent, inside);
+    if (LOOPS == 0u) {
+        if (rule(WRAP)) {
+            found = modulo(value, extent, inside);
+        }
     }
     return Coordinate(found.x, found.y, inside | rule(CLIP | WRAP));
 }

@@ -40,7 +40,7 @@ pub(crate) struct NestSize {
 }
 
 impl NestSize {
-    /// Any loops, coordinates and fill values.
+    /// Any loops, coordinates, rules and fill values.
     pub(crate) const ANY: NestSize = NestSize {
         loops: None,
         depth: None,
@@ -105,6 +105,9 @@ impl Choice {
         let (nest, nest_reason) = match NestSize::of(plan) {
             (_, NestReason::Enough) if !fills_each_access(plan, widest) => {
                 (NestSize::ANY, NestReason::Fill)
+            }
+            (_, NestReason::Enough) if plan.rules().out_of_bounds == OutOfBounds::Wrap => {
+                (NestSize::ANY, NestReason::Wrap)
             }
             (_, NestReason::Enough) if positions == Positions::Wide => {
                 (NestSize::ANY, NestReason::Wide)
@@ -316,12 +319,13 @@ mod tests {
     }
 
     #[test]
-    fn every_rule_has_the_same_kernel() {
+    fn every_rule_but_wrap_has_the_same_kernel() {
         let filled = |bytes: &[u8]| {
             Rules::default().with_out_of_bounds(OutOfBounds::Fill(Fill::from_bytes(bytes)))
         };
         let presets = Rules::PRESETS.iter().map(|(_, rules)| (*rules).clone());
-        for rules in presets.chain([filled(&[1, 2, 3, 4])]) {
+        let wraps = |rules: &Rules| rules.out_of_bounds == OutOfBounds::Wrap;
+        for rules in presets.chain([filled(&[1, 2, 3, 4])]).filter(|r| !wraps(r)) {
             let chosen = choice(Op::gather(0), &rules, 4, &[9], &[1024]);
             assert_eq!(
                 (chosen.kind, chosen.nest),
@@ -329,6 +333,11 @@ mod tests {
                 "{rules:?}"
             );
         }
+        let wrap = choice(Op::gather(0), &Rules::NUMPY_WRAP, 4, &[9], &[1024]);
+        assert_eq!(
+            (wrap.nest, wrap.reason.nest),
+            (NestSize::ANY, NestReason::Wrap)
+        );
         let odd = choice(Op::gather(0), &filled(&[1; 12]), 12, &[9], &[1024]);
         assert_eq!(
             (odd.nest, odd.reason.nest),

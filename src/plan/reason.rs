@@ -56,6 +56,8 @@ pub(crate) enum NestReason {
     Enough,
     /// The fill value does not repeat with every access.
     Fill,
+    /// An index that is outside wraps around, which takes a loop.
+    Wrap,
     /// There are more loops over rows than the others have.
     Loops,
     /// There are no coordinates, or more than the others have.
@@ -153,6 +155,7 @@ impl fmt::Display for NestReason {
         f.write_str(match self {
             NestReason::Enough => "the smallest nest that does",
             NestReason::Fill => "the fill value does not repeat with every access",
+            NestReason::Wrap => "an index outside wraps around, which other kernels cannot",
             NestReason::Loops => "more loops over rows than other kernels have",
             NestReason::Coordinates => "no coordinates, or more than three",
             NestReason::Segments => "params in segments: not every nest is compiled for them",

@@ -74,10 +74,7 @@ fn the_nest_tells_its_reason() {
     assert_eq!(nest(&zero, &[9, 5], &[7, 2]), NestReason::Enough);
     assert_eq!(nest(&zero, &[9, 5], &[7, 0]), NestReason::Coordinates);
     assert_eq!(nest(&zero, &[9, 5, 2, 3], &[7, 4]), NestReason::Coordinates);
-    assert_eq!(
-        nest(&Rules::NUMPY_WRAP, &[9, 5], &[7, 2]),
-        NestReason::Enough
-    );
+    assert_eq!(nest(&Rules::NUMPY_WRAP, &[9, 5], &[7, 2]), NestReason::Wrap);
     let odd =
         Rules::default().with_out_of_bounds(OutOfBounds::Fill(crate::Fill::from_bytes(&[1; 12])));
     let plan = plan(Op::gather(0), &odd, 12, &[9], &[7]);
