@@ -20,11 +20,12 @@ fn main(
     let row = divide(first, geometry.row_divisor);
     let column = first - row * geometry.row_length;
     let taken = byte_mask(geometry.row_length - column);
-    let source = look_up(place(row));
+    let at = place(row);
+    let source = look_up(at);
     var bytes = load_bytes(source, column) & taken;
     var mine = select(0u, taken, source.mine);
     if (column + 4u > geometry.row_length) {
-        let next = look_up(place(min(row + 1u, geometry.row_count - 1u)));
+        let next = look_up(walk(at, row + 1u));
         bytes |= load_bytes(next, 0u) << (8u * (geometry.row_length - column));
         mine |= select(0u, ~taken, next.mine);
     }

@@ -1,40 +1,65 @@
-// As bytes.wgsl, for rows of at least 16 bytes and outputs that are whole vectors of 16 bytes: an
-// invocation owns four words, which hold bytes of at most two rows. The row number is taken apart
-// and the indices resolved once for all four, five loads fill them, one store writes them.
+// As bytes.wgsl, for rows of at least 16 bytes: an invocation owns four words, which hold bytes of at
+// most two rows. The row number is taken apart and the indices resolved once for all four, five loads
+// fill them.
 
 @compute @workgroup_size(WORKGROUP)
 fn main(
     @builtin(workgroup_id) workgroup: vec3<u32>,
     @builtin(local_invocation_index) invocation: u32,
 ) {
+    let total = geometry.row_count * geometry.row_length;
+    let skipped = geometry.output_offset & 3u; // bytes of the first word that are not ours
     let vector = workgroup_number(workgroup) * WORKGROUP + invocation;
-    let first = vector * 16u;
-    if (first >= geometry.row_count * geometry.row_length) {
+    if (vector * 16u >= total + skipped) {
         return;
     }
+    // The bytes of the output in these words: from byte `slot` of them on, up to byte `end`.
+    let slot = select(0u, skipped, vector == 0u);
+    let end = total + skipped - vector * 16u;
+    let first = vector * 16u + slot - skipped;
     let row = divide(first, geometry.row_divisor);
-    let column = first - row * geometry.row_length;
-    let left = geometry.row_length - column; // bytes of this row from here on
-    var words = load_vector(look_up(place(row)), column);
-    if (left < 16u) { // the next row is there, as the output is whole vectors
-        let next = load_vector(look_up(place(row + 1u)), 0u - left);
-        let mask = vec4(
-            byte_mask(left),
-            byte_mask(max(left, 4u) - 4u),
-            byte_mask(max(left, 8u) - 8u),
-            byte_mask(max(left, 12u) - 12u),
-        );
-        words = (words & mask) | (next & ~mask);
+    let column = first - slot - row * geometry.row_length; // below 0, if bytes are skipped
+    let left = geometry.row_length - column; // bytes up to the end of this row
+    let at = place(row);
+    let source = look_up(at);
+    var words = load_vector(source, column);
+    var next_is_mine = source.mine;
+    if (left < min(16u, end)) {
+        let next = look_up(walk(at, row + 1u));
+        let taken = byte_masks(left);
+        words = (words & taken) | (load_vector(next, 0u - left) & ~taken);
+        next_is_mine = next.mine;
     }
-    output[(geometry.output_offset >> 4u) + vector] = words;
+    let mine = Mine(slot, end, left, source.mine, next_is_mine);
+    store_vector((geometry.output_offset >> 2u) + vector * 4u, words, mine);
+}
+
+// The bytes of four words that this pass writes: from `slot` to `end`, those before `left` if the one
+// row is, those behind it if the next one is.
+struct Mine {
+    slot: u32,
+    end: u32,
+    left: u32,
+    row: bool,
+    next: bool,
+}
+
+// The lowest `count` bytes of four words.
+fn byte_masks(count: u32) -> vec4<u32> {
+    return vec4(
+        byte_mask(count),
+        byte_mask(max(count, 4u) - 4u),
+        byte_mask(max(count, 8u) - 8u),
+        byte_mask(max(count, 12u) - 12u),
+    );
 }
 
 // 16 bytes of a row from byte `column` on, which may lie before the row. What lies beside the row
 // is not read: words of the row are, in its place.
 fn load_vector(source: Source, column: u32) -> vec4<u32> {
-    let start = select(0u, source.params, source.valid);
+    let start = select(0u, source.params, is_read(source));
     let low = i32(start >> 2u);
-    let high = i32((start + select(0u, geometry.row_length - 1u, source.valid)) >> 2u);
+    let high = i32((start + select(0u, geometry.row_length - 1u, is_read(source))) >> 2u);
     let byte = start + column; // below zero, if before the binding
     let word = i32(byte) >> 2u;
     let a = load(source.segment, u32(clamp(word, low, high)));
@@ -42,6 +67,15 @@ fn load_vector(source: Source, column: u32) -> vec4<u32> {
     let c = load(source.segment, u32(clamp(word + 2, low, high)));
     let d = load(source.segment, u32(clamp(word + 3, low, high)));
     let e = load(source.segment, u32(clamp(word + 4, low, high)));
-    let words = vec4(funnel(a, b, byte), funnel(b, c, byte), funnel(c, d, byte), funnel(d, e, byte));
-    return select(vec4(fill_bytes(column)), words, source.valid);
+    let low_words = vec4(a, b, c, d);
+    let high_words = vec4(b, c, d, e);
+    let shift = 8u * (byte & 3u);
+    let words = (low_words >> vec4(shift)) | ((high_words << vec4(1u)) << vec4(31u - shift));
+    let fill = vec4(
+        fill_bytes(column),
+        fill_bytes(column + 4u),
+        fill_bytes(column + 8u),
+        fill_bytes(column + 12u),
+    );
+    return select(fill, words, source.valid);
 }

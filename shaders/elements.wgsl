@@ -13,14 +13,17 @@ fn main(
     if (a >= geometry.row_count) {
         return;
     }
-    let last = geometry.row_count - 1u;
     let b = a + WORKGROUP;
     let c = b + WORKGROUP;
     let d = c + WORKGROUP;
-    let source_a = look_up(place(a));
-    let source_b = look_up(place(min(b, last)));
-    let source_c = look_up(place(min(c, last)));
-    let source_d = look_up(place(min(d, last)));
+    let at_a = place(a);
+    let at_b = walk(at_a, b);
+    let at_c = walk(at_b, c);
+    let at_d = walk(at_c, d);
+    let source_a = look_up(at_a);
+    let source_b = look_up(at_b);
+    let source_c = look_up(at_c);
+    let source_d = look_up(at_d);
     let vector_a = fetch(source_a, 0u);
     let vector_b = fetch(source_b, 0u);
     let vector_c = fetch(source_c, 0u);
@@ -28,13 +31,13 @@ fn main(
     if (source_a.mine) {
         output[geometry.output_offset + a] = vector_a;
     }
-    if ((b <= last) & source_b.mine) {
+    if ((b < geometry.row_count) & source_b.mine) {
         output[geometry.output_offset + b] = vector_b;
     }
-    if ((c <= last) & source_c.mine) {
+    if ((c < geometry.row_count) & source_c.mine) {
         output[geometry.output_offset + c] = vector_c;
     }
-    if ((d <= last) & source_d.mine) {
+    if ((d < geometry.row_count) & source_d.mine) {
         output[geometry.output_offset + d] = vector_d;
     }
 }

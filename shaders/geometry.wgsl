@@ -6,10 +6,13 @@
 // every element lies within its binding.
 
 struct Geometry {
-    loops: array<vec4<u32>, 32>,       // extent, params stride, indices stride, high word of the
-                                       // params stride; outermost first
+    loops: array<vec4<u32>, 32>,       // extent, params stride, indices stride; high word of the
+                                       // params stride, or if LOOPS > 0 the steps in a walk;
+                                       // outermost first
     coordinates: array<vec4<u32>, 32>, // extent, params stride, and the high words of both
-    divisors: array<vec4<u32>, 32>,    // of each loop: multiplier and shift to divide by its extent
+    divisors: array<vec4<u32>, 32>,    // of each loop: multiplier and shift to divide by its extent;
+                                       // from its end back to its start and a step of the loop
+                                       // around it on, in params and in indices
     fill: array<vec4<u32>, 16>,        // what is written where an index is bad
     segments: array<vec4<u32>, 8>,     // of params: first access (two words), from one to where
                                        // the binding has it
@@ -35,6 +38,8 @@ struct Geometry {
     owned_to: u32,        // the first access of params that another pass reads, and its high word
     owned_to_high: u32,
     fills: u32,           // 1: this pass writes what bad indices leave
+    walk_params: u32,     // the steps of a walk
+    walk_indices: u32,
 }
 
 // What most gathers are needs little of this file and of index.wgsl. A pipeline for them leaves
@@ -71,22 +76,30 @@ struct Place {
     params: u32,
     indices: u32,
     params_high: u32, // if WIDE
+    steps: vec3<u32>, // of each loop but the outermost, if LOOPS > 1
 }
 
 fn place(row: u32) -> Place {
-    var at = Place(geometry.params_offset, geometry.indices_offset, geometry.params_offset_high);
+    var at = Place(
+        geometry.params_offset, geometry.indices_offset, geometry.params_offset_high, vec3<u32>(),
+    );
     var rest = row;
     if (LOOPS == 0u) {
         for (var d = geometry.loop_count; d > 1u; d--) {
-            rest = take_apart(rest, d - 1u, &at);
+            rest = take_apart(rest, d - 1u, &at).x;
         }
     }
     if (LOOPS > 3u) {
-        rest = take_apart(rest, 3u, &at);
-        rest = take_apart(rest, 2u, &at);
+        let third = take_apart(rest, 3u, &at);
+        let second = take_apart(third.x, 2u, &at);
+        rest = second.x;
+        at.steps.z = third.y;
+        at.steps.y = second.y;
     }
     if (LOOPS > 1u) {
-        rest = take_apart(rest, 1u, &at);
+        let first = take_apart(rest, 1u, &at);
+        rest = first.x;
+        at.steps.x = first.y;
     }
     // The outermost loop takes what is left; without loops, its strides are 0.
     step(geometry.loops[0], rest, &at);
@@ -116,10 +129,50 @@ fn add_product(sum: vec2<u32>, a: vec2<u32>, b: vec2<u32>) -> vec2<u32> {
     return vec2(x, sum.y + high + a.x * b.y + a.y * b.x + select(0u, 1u, x < product));
 }
 
-// Adds the step of loop `d` to `at`; what is left counts the runs of that loop.
-fn take_apart(row: u32, d: u32, at: ptr<function, Place>) -> u32 {
+// Adds the step of loop `d` to `at`: the runs of that loop before, and that step.
+fn take_apart(row: u32, d: u32, at: ptr<function, Place>) -> vec2<u32> {
     let l = geometry.loops[d];
     let outer = divide(row, geometry.divisors[d].xy);
-    step(l, row - outer * l.x, at);
-    return outer;
+    let count = row - outer * l.x;
+    step(l, count, at);
+    return vec2(outer, count);
+}
+
+// The place of `row`, which is a walk behind that of `before`, or `before` if there is no such row: as one
+// adds digit by digit, which takes no division.
+fn walk(before: Place, row: u32) -> Place {
+    let there = row < geometry.row_count;
+    var at = before;
+    if (LOOPS == 0u) {
+        at = place(select(0u, row, there));
+    } else {
+        at.params += geometry.walk_params;
+        at.indices += geometry.walk_indices;
+        var carry = 0u;
+        if (LOOPS > 3u) {
+            at.steps.z = walk_loop(3u, at.steps.z, &carry, &at);
+            at.steps.y = walk_loop(2u, at.steps.y, &carry, &at);
+        }
+        if (LOOPS > 1u) {
+            at.steps.x = walk_loop(1u, at.steps.x, &carry, &at);
+        }
+    }
+    at.params = select(before.params, at.params, there);
+    at.indices = select(before.indices, at.indices, there);
+    at.params_high = select(before.params_high, at.params_high, there);
+    at.steps = select(before.steps, at.steps, there);
+    return at;
+}
+
+// The step of loop `d` after a walk from `count`. Behind its end it starts anew, and the loop around it
+// takes one more.
+fn walk_loop(d: u32, count: u32, carry: ptr<function, u32>, at: ptr<function, Place>) -> u32 {
+    let l = geometry.loops[d];
+    let back = geometry.divisors[d].zw;
+    let next = count + l.w + *carry;
+    let over = next >= l.x;
+    (*at).params += select(0u, back.x, over);
+    (*at).indices += select(0u, back.y, over);
+    *carry = select(0u, 1u, over);
+    return select(next, next - l.x, over);
 }

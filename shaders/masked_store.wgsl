@@ -7,7 +7,7 @@ alias Out = u32;
 fn store_masked(at: u32, word: u32, mask: u32) {
     if (mask == 0xffffffffu) {
         output[at] = word;
-    } else {
+    } else if (mask != 0u) {
         output[at] = (output[at] & ~mask) | (word & mask);
     }
 }

@@ -16,17 +16,21 @@ fn main(
     if (word * per_word >= total + skipped) {
         return;
     }
-    // Where an access is not the output's, its number is below 0, so beyond `total`, or beyond it.
+    // Those that are not the output's, before its first and behind its last, repeat it.
     let first = word * per_word - skipped;
-    let a = load_subword(min(first, total - 1u));
-    let b = load_subword(min(first + 1u, total - 1u));
-    var bytes = a.bytes | (b.bytes << (8u * ACCESS_BYTES));
-    var mine = mask_of(a, 0u) | mask_of(b, 1u);
+    let a = start_at(select(first, 0u, word == 0u));
+    let b = next(a, first + 1u);
+    let part_a = load_subword(a);
+    let part_b = load_subword(b);
+    var bytes = part_a.bytes | (part_b.bytes << (8u * ACCESS_BYTES));
+    var mine = mask_of(part_a, 0u) | mask_of(part_b, 1u);
     if (ACCESS_BYTES == 1u) {
-        let c = load_subword(min(first + 2u, total - 1u));
-        let d = load_subword(min(first + 3u, total - 1u));
-        bytes |= (c.bytes << 16u) | (d.bytes << 24u);
-        mine |= mask_of(c, 2u) | mask_of(d, 3u);
+        let c = next(b, first + 2u);
+        let d = next(c, first + 3u);
+        let part_c = load_subword(c);
+        let part_d = load_subword(d);
+        bytes |= (part_c.bytes << 16u) | (part_d.bytes << 24u);
+        mine |= mask_of(part_c, 2u) | mask_of(part_d, 3u);
     }
     let start = select(0u, skipped, word == 0u);
     let end = min(per_word, total + skipped - word * per_word);
@@ -34,16 +38,36 @@ fn main(
     store_masked(geometry.output_offset / per_word + word, bytes, mask);
 }
 
+struct Cell {
+    at: Place,
+    row: u32,
+    column: u32,
+}
+
+// Access number `n` of the output.
+fn start_at(n: u32) -> Cell {
+    let row = divide(n, geometry.row_divisor);
+    return Cell(place(row), row, n - row * geometry.row_length);
+}
+
+// Access number `n` of the output, which comes behind `cell`; `cell` itself, if `n` is no number of one,
+// or the first.
+fn next(cell: Cell, n: u32) -> Cell {
+    let further = n - 1u < geometry.row_count * geometry.row_length - 1u;
+    let column = cell.column + select(0u, 1u, further);
+    let ends = column == geometry.row_length;
+    let row = cell.row + select(0u, 1u, ends);
+    return Cell(walk(cell.at, select(0xffffffffu, row, ends)), row, select(column, 0u, ends));
+}
+
 struct Subword {
     bytes: u32,
     mine: bool, // whether this pass writes it
 }
 
-// Access number `n` of the output.
-fn load_subword(n: u32) -> Subword {
-    let row = divide(n, geometry.row_divisor);
-    let column = n - row * geometry.row_length;
-    let source = look_up(place(row));
+fn load_subword(cell: Cell) -> Subword {
+    let source = look_up(cell.at);
+    let column = cell.column;
     let byte = select(0u, (source.params + column) * ACCESS_BYTES, is_read(source));
     let word = load(source.segment, byte >> 2u) >> (8u * (byte & 3u));
     let bytes = or_fill(word, source, column * ACCESS_BYTES) & byte_mask(ACCESS_BYTES);

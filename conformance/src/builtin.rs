@@ -65,6 +65,7 @@ const SHAPES: &[Shape] = &[
     (Op::gather_nd(), &[9, 8, 7], &[101, 3]),
     (Op::gather_nd(), &[9, 8, 7], &[5, 6, 2]),
     (Op::gather_nd(), &[9, 8, 12], &[21, 1]),
+    (Op::gather_nd(), &[4, 5, 6, 19], &[7, 3]),
     (Op::gather_nd(), &[3, 4], &[5, 0]),
     (Op::GatherNd { batch_dims: 1 }, &[4, 6, 5, 3], &[4, 11, 2]),
     (Op::gather_elements(0), &[13, 17], &[21, 17]),

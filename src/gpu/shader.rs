@@ -73,13 +73,14 @@ impl PipelineKey {
 
     /// Every key there is on a device that binds so many segments of params.
     pub(crate) fn all(segments: u32) -> Vec<PipelineKey> {
-        use KernelKind::{Bytes, BytesX4, Elements, ElementsX4, Rows, Subword};
+        use KernelKind::{Bytes, BytesVec4, BytesX4, Elements, ElementsX4, Rows, Subword};
         let copies = [
             (Rows, &[4, 8, 16][..]),
             (Elements, &[4, 8, 16]),
             (ElementsX4, &[4, 8]),
             (Bytes, &[1]),
             (BytesX4, &[1]),
+            (BytesVec4, &[1]),
             (Subword, &[1, 2]),
         ];
         let mut stages = vec![Stage::Count, Stage::Locate];
@@ -112,39 +113,14 @@ impl PipelineKey {
             0 => include_str!("../../shaders/segment.wgsl").to_owned(),
             several => load(several) + include_str!("../../shaders/segments.wgsl"),
         };
-        let parts: &[&str] = match self.stage {
-            Stage::Copy(kind, access_bytes, _) => &[
-                GEOMETRY,
-                INDEX,
-                vector(access_bytes),
-                COPY,
-                &segments,
-                match (kind, access_bytes) {
-                    (KernelKind::ElementsX4, 8) => {
-                        include_str!("../../shaders/elements_x4_vec2.wgsl")
-                    }
-                    (KernelKind::ElementsX4, _) => {
-                        include_str!("../../shaders/elements_x4_word.wgsl")
-                    }
-                    (KernelKind::BytesX4, _) => "alias Out = vec4<u32>;",
-                    (KernelKind::Bytes | KernelKind::Subword, _) => MASKED_STORE,
-                    _ => "alias Out = Vector;",
-                },
-                match kind {
-                    KernelKind::Bytes | KernelKind::BytesX4 | KernelKind::Subword => UNALIGNED,
-                    _ => "",
-                },
-                match kind {
-                    KernelKind::Rows => ROWS,
-                    KernelKind::Elements => ELEMENTS,
-                    KernelKind::ElementsX4 => ELEMENTS_X4,
-                    KernelKind::Bytes => BYTES,
-                    KernelKind::BytesX4 => BYTES_X4,
-                    KernelKind::Subword => SUBWORD,
-                },
-            ],
-            Stage::Count | Stage::Locate => &[GEOMETRY, INDEX, CHECK],
-            Stage::IndirectArgs => &[include_str!("../../shaders/indirect_args.wgsl")],
+        let parts = match self.stage {
+            Stage::Copy(kind, access_bytes, _) => {
+                let mut parts = vec![GEOMETRY, INDEX, vector(access_bytes), COPY, &segments];
+                parts.extend(copy_parts(kind, access_bytes));
+                parts
+            }
+            Stage::Count | Stage::Locate => vec![GEOMETRY, INDEX, CHECK],
+            Stage::IndirectArgs => vec![include_str!("../../shaders/indirect_args.wgsl")],
         };
         parts.join("\n")
     }
@@ -192,6 +168,10 @@ const INDEX: &str = include_str!("../../shaders/index.wgsl");
 const COPY: &str = include_str!("../../shaders/copy.wgsl");
 const ROWS: &str = include_str!("../../shaders/rows.wgsl");
 const ELEMENTS: &str = include_str!("../../shaders/elements.wgsl");
+const ELEMENTS_X4_WORD: &str = include_str!("../../shaders/elements_x4_word.wgsl");
+const ELEMENTS_X4_VEC2: &str = include_str!("../../shaders/elements_x4_vec2.wgsl");
+const STORE_WORDS: &str = include_str!("../../shaders/store_words.wgsl");
+const STORE_VEC4: &str = include_str!("../../shaders/store_vec4.wgsl");
 const ELEMENTS_X4: &str = include_str!("../../shaders/elements_x4.wgsl");
 const MASKED_STORE: &str = include_str!("../../shaders/masked_store.wgsl");
 const UNALIGNED: &str = include_str!("../../shaders/unaligned.wgsl");
@@ -199,6 +179,20 @@ const BYTES: &str = include_str!("../../shaders/bytes.wgsl");
 const BYTES_X4: &str = include_str!("../../shaders/bytes_x4.wgsl");
 const SUBWORD: &str = include_str!("../../shaders/subword.wgsl");
 const CHECK: &str = include_str!("../../shaders/check.wgsl");
+
+/// What a kernel has of its own, the type of the output (`Out`) first.
+fn copy_parts(kind: KernelKind, access_bytes: usize) -> &'static [&'static str] {
+    match kind {
+        KernelKind::Rows => &["alias Out = Vector;", ROWS],
+        KernelKind::Elements => &["alias Out = Vector;", ELEMENTS],
+        KernelKind::ElementsX4 if access_bytes == 8 => &[ELEMENTS_X4_VEC2, ELEMENTS_X4],
+        KernelKind::ElementsX4 => &[ELEMENTS_X4_WORD, ELEMENTS_X4],
+        KernelKind::Bytes => &[MASKED_STORE, UNALIGNED, BYTES],
+        KernelKind::BytesX4 => &[MASKED_STORE, UNALIGNED, STORE_WORDS, BYTES_X4],
+        KernelKind::BytesVec4 => &[UNALIGNED, STORE_VEC4, BYTES_X4],
+        KernelKind::Subword => &[MASKED_STORE, UNALIGNED, SUBWORD],
+    }
+}
 
 /// The numbers of segments that pipelines are compiled for, if up to `most` are bound. There are
 /// several, as a device that runs all sides of a branch takes its time for every segment that a

@@ -59,7 +59,8 @@ pub(crate) struct GeometryBlock {
     params_offset_high: u32,
     owned_to: [u32; 2],
     fills: u32,
-    padding: [u32; 2],
+    walk_params: u32,
+    walk_indices: u32,
 }
 
 /// After how many bytes what a bad index leaves in the output repeats, for a kernel of such accesses:
@@ -233,6 +234,33 @@ pub(super) fn divisor(extent: u32) -> [u32; 2] {
     let shift = u64::BITS - (extent - 1).leading_zeros();
     let multiplier = (1u64 << (31 + shift)) / extent + 1;
     [multiplier as u32, shift]
+}
+
+impl GeometryBlock {
+    /// What `walk` in `shaders/geometry.wgsl` goes by, if a walk is so many rows: they as steps of each
+    /// loop, like the digits of a number, and the way from the end of a loop to its start and a step of
+    /// the loop around it on. Not for positions of 64 bits.
+    pub(super) fn set_walk(&mut self, rows: u32) {
+        let mut rest = rows;
+        for d in (0..self.loop_count as usize).rev() {
+            let [extent, params, indices, _] = self.loops[d];
+            let steps = match d {
+                0 => rest,
+                _ => rest % extent,
+            };
+            self.walk_params = self.walk_params.wrapping_add(steps.wrapping_mul(params));
+            self.walk_indices = self.walk_indices.wrapping_add(steps.wrapping_mul(indices));
+            if d > 0 {
+                let [_, outer_params, outer_indices, _] = self.loops[d - 1];
+                let back =
+                    |outer: u32, stride: u32| outer.wrapping_sub(extent.wrapping_mul(stride));
+                let (params, indices) = (back(outer_params, params), back(outer_indices, indices));
+                self.loops[d][3] = steps;
+                self.divisors[d][2..].copy_from_slice(&[params, indices]);
+            }
+            rest /= extent.max(1);
+        }
+    }
 }
 
 /// The rules as bits, as in `shaders/index.wgsl`.

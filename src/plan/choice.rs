@@ -19,6 +19,8 @@ pub(crate) enum KernelKind {
     Bytes,
     /// As [`KernelKind::Bytes`], at least 16 bytes, four words at once: `shaders/bytes_x4.wgsl`.
     BytesX4,
+    /// As [`KernelKind::BytesX4`], for outputs that are whole vectors of 16 bytes.
+    BytesVec4,
     /// Rows of 1, 2 or 3 bytes: `shaders/subword.wgsl`.
     Subword,
 }
@@ -26,7 +28,7 @@ pub(crate) enum KernelKind {
 impl KernelKind {
     /// Whether it makes several words of the output at once, and so all of them or none.
     pub(crate) fn is_fast(self) -> bool {
-        matches!(self, KernelKind::ElementsX4 | KernelKind::BytesX4)
+        matches!(self, KernelKind::ElementsX4 | KernelKind::BytesVec4)
     }
 }
 
@@ -123,10 +125,10 @@ impl Choice {
         let row_bytes = plan.geometry().slice() * plan.element_bytes();
         let (kind, access_bytes, kind_reason) = match widest {
             1 | 2 if row_bytes < 4 => (KernelKind::Subword, widest, KindReason::PartsOfWords),
-            1 | 2 => match (row_bytes, four_at_once()) {
-                (..16, _) => (KernelKind::Bytes, 1, KindReason::Bytes(NotFour::ShortRow)),
-                (_, Some(why)) => (KernelKind::Bytes, 1, KindReason::Bytes(why)),
-                (_, None) => (KernelKind::BytesX4, 1, KindReason::FourWordsOfBytes),
+            1 | 2 if row_bytes < 16 => (KernelKind::Bytes, 1, KindReason::ShortRows),
+            1 | 2 => match four_at_once() {
+                Some(why) => (KernelKind::BytesX4, 1, KindReason::LongRows(why)),
+                None => (KernelKind::BytesVec4, 1, KindReason::WholeVectors),
             },
             4 | 8 if row_bytes == widest => match four_at_once() {
                 _ if !has_runs(plan) => {
@@ -276,9 +278,9 @@ mod tests {
 
     #[test]
     fn rows_that_are_not_whole_words_are_bytes() {
-        assert_eq!(of_rows(10, 385, 1), (KernelKind::Bytes, 1));
-        assert_eq!(of_rows(16, 385, 1), (KernelKind::BytesX4, 1));
-        assert_eq!(of_rows(16, 17, 1), (KernelKind::BytesX4, 1));
+        assert_eq!(of_rows(10, 385, 1), (KernelKind::BytesX4, 1));
+        assert_eq!(of_rows(16, 385, 1), (KernelKind::BytesVec4, 1));
+        assert_eq!(of_rows(16, 17, 1), (KernelKind::BytesVec4, 1));
         assert_eq!(of_rows(16, 15, 1), (KernelKind::Bytes, 1)); // a vector may hold three rows
         assert_eq!(of_rows(10, 3, 2), (KernelKind::Bytes, 1));
         assert_eq!(of_rows(10, 5, 1), (KernelKind::Bytes, 1));

@@ -18,10 +18,12 @@ pub(crate) struct Reason {
 pub(crate) enum KindReason {
     /// Rows are shorter than a word.
     PartsOfWords,
-    /// Rows are not whole words.
-    Bytes(NotFour),
-    /// Rows are not whole words, and four words of the output can be made at once.
-    FourWordsOfBytes,
+    /// Rows are not whole words, and so short that four words may hold more than two.
+    ShortRows,
+    /// Rows are not whole words, and long.
+    LongRows(NotFour),
+    /// Rows are not whole words, and the output is whole vectors of four.
+    WholeVectors,
     /// A row is one access, and four neighbours can be made at once.
     FourNeighbours,
     /// A row is one access of 4 or 8 bytes.
@@ -32,11 +34,9 @@ pub(crate) enum KindReason {
     SeveralAccesses,
 }
 
-/// What keeps an invocation from making four words of the output, or four neighbours, at once.
+/// What keeps an invocation from making four neighbours at once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum NotFour {
-    /// Four words may hold more than two rows.
-    ShortRow,
     /// The innermost loop over lookups does not run in whole fours.
     RunLength,
     /// The kernel makes a part of its output.
@@ -94,6 +94,7 @@ impl KernelKind {
             KernelKind::ElementsX4 => "elements_x4",
             KernelKind::Bytes => "bytes",
             KernelKind::BytesX4 => "bytes_x4",
+            KernelKind::BytesVec4 => "bytes_vec4",
             KernelKind::Subword => "subword",
         }
     }
@@ -116,11 +117,17 @@ impl fmt::Display for KindReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             KindReason::PartsOfWords => f.write_str("a row is shorter than a word of 4 bytes"),
-            KindReason::Bytes(why) => {
-                write!(f, "rows are not whole words; one word at once, as {why}")
+            KindReason::ShortRows => {
+                f.write_str("rows are not whole words, and shorter than 16 bytes; one word at once")
             }
-            KindReason::FourWordsOfBytes => {
-                f.write_str("rows are not whole words; four words at once")
+            KindReason::LongRows(why) => {
+                write!(
+                    f,
+                    "rows are not whole words; four words at once, stored one by one, as {why}"
+                )
+            }
+            KindReason::WholeVectors => {
+                f.write_str("rows are not whole words; four words at once, in one store")
             }
             KindReason::FourNeighbours => {
                 f.write_str("a row is one access; four neighbours at once")
@@ -140,7 +147,6 @@ impl fmt::Display for KindReason {
 impl fmt::Display for NotFour {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            NotFour::ShortRow => "rows are shorter than 16 bytes",
             NotFour::RunLength => "the innermost loop over lookups is not a multiple of 4",
             NotFour::Part => "another pass, or a count, may leave it a part of the output",
             NotFour::Nest => "it is not compiled for such a nest",

@@ -45,11 +45,14 @@ const CONSTRUCTS: &[(&str, &[&str])] = &[
     ("bytes.wgsl main return", &["last partial word dropped"]),
     (
         "bytes_x4.wgsl main return",
-        &["last word left out: packed4"],
+        &["last word left out: bytes_x4"],
     ),
     ("rows.wgsl main for", &["one part of a long row"]),
     ("rows.wgsl main return", &["last row left out: rows"]),
-    ("elements_x4.wgsl main return", &["last row left out: runs"]),
+    (
+        "elements_x4.wgsl main return",
+        &["last row left out: elements_x4"],
+    ),
     ("segments.wgsl find_segment for", &["last segment alone"]),
     (
         "segments.wgsl is_from return",

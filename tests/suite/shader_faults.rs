@@ -164,18 +164,38 @@ pub(crate) const SHADER_FAULTS: &[Fault] = &[
         plant(s, "fn load_vector", "0u - left", "1u - left")
     }),
     ("accesses of a word swapped", Whole, |s| {
+        let swapped = "mask_of(part_a, 1u) | mask_of(part_b, 0u)";
         let s = plant(
             s,
             "fn load_subword",
-            "subword(min(first, total",
-            "subword(min(first ^ 1u, total",
+            "mask_of(part_a, 0u) | mask_of(part_b, 1u)",
+            swapped,
         );
+        let from = "part_a.bytes | (part_b.bytes << (8u * ACCESS_BYTES))";
+        let to = "part_b.bytes | (part_a.bytes << (8u * ACCESS_BYTES))";
+        plant(s, "fn load_subword", from, to)
+    }),
+    ("walk that stands still", Whole, |s| {
+        plant(s, "fn walk", "at.indices += geometry.walk_indices;", "")
+    }),
+    ("walk without a carry", Whole, |s| {
+        plant(s, "fn walk", "*carry = select(0u, 1u, over);", "")
+    }),
+    ("walk beyond the end of a loop", Whole, |s| {
+        plant(s, "fn walk", "next >= l.x", "next > l.x")
+    }),
+    ("walk that leaves a row before its end", Whole, |s| {
+        let from = "at.indices = select(before.indices, at.indices, there);";
         plant(
             s,
-            "fn load_subword",
-            "subword(min(first + 1u,",
-            "subword(min((first + 1u) ^ 1u,",
+            "fn walk",
+            from,
+            "at.indices = select(0u, at.indices, there);",
         )
+    }),
+    ("rows of a word that do not end", Whole, |s| {
+        let from = "let ends = column == geometry.row_length;";
+        plant(s, "fn load_subword", from, "let ends = false;")
     }),
     ("bad lookups counted per coordinate", Whole, |s| {
         plant(s, "fn is_bad", "bad = bad |", "bad =")
@@ -209,8 +229,8 @@ pub(crate) const SHADER_FAULTS: &[Fault] = &[
         plant(
             s,
             "fn place",
-            "rest = take_apart(rest, d - 1u, &at);",
-            "rest = take_apart(row, d - 1u, &at);",
+            "rest = take_apart(rest, d - 1u, &at).x;",
+            "rest = take_apart(row, d - 1u, &at).x;",
         )
     }),
     ("last bit of a modulo left out", Whole, |s| {
@@ -279,7 +299,7 @@ pub(crate) const SHADER_FAULTS: &[Fault] = &[
             "a + 1u >= geometry.row_count",
         )
     }),
-    ("last row left out: runs", Whole, |s| {
+    ("last row left out: elements_x4", Whole, |s| {
         exit_early(
             s,
             "fn advance",
@@ -287,10 +307,18 @@ pub(crate) const SHADER_FAULTS: &[Fault] = &[
             "first + 4u >= geometry.row_count",
         )
     }),
-    ("last word left out: packed4", Whole, |s| {
-        let rows = "geometry.row_count * geometry.row_length";
-        let (from, to) = (format!("first >= {rows}"), format!("first + 16u >= {rows}"));
-        exit_early(s, "fn load_vector", &from, &to)
+    ("last word left out: bytes_x4", Whole, |s| {
+        let from = "vector * 16u >= total + skipped";
+        exit_early(
+            s,
+            "fn load_vector",
+            from,
+            "vector * 16u + 16u >= total + skipped",
+        )
+    }),
+    ("last partial word dropped: bytes_x4", Whole, |s| {
+        let from = "byte_masks(mine.end) &";
+        plant(s, from, from, "byte_masks(mine.end & ~3u) &")
     }),
     ("last word left out: subword", Whole, |s| {
         let from = "word * per_word >= total + skipped";

@@ -48,7 +48,7 @@ fn kind(explanation: &Explanation) -> (KernelKind, KindReason) {
 
 #[test]
 fn the_kernel_tells_its_reason() {
-    use KernelKind::{Bytes, BytesX4, Elements, ElementsX4, Rows, Subword};
+    use KernelKind::{Bytes, BytesVec4, BytesX4, Elements, ElementsX4, Rows, Subword};
     use KindReason as Why;
     let length = NotFour::OutputLength;
     assert_eq!(kind(&rows(384, 4, 10)), (Rows, Why::SeveralAccesses));
@@ -56,10 +56,9 @@ fn the_kernel_tells_its_reason() {
     let runs = NotFour::RunLength;
     assert_eq!(kind(&rows(1, 4, 10)), (Elements, Why::OneAccess(runs)));
     assert_eq!(kind(&rows(1, 4, 12)), (ElementsX4, Why::FourNeighbours));
-    assert_eq!(kind(&rows(385, 1, 10)), (Bytes, Why::Bytes(length)));
-    assert_eq!(kind(&rows(385, 1, 16)), (BytesX4, Why::FourWordsOfBytes));
-    let short = NotFour::ShortRow;
-    assert_eq!(kind(&rows(15, 1, 16)), (Bytes, Why::Bytes(short)));
+    assert_eq!(kind(&rows(385, 1, 10)), (BytesX4, Why::LongRows(length)));
+    assert_eq!(kind(&rows(385, 1, 16)), (BytesVec4, Why::WholeVectors));
+    assert_eq!(kind(&rows(15, 1, 16)), (Bytes, Why::ShortRows));
     assert_eq!(kind(&rows(3, 1, 16)), (Subword, Why::PartsOfWords));
 }
 

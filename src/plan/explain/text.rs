@@ -189,7 +189,7 @@ impl Dispatches {
         limits.dedup();
         let limits = listed(&limits);
         match self.kernel.kind {
-            KernelKind::Bytes | KernelKind::BytesX4 => {
+            KernelKind::Bytes | KernelKind::BytesX4 | KernelKind::BytesVec4 => {
                 format!("bytes, as no word divides {limits}")
             }
             _ => format!("no wider one divides {limits}"),

@@ -132,9 +132,23 @@ impl Kernel {
         block.row_divisor = divisor(block.row_length);
         let fill_unit = match kind {
             KernelKind::Rows | KernelKind::Elements | KernelKind::ElementsX4 => access_bytes,
-            KernelKind::Bytes | KernelKind::BytesX4 | KernelKind::Subword => 1,
+            KernelKind::Bytes
+            | KernelKind::BytesX4
+            | KernelKind::BytesVec4
+            | KernelKind::Subword => 1,
         };
         block.fill_length = fill(plan, fill_unit, &mut block.fill);
+        let walk = match kind {
+            KernelKind::Elements => WORKGROUP as u32,
+            KernelKind::Bytes
+            | KernelKind::BytesX4
+            | KernelKind::BytesVec4
+            | KernelKind::Subword => 1,
+            KernelKind::Rows | KernelKind::ElementsX4 => 0,
+        };
+        if nest != NestSize::ANY {
+            block.set_walk(walk);
+        }
         let row_bytes = row_length * access_bytes as u64;
         // Of rows, or of the bytes of rows: so many fill a workgroup.
         let (per_row, lead, span, chunks) = match kind {
@@ -145,7 +159,9 @@ impl Kernel {
                 (1, 0, sharing.rows(), sharing.chunks(row_length))
             }
             KernelKind::Elements | KernelKind::ElementsX4 => (1, 0, WORKGROUP * PER_INVOCATION, 1),
-            KernelKind::BytesX4 => (row_bytes, 0, 16 * WORKGROUP, 1),
+            KernelKind::BytesX4 | KernelKind::BytesVec4 => {
+                (row_bytes, origins.output_offset() % 4, 16 * WORKGROUP, 1)
+            }
             KernelKind::Bytes | KernelKind::Subword => {
                 (row_bytes, origins.output_offset() % 4, 4 * WORKGROUP, 1)
             }
