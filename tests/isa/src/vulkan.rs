@@ -19,9 +19,10 @@ pub(crate) struct Compiled {
 }
 
 impl Compiled {
-    pub(crate) fn statistic(&self, name: &str) -> Option<f64> {
+    pub(crate) fn statistic(&self, name: &str) -> Result<f64, String> {
         let found = self.statistics.iter().find(|(n, _)| n == name);
-        found.map(|(_, value)| *value)
+        let found = found.map(|(_, value)| *value);
+        found.ok_or_else(|| format!("the driver has no statistic \"{name}\""))
     }
 
     /// AMD's machine instructions.
@@ -54,7 +55,7 @@ impl Device {
         let mut driver = vk::PhysicalDeviceDriverProperties::default();
         let mut properties = vk::PhysicalDeviceProperties2::default().push_next(&mut driver);
         unsafe { instance.get_physical_device_properties2(physical, &mut properties) };
-        let name = string(&properties.properties.device_name);
+        let name = string(&properties.properties.device_name).trim().to_owned();
         let driver = string(&driver.driver_info);
 
         let queues = [vk::DeviceQueueCreateInfo::default()
@@ -97,7 +98,8 @@ impl Device {
         })
     }
 
-    pub(crate) fn compile(&self, shader: &Shader) -> Result<Compiled, vk::Result> {
+    /// With the texts of the driver, if asked for, which take time.
+    pub(crate) fn compile(&self, shader: &Shader, texts: bool) -> Result<Compiled, vk::Result> {
         let device = &self.device;
         let entries: Vec<_> = (0..).zip(&shader.uniforms).map(layout_entry).collect();
         let sets = vk::DescriptorSetLayoutCreateInfo::default().bindings(&entries);
@@ -111,8 +113,10 @@ impl Device {
             .stage(vk::ShaderStageFlags::COMPUTE)
             .module(module)
             .name(&entry);
-        let flags = vk::PipelineCreateFlags::CAPTURE_STATISTICS_KHR
-            | vk::PipelineCreateFlags::CAPTURE_INTERNAL_REPRESENTATIONS_KHR;
+        let mut flags = vk::PipelineCreateFlags::CAPTURE_STATISTICS_KHR;
+        if texts {
+            flags |= vk::PipelineCreateFlags::CAPTURE_INTERNAL_REPRESENTATIONS_KHR;
+        }
         let info = [vk::ComputePipelineCreateInfo::default()
             .flags(flags)
             .stage(stage)
@@ -120,7 +124,7 @@ impl Device {
         let none = vk::PipelineCache::null();
         let pipelines = unsafe { device.create_compute_pipelines(none, &info, None) };
         let pipeline = pipelines.map_err(|(_, error)| error)?[0];
-        let compiled = self.describe(pipeline);
+        let compiled = self.describe(pipeline, texts);
         unsafe {
             device.destroy_pipeline(pipeline, None);
             device.destroy_shader_module(module, None);
@@ -130,7 +134,7 @@ impl Device {
         compiled
     }
 
-    fn describe(&self, pipeline: vk::Pipeline) -> Result<Compiled, vk::Result> {
+    fn describe(&self, pipeline: vk::Pipeline, texts: bool) -> Result<Compiled, vk::Result> {
         let info = vk::PipelineInfoKHR::default().pipeline(pipeline);
         let executable = vk::PipelineExecutableInfoKHR::default().pipeline(pipeline);
         let extension = &self.executables;
@@ -138,7 +142,10 @@ impl Device {
         let statistics = unsafe { extension.get_pipeline_executable_statistics(&executable)? };
         Ok(Compiled {
             statistics: statistics.iter().map(number).collect(),
-            texts: self.texts(&executable)?,
+            texts: match texts {
+                true => self.texts(&executable)?,
+                false => Vec::new(),
+            },
             lanes: properties[0].subgroup_size,
         })
     }
