@@ -126,7 +126,10 @@ for table in "${ran[@]}"; do
         printf '\n%s: ' "$table"
         head -n 1 "$scratch/$table"
         sed -i 1d "$scratch/$table"
-        grep --text -q "passed, " "$scratch/$table" || cat "$scratch/$table.err"
+        if ! grep --text -q "passed, " "$scratch/$table"; then
+            cat "$scratch/$table.err"
+            echo "0 passed, 1 failed, 0 skipped" >>"$scratch/$table"
+        fi
         count "$scratch/$table" 1
     else
         cat "$scratch/$table"

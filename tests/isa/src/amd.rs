@@ -133,7 +133,7 @@ impl<'a> Wave<'a> {
         );
         if !general {
             // In the others, a place in a fill value takes divisions.
-            limit(f.divisions > 0, format!("it has {} divisions", f.divisions));
+            limit(f.divisions > 0, format!("divisions: {}", f.divisions));
             let wide = of_width(&f.loads, load) as u32 * load;
             limit(
                 wide < stored,
