@@ -30,16 +30,42 @@ pub struct PipelineSource {
     pub entry_point: &'static str,
     /// The override constants.
     pub constants: Vec<(&'static str, f64)>,
+    /// The name of the kernel; of what copies nothing, such as `count`.
+    pub kernel: &'static str,
+    /// Bytes of an access; 0, if it copies nothing.
+    pub access_bytes: usize,
+    /// Loops over rows; `None`, if any number.
+    pub loops: Option<usize>,
+    /// Coordinates; `None`, if any number.
+    pub depth: Option<usize>,
+    /// Words of an index.
+    pub index_words: u32,
+    /// Segments of params that are bound; 0, if the positions in the one need no search.
+    pub segments: u32,
 }
 
 /// Every pipeline there is on a device that binds so many segments of params.
 pub fn pipelines(segments: u32) -> Vec<PipelineSource> {
     let all = PipelineKey::all(segments).into_iter();
-    all.map(|pipeline| PipelineSource {
-        name: name(&pipeline),
-        wgsl: pipeline.source(),
-        entry_point: pipeline.entry_point(),
-        constants: pipeline.constants(),
+    all.map(|pipeline| {
+        let (kernel, access_bytes, loops, depth) = match pipeline.stage {
+            Stage::Copy(kind, bytes, nest) => (kind.name(), bytes, nest.loops, nest.depth),
+            Stage::Count => ("count", 0, None, None),
+            Stage::Locate => ("locate", 0, None, None),
+            Stage::IndirectArgs => ("indirect_args", 0, None, None),
+        };
+        PipelineSource {
+            name: name(&pipeline),
+            wgsl: pipeline.source(),
+            entry_point: pipeline.entry_point(),
+            constants: pipeline.constants(),
+            kernel,
+            access_bytes,
+            loops,
+            depth,
+            index_words: pipeline.index_words,
+            segments: pipeline.segments,
+        }
     })
     .collect()
 }

@@ -1,0 +1,122 @@
+//! A program in AMD's assembly, and the way of a wave through it.
+
+use std::collections::HashMap;
+
+use crate::instruction::{Class, Instruction};
+
+/// Its instructions in the order of the text.
+#[derive(Debug)]
+pub(crate) struct Program<'a> {
+    instructions: Vec<Instruction<'a>>,
+    labels: HashMap<&'a str, usize>,
+}
+
+impl<'a> Program<'a> {
+    pub(crate) fn read(text: &'a str) -> Self {
+        let mut program = Program {
+            instructions: Vec::new(),
+            labels: HashMap::new(),
+        };
+        for line in text.lines() {
+            let code = line.split(';').next().unwrap_or("").trim();
+            if let Some(label) = code.strip_suffix(':') {
+                program.labels.insert(label, program.instructions.len());
+            } else if !code.is_empty() {
+                let (name, operands) = code.split_once(' ').unwrap_or((code, ""));
+                let operands = operands.trim();
+                program.instructions.push(Instruction { name, operands });
+            }
+        }
+        program
+    }
+
+    /// What a wave executes whose lanes agree: of every branch the first side, but the second where
+    /// that alone loads. Each loop once, and the test at its head a second time.
+    pub(crate) fn path(&self) -> Vec<&Instruction<'a>> {
+        let mut path = Vec::new();
+        let mut at = 0;
+        let mut leaving: Option<usize> = None; // the end of the loop whose head is tested again
+        let mut second = None; // where the second side starts of what was left out
+        while let Some(instruction) = self.instructions.get(at) {
+            path.push(instruction);
+            at += 1;
+            if instruction.name == "s_endpgm" {
+                break;
+            }
+            let Some(&target) = self.labels.get(instruction.operands) else {
+                continue;
+            };
+            if target < at {
+                if leaving.is_none() {
+                    leaving = Some(at);
+                    at = target;
+                } else {
+                    leaving = None;
+                }
+            } else if !instruction.is_conditional() {
+                at = target;
+            } else if let Some(end) = leaving {
+                if target >= end {
+                    leaving = None;
+                    at = target;
+                }
+            } else if self.loads_second(at, target) {
+                second = Some(target);
+                at = target;
+            } else if let Some(start) = self.second_side(at - 1)
+                && second != Some(start)
+            {
+                at = target;
+            }
+        }
+        path
+    }
+
+    /// Whether of a branch, whose sides start here, the second loads and the first does nothing to
+    /// memory.
+    fn loads_second(&self, first: usize, second: usize) -> bool {
+        let mut rest = second..self.instructions.len();
+        let Some(branch) = rest.find(|&at| self.instructions[at].is_conditional()) else {
+            return false;
+        };
+        let end = self.labels.get(self.instructions[branch].operands);
+        let (Some(start), Some(&end)) = (self.second_side(branch), end) else {
+            return false;
+        };
+        let memory = |from: usize, to: usize| {
+            let side = self.instructions[from..to.max(from)].iter();
+            side.map(Instruction::class)
+                .find(|class| matches!(class, Class::Load(_) | Class::Store(_)))
+        };
+        start == second
+            && matches!(memory(branch, end), Some(Class::Load(_)))
+            && memory(first, second).is_none()
+    }
+
+    /// Where the block starts that a branch ends, if it leads past the second side of another: there,
+    /// the lanes are taken that were not in the first.
+    fn second_side(&self, branch: usize) -> Option<usize> {
+        if self.instructions[branch].name != "s_cbranch_execz" {
+            return None;
+        }
+        let idle =
+            |i: &Instruction<'_>| ["s_delay_alu", "s_waitcnt_depctr", "s_nop"].contains(&i.name);
+        let before = &self.instructions[..branch];
+        let at = before.iter().rposition(|i| !idle(i))?;
+        let complement = &before[at];
+        let complements = [
+            "s_and_not1_b32",
+            "s_and_not1_b64",
+            "s_andn2_b32",
+            "s_andn2_b64",
+        ];
+        let mut operands = complement.operands.split(',').map(str::trim);
+        let of_exec =
+            operands.next()?.starts_with("exec") && operands.next_back()?.starts_with("exec");
+        let start = before[..at]
+            .iter()
+            .rposition(|i| !idle(i))
+            .map_or(0, |i| i + 1);
+        (complements.contains(&complement.name) && of_exec).then_some(start)
+    }
+}
