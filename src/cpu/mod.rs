@@ -4,6 +4,7 @@
 //! executes a [`Plan`](crate::Plan). Comparing the two finds wrong lowering, merging and splitting.
 
 mod copy;
+mod lookups;
 pub mod parallel;
 mod pieces;
 pub mod reference;
