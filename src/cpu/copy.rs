@@ -1,7 +1,8 @@
-//! Writes rows of the output: some are looked up, then copied.
+//! Writes rows of the output.
 //!
-//! Rows of any length are copied by calls. Short rows whose width is known at compile time need none;
-//! those whose indices are plainly inside are looked up and copied in one loop.
+//! Rows whose indices are plainly inside are looked up and copied in one loop, in groups. The others
+//! are looked up by the rules, some at a time, and then copied. Both loops are compiled for the
+//! usual short rows, so that a copy is no call, and for rows of any length.
 
 use std::iter::zip;
 use std::mem::MaybeUninit;
@@ -17,6 +18,9 @@ pub(super) const BLOCK: usize = 64;
 
 /// The longest row of a width that is known at compile time.
 const MOST_FIXED: usize = 64;
+
+/// Stands for a width that is not known at compile time.
+const ANY: usize = 0;
 
 /// One execution, shared by all threads.
 pub(super) struct Work<'a> {
@@ -66,7 +70,7 @@ impl<'a> Work<'a> {
             };
             let (now, later) = output.split_at_mut(bytes);
             any_bad |= match whole {
-                0 => self.copy_any(run, now, skip),
+                0 => self.copy_part(run, now, skip),
                 _ => self.copy_run(run, now),
             };
             (output, skip) = (later, 0);
@@ -77,49 +81,36 @@ impl<'a> Work<'a> {
     /// Copies the rows of a run; returns whether some of them have a bad index.
     fn copy_run(&self, run: Run, rows: &mut [MaybeUninit<u8>]) -> bool {
         match self.row_bytes {
-            1 => self.copy_fixed::<1>(run, rows),
-            2 => self.copy_fixed::<2>(run, rows),
-            3 => self.copy_fixed::<3>(run, rows),
-            4 => self.copy_fixed::<4>(run, rows),
-            6 => self.copy_fixed::<6>(run, rows),
-            8 => self.copy_fixed::<8>(run, rows),
-            12 => self.copy_fixed::<12>(run, rows),
-            16 => self.copy_fixed::<16>(run, rows),
-            32 => self.copy_fixed::<32>(run, rows),
-            64 => self.copy_fixed::<64>(run, rows),
-            _ => self.copy_any(run, rows, 0),
+            1 => self.copy::<1>(run, rows),
+            2 => self.copy::<2>(run, rows),
+            3 => self.copy::<3>(run, rows),
+            4 => self.copy::<4>(run, rows),
+            6 => self.copy::<6>(run, rows),
+            8 => self.copy::<8>(run, rows),
+            12 => self.copy::<12>(run, rows),
+            16 => self.copy::<16>(run, rows),
+            32 => self.copy::<32>(run, rows),
+            64 => self.copy::<64>(run, rows),
+            _ => self.copy::<ANY>(run, rows),
         }
     }
 
-    /// Copies rows of any length; of a single row also a part, which begins after `skip` bytes.
-    fn copy_any(&self, mut run: Run, rows: &mut [MaybeUninit<u8>], skip: usize) -> bool {
-        let row_bytes = rows.len() / run.rows;
-        let mut starts = [0; BLOCK];
-        let mut any_bad = false;
-        for rows in rows.chunks_mut(BLOCK * row_bytes) {
-            let (block, later) = run.split_at(run.rows.min(BLOCK));
-            let starts = &mut starts[..block.rows];
-            self.lookups.find(block, starts);
-            for (row, &start) in zip(rows.chunks_exact_mut(row_bytes), &*starts) {
-                if start == BAD {
-                    fill(self.plan, row);
-                    any_bad = true;
-                } else {
-                    row.copy_from_slice(&self.params[start..][skip..][..row_bytes]);
-                }
-            }
-            run = later;
+    /// Copies the part of a row that begins after `skip` bytes; returns whether its index is bad.
+    fn copy_part(&self, run: Run, part: &mut [MaybeUninit<u8>], skip: usize) -> bool {
+        let mut start = [0];
+        self.lookups.find(run, &mut start);
+        let [start] = start;
+        match start == BAD {
+            true => fill(self.plan, part),
+            false => part.copy_from_slice(&self.params[start..][skip..][..part.len()]),
         }
-        any_bad
+        start == BAD
     }
 
-    /// Copies rows of `WIDTH` bytes.
-    fn copy_fixed<const WIDTH: usize>(
-        &self,
-        mut run: Run,
-        mut rows: &mut [MaybeUninit<u8>],
-    ) -> bool {
+    /// Copies rows of `WIDTH` bytes, or of [`ANY`] number of bytes.
+    fn copy<const WIDTH: usize>(&self, mut run: Run, mut rows: &mut [MaybeUninit<u8>]) -> bool {
         use IndexType::{I32, I64, U32, U64};
+        let width = self.width::<WIDTH>();
         let mut starts = [0; BLOCK];
         let mut any_bad = false;
         while run.rows > 0 {
@@ -137,7 +128,7 @@ impl<'a> Work<'a> {
             let (block, later) = rest.split_at(rest.rows.min(BLOCK));
             let starts = &mut starts[..block.rows];
             self.lookups.find(block, starts);
-            let (now, later_rows) = rows[inside * WIDTH..].split_at_mut(block.rows * WIDTH);
+            let (now, later_rows) = rows[inside * width..].split_at_mut(block.rows * width);
             any_bad |= self.copy_starts::<WIDTH>(now, starts);
             (run, rows) = (later, later_rows);
         }
@@ -152,20 +143,20 @@ impl<'a> Work<'a> {
         run: Run,
         rows: &mut [MaybeUninit<u8>],
     ) -> usize {
-        let params = self.params;
-        let Some(lookups) = self.lookups.packed::<W, DEPTH>(run, WIDTH, params.len()) else {
+        let (params, width) = (self.params, self.width::<WIDTH>());
+        let Some(lookups) = self.lookups.packed::<W, DEPTH>(run, width, params.len()) else {
             return 0;
         };
         let groups = lookups.indices.chunks_exact(GROUP * DEPTH * size_of::<W>());
         let (mut copied, mut start) = (0, lookups.start);
-        for (rows, group) in zip(rows.chunks_exact_mut(GROUP * WIDTH), groups) {
+        for (rows, group) in zip(rows.chunks_exact_mut(GROUP * width), groups) {
             if !lookups.all_inside(group) {
                 break;
             }
-            for (n, row) in rows.as_chunks_mut::<WIDTH>().0.iter_mut().enumerate() {
-                let row_start = lookups.row(group, n, start);
+            for (n, row) in rows.chunks_exact_mut(width).enumerate() {
+                let first = lookups.row(group, n, start);
                 // SAFETY: the group is inside, so its rows lie in params, whose length was given.
-                row.copy_from_slice(unsafe { params.get_unchecked(row_start..row_start + WIDTH) });
+                row.copy_from_slice(unsafe { params.get_unchecked(first..first + width) });
                 start = start.wrapping_add(lookups.step);
             }
             copied += GROUP;
@@ -173,23 +164,28 @@ impl<'a> Work<'a> {
         copied
     }
 
-    /// Copies the rows that start at `starts`; for a bad one without a branch, as it may be any.
+    /// Copies the rows that start at `starts`; short ones without a branch for bad indices, as any
+    /// may be bad.
     #[allow(unsafe_code, reason = "the check is `start < end`")]
     fn copy_starts<const WIDTH: usize>(
         &self,
         rows: &mut [MaybeUninit<u8>],
         starts: &[usize],
     ) -> bool {
-        let (params, bad_row) = (self.params, &self.bad_row[..WIDTH]);
-        let end = (params.len() + 1).saturating_sub(WIDTH);
+        let (params, width) = (self.params, self.width::<WIDTH>());
+        let end = (params.len() + 1).saturating_sub(width);
         let mut all_inside = true;
-        for (row, &start) in zip(rows.as_chunks_mut::<WIDTH>().0, starts) {
+        for (row, &start) in zip(rows.chunks_exact_mut(width), starts) {
             let inside = start < end;
             all_inside &= inside;
             row.copy_from_slice(match inside {
-                // SAFETY: start + WIDTH < end + WIDTH == params.len() + 1, without overflow.
-                true => unsafe { params.get_unchecked(start..start + WIDTH) },
-                false => bad_row,
+                // SAFETY: start + width < end + width == params.len() + 1, without overflow.
+                true => unsafe { params.get_unchecked(start..start + width) },
+                false if WIDTH == ANY => {
+                    fill(self.plan, row);
+                    continue;
+                }
+                false => &self.bad_row[..width],
             });
         }
         let known = |&start: &usize| start < end || start == BAD;
@@ -198,6 +194,12 @@ impl<'a> Work<'a> {
             "a plan reads outside params"
         );
         !all_inside
+    }
+
+    /// Bytes of a row: a constant, if it is known.
+    #[inline(always)]
+    fn width<const WIDTH: usize>(&self) -> usize {
+        if WIDTH == ANY { self.row_bytes } else { WIDTH }
     }
 }
 

@@ -1,8 +1,9 @@
 //! Where the rows of the output start in params: reads the indices and applies the rules.
 //!
-//! No branch depends on a single index. Rows are looked up some at a time: as if their indices were
-//! plainly inside, and once more by the rules if one is not.
+//! Indices that are plainly inside mean themselves under all rules; [`Packed`] has those of a run, in
+//! groups. [`Lookups::find`] goes by the rules, without a branch that depends on an index.
 
+use std::hint::select_unpredictable;
 use std::iter::zip;
 
 use bytemuck::Pod;
@@ -61,43 +62,35 @@ impl<'a> Lookups<'a> {
         }
     }
 
-    /// Writes to `starts` where the rows of `run` start in params, in bytes, or [`BAD`].
+    /// Writes to `starts` where the rows of `run` start in params by the rules, in bytes, or [`BAD`].
     pub(super) fn find(&self, run: Run, starts: &mut [usize]) {
-        match self.plan.index_type() {
-            IndexType::I32 | IndexType::U32 => {
-                self.find_by::<u32, false>(run, starts) || self.find_by::<u32, true>(run, starts)
-            }
-            IndexType::I64 | IndexType::U64 => {
-                self.find_by::<u64, false>(run, starts) || self.find_by::<u64, true>(run, starts)
-            }
-        };
+        use IndexType::{I32, I64, U32, U64};
+        match (self.plan.index_type(), &self.coordinates[..]) {
+            (I32 | U32, [only]) => self.find_by::<u32>(&[*only], run, starts),
+            (I32 | U32, all) => self.find_by::<u32>(all, run, starts),
+            (I64 | U64, [only]) => self.find_by::<u64>(&[*only], run, starts),
+            (I64 | U64, all) => self.find_by::<u64>(all, run, starts),
+        }
     }
 
-    /// With `RULES`, does what [`Lookups::find`] does. Without, that is done if the indices are all
-    /// plainly inside; returns whether they are.
-    fn find_by<W: Bits, const RULES: bool>(&self, run: Run, starts: &mut [usize]) -> bool {
+    #[inline(always)]
+    fn find_by<W: Bits>(&self, coordinates: &[Coordinate], run: Run, starts: &mut [usize]) {
         let index_step = self.plan.geometry().index_step;
         let (mut start, step) = self.affine(run);
         let mut first = run.indices;
-        let mut all_inside = true;
         for found in starts {
             let (mut row, mut inside, mut position) = (start, true, first);
-            for c in &self.coordinates {
+            for c in coordinates {
                 let bits = load::<W>(self.indices, position).into();
-                let (coordinate, is_inside) = match RULES {
-                    true => c.by_rules(bits),
-                    false => (bits, bits < c.plainly_inside),
-                };
+                let (coordinate, is_inside) = c.by_rules(bits);
                 row = forward(row, coordinate as isize, c.stride);
                 inside &= is_inside;
                 position = position.wrapping_add_signed(index_step);
             }
-            *found = if inside { row } else { BAD };
-            all_inside &= inside;
+            *found = select_unpredictable(inside, row, BAD);
             start = start.wrapping_add_signed(step);
             first = first.wrapping_add_signed(run.indices_stride);
         }
-        all_inside
     }
 
     /// The lookups of `run`, if its rows have `DEPTH` indices each that follow each other, and rows
@@ -247,18 +240,18 @@ impl Coordinate {
     /// The coordinate, and whether there is one.
     #[inline]
     fn by_rules(&self, bits: u64) -> (u64, bool) {
-        let negative = if bits & self.index_sign == 0 {
-            0
+        let is_negative = bits & self.index_sign != 0;
+        let added = select_unpredictable(is_negative, self.negative, 0);
+        let mut coordinate = bits.wrapping_add(added);
+        let outside = coordinate >= self.extent;
+        if self.wraps {
+            if outside {
+                coordinate = self.wrapped(coordinate);
+            }
         } else {
-            self.negative
-        };
-        let mut coordinate = bits.wrapping_add(negative);
-        if coordinate >= self.extent {
-            coordinate = match coordinate & self.sign == 0 {
-                _ if self.wraps => self.wrapped(coordinate),
-                true => self.above,
-                false => self.below,
-            };
+            let is_below = coordinate & self.sign != 0;
+            let edge = select_unpredictable(is_below, self.below, self.above);
+            coordinate = select_unpredictable(outside, edge, coordinate);
         }
         (coordinate, coordinate < self.extent)
     }
