@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # The cases of `wgpu-gather bench` against other libraries, and one table of ratios. README.md says
-# what is compared. Runs from any directory. The arguments --case, --scale, --memory and --seconds go
-# to every part:
+# what is compared. Runs from any directory. The arguments --case, --pattern, --scale, --memory and
+# --seconds go to every part:
 #
 #   benches/peers/run.sh --case dlrm voxel --seconds 1 --memory 8
 #

@@ -1,14 +1,26 @@
-//! Writes rows of the output: each is copied as soon as it is looked up.
+//! Writes rows of the output.
 //!
-//! Two loops copy: one for short rows, whose width is known at compile time so that a copy is no
-//! call, and one for rows of any length.
+//! Rows whose indices are plainly inside are looked up and copied in one loop, in groups. The others
+//! are looked up by the rules, some at a time, and then copied. Both loops are compiled for the
+//! usual short rows, so that a copy is no call, and for rows of any length.
 
 use std::iter::zip;
 use std::mem::MaybeUninit;
 
-use super::rows::{BAD, Lookups, Rows, Run};
+use super::lookups::{BAD, Bits, GROUP, Lookups};
+use super::rows::{Rows, Run};
+use crate::index::IndexType;
 use crate::plan::Plan;
 use crate::rules::OutOfBounds;
+
+/// How many rows are looked up before they are copied.
+pub(super) const BLOCK: usize = 64;
+
+/// The longest row of a width that is known at compile time.
+const MOST_FIXED: usize = 64;
+
+/// Stands for a width that is not known at compile time.
+const ANY: usize = 0;
 
 /// One execution, shared by all threads.
 pub(super) struct Work<'a> {
@@ -17,16 +29,23 @@ pub(super) struct Work<'a> {
     lookups: Lookups<'a>,
     /// Bytes of one row of the output.
     pub(super) row_bytes: usize,
+    /// The row of a bad index, or its beginning.
+    bad_row: [MaybeUninit<u8>; MOST_FIXED],
 }
 
 impl<'a> Work<'a> {
     pub(super) fn new(plan: &'a Plan, params: &'a [u8], indices: &'a [u8]) -> Self {
         let row_bytes = plan.geometry().slice() * plan.element_bytes();
+        let mut bad_row = [MaybeUninit::new(0); MOST_FIXED];
+        if row_bytes <= MOST_FIXED {
+            fill(plan, &mut bad_row[..row_bytes]);
+        }
         Work {
             plan,
             params: bytemuck::cast_slice(params),
             lookups: Lookups::new(plan, indices),
             row_bytes,
+            bad_row,
         }
     }
 
@@ -37,11 +56,12 @@ impl<'a> Work<'a> {
         let mut rows = Rows::new(self.plan.geometry(), first / row_bytes);
         // The bytes of the next row that lie before `output`.
         let mut skip = first % row_bytes;
-        let mut bad = false;
+        let mut any_bad = false;
         while !output.is_empty() {
-            let whole = match skip {
-                0 => output.len() / row_bytes,
-                _ => 0,
+            let whole = if skip == 0 {
+                output.len() / row_bytes
+            } else {
+                0
             };
             let run = rows.next_run(whole.max(1));
             let bytes = match whole {
@@ -49,117 +69,153 @@ impl<'a> Work<'a> {
                 _ => run.rows * row_bytes,
             };
             let (now, later) = output.split_at_mut(bytes);
-            bad |= match whole {
+            any_bad |= match whole {
                 0 => self.copy_part(run, now, skip),
                 _ => self.copy_run(run, now),
             };
             (output, skip) = (later, 0);
         }
-        bad
-    }
-
-    /// Copies the part of a row that begins after `skip` bytes; returns whether its index is bad.
-    fn copy_part(&self, run: Run, part: &mut [MaybeUninit<u8>], skip: usize) -> bool {
-        let start = match self.plan.index_type().bytes() {
-            4 => self.lookups.starts::<u32>(run).next(),
-            _ => self.lookups.starts::<u64>(run).next(),
-        };
-        // The part is a row, too, which starts `skip` bytes later.
-        let start = start.map(|s| if s == BAD { BAD } else { s.wrapping_add(skip) });
-        self.copy_any(part, part.len(), start.into_iter())
+        any_bad
     }
 
     /// Copies the rows of a run; returns whether some of them have a bad index.
     fn copy_run(&self, run: Run, rows: &mut [MaybeUninit<u8>]) -> bool {
-        let lookups = &self.lookups;
-        match (lookups.packed_depth(), self.plan.index_type().bytes()) {
-            (1, 4) => self.copy(rows, lookups.starts_packed::<u32, 1>(run)),
-            (1, _) => self.copy(rows, lookups.starts_packed::<u64, 1>(run)),
-            (2, 4) => self.copy(rows, lookups.starts_packed::<u32, 2>(run)),
-            (2, _) => self.copy(rows, lookups.starts_packed::<u64, 2>(run)),
-            (3, 4) => self.copy(rows, lookups.starts_packed::<u32, 3>(run)),
-            (3, _) => self.copy(rows, lookups.starts_packed::<u64, 3>(run)),
-            (_, 4) => self.copy(rows, lookups.starts::<u32>(run)),
-            (_, _) => self.copy(rows, lookups.starts::<u64>(run)),
-        }
-    }
-
-    #[inline]
-    fn copy(&self, rows: &mut [MaybeUninit<u8>], starts: impl Iterator<Item = usize>) -> bool {
         match self.row_bytes {
-            1 => self.copy_fixed::<1>(rows, starts),
-            2 => self.copy_fixed::<2>(rows, starts),
-            3 => self.copy_fixed::<3>(rows, starts),
-            4 => self.copy_fixed::<4>(rows, starts),
-            6 => self.copy_fixed::<6>(rows, starts),
-            8 => self.copy_fixed::<8>(rows, starts),
-            12 => self.copy_fixed::<12>(rows, starts),
-            16 => self.copy_fixed::<16>(rows, starts),
-            row_bytes => self.copy_any(rows, row_bytes, starts),
+            1 => self.copy::<1>(run, rows),
+            2 => self.copy::<2>(run, rows),
+            3 => self.copy::<3>(run, rows),
+            4 => self.copy::<4>(run, rows),
+            6 => self.copy::<6>(run, rows),
+            8 => self.copy::<8>(run, rows),
+            12 => self.copy::<12>(run, rows),
+            16 => self.copy::<16>(run, rows),
+            32 => self.copy::<32>(run, rows),
+            64 => self.copy::<64>(run, rows),
+            _ => self.copy::<ANY>(run, rows),
         }
     }
 
-    /// Copies rows of `WIDTH` bytes.
+    /// Copies the part of a row that begins after `skip` bytes; returns whether its index is bad.
+    fn copy_part(&self, run: Run, part: &mut [MaybeUninit<u8>], skip: usize) -> bool {
+        let mut start = [0];
+        self.lookups.find(run, &mut start);
+        let [start] = start;
+        match start == BAD {
+            true => fill(self.plan, part),
+            false => part.copy_from_slice(&self.params[start..][skip..][..part.len()]),
+        }
+        start == BAD
+    }
+
+    /// Copies rows of `WIDTH` bytes, or of [`ANY`] number of bytes.
+    fn copy<const WIDTH: usize>(&self, mut run: Run, mut rows: &mut [MaybeUninit<u8>]) -> bool {
+        use IndexType::{I32, I64, U32, U64};
+        let width = self.width::<WIDTH>();
+        let mut starts = [0; BLOCK];
+        let mut any_bad = false;
+        while run.rows > 0 {
+            let inside = match (self.plan.index_type(), self.lookups.packed_depth) {
+                (I32 | U32, 1) => self.copy_inside::<u32, 1, WIDTH>(run, rows),
+                (I32 | U32, 2) => self.copy_inside::<u32, 2, WIDTH>(run, rows),
+                (I32 | U32, 3) => self.copy_inside::<u32, 3, WIDTH>(run, rows),
+                (I64 | U64, 1) => self.copy_inside::<u64, 1, WIDTH>(run, rows),
+                (I64 | U64, 2) => self.copy_inside::<u64, 2, WIDTH>(run, rows),
+                (I64 | U64, 3) => self.copy_inside::<u64, 3, WIDTH>(run, rows),
+                (I32 | U32 | I64 | U64, _) => 0,
+            };
+            let (_, rest) = run.split_at(inside);
+            // What comes next is not plainly inside, and its neighbours may not be either.
+            let (block, later) = rest.split_at(rest.rows.min(BLOCK));
+            let starts = &mut starts[..block.rows];
+            self.lookups.find(block, starts);
+            let (now, later_rows) = rows[inside * width..].split_at_mut(block.rows * width);
+            any_bad |= self.copy_starts::<WIDTH>(now, starts);
+            (run, rows) = (later, later_rows);
+        }
+        any_bad
+    }
+
+    /// Copies groups of rows as long as their indices are plainly inside; returns how many rows.
     #[inline(never)]
-    #[allow(unsafe_code, reason = "the check is `start < end`")]
-    fn copy_fixed<const WIDTH: usize>(
+    #[allow(unsafe_code, reason = "the bounds are those of the run")]
+    fn copy_inside<W: Bits, const DEPTH: usize, const WIDTH: usize>(
         &self,
+        run: Run,
         rows: &mut [MaybeUninit<u8>],
-        starts: impl Iterator<Item = usize>,
-    ) -> bool {
-        let params = self.params;
-        let end = (params.len() + 1).saturating_sub(WIDTH);
-        let mut bad = false;
-        for (row, start) in zip(rows.as_chunks_mut::<WIDTH>().0, starts) {
-            if start < end {
-                // SAFETY: start + WIDTH < end + WIDTH == params.len() + 1, without overflow.
-                row.copy_from_slice(unsafe { params.get_unchecked(start..start + WIDTH) });
-            } else {
-                self.fill(row, start);
-                bad = true;
-            }
-        }
-        bad
-    }
-
-    /// Copies rows of any length.
-    #[inline(never)]
-    fn copy_any(
-        &self,
-        rows: &mut [MaybeUninit<u8>],
-        row_bytes: usize,
-        starts: impl Iterator<Item = usize>,
-    ) -> bool {
-        let params = self.params;
-        let end = (params.len() + 1).saturating_sub(row_bytes);
-        let mut bad = false;
-        for (row, start) in zip(rows.chunks_exact_mut(row_bytes), starts) {
-            if start < end {
-                row.copy_from_slice(&params[start..start + row_bytes]);
-            } else {
-                self.fill(row, start);
-                bad = true;
-            }
-        }
-        bad
-    }
-
-    /// Writes what a bad index gives: the fill value over and over, or zeros.
-    #[cold]
-    fn fill(&self, row: &mut [MaybeUninit<u8>], start: usize) {
-        assert_eq!(start, BAD, "a plan reads outside params");
-        let OutOfBounds::Fill(value) = &self.plan.rules().out_of_bounds else {
-            row.fill(MaybeUninit::new(0));
-            return;
+    ) -> usize {
+        let (params, width) = (self.params, self.width::<WIDTH>());
+        let Some(lookups) = self.lookups.packed::<W, DEPTH>(run, width, params.len()) else {
+            return 0;
         };
-        let value: &[MaybeUninit<u8>] = bytemuck::cast_slice(value.bytes());
-        row[..value.len()].copy_from_slice(value);
-        // What is written is whole elements, and is there once more: twice as much each time.
-        let mut written = value.len();
-        while written < row.len() {
-            let more = written.min(row.len() - written);
-            row.copy_within(..more, written);
-            written += more;
+        let groups = lookups.indices.chunks_exact(GROUP * DEPTH * size_of::<W>());
+        let (mut copied, mut start) = (0, lookups.start);
+        for (rows, group) in zip(rows.chunks_exact_mut(GROUP * width), groups) {
+            if !lookups.all_inside(group) {
+                break;
+            }
+            for (n, row) in rows.chunks_exact_mut(width).enumerate() {
+                let first = lookups.row(group, n, start);
+                // SAFETY: the group is inside, so its rows lie in params, whose length was given.
+                row.copy_from_slice(unsafe { params.get_unchecked(first..first + width) });
+                start = start.wrapping_add(lookups.step);
+            }
+            copied += GROUP;
         }
+        copied
+    }
+
+    /// Copies the rows that start at `starts`; short ones without a branch for bad indices, as any
+    /// may be bad.
+    #[allow(unsafe_code, reason = "the check is `start < end`")]
+    fn copy_starts<const WIDTH: usize>(
+        &self,
+        rows: &mut [MaybeUninit<u8>],
+        starts: &[usize],
+    ) -> bool {
+        let (params, width) = (self.params, self.width::<WIDTH>());
+        let end = (params.len() + 1).saturating_sub(width);
+        let mut all_inside = true;
+        for (row, &start) in zip(rows.chunks_exact_mut(width), starts) {
+            let inside = start < end;
+            all_inside &= inside;
+            row.copy_from_slice(match inside {
+                // SAFETY: start + width < end + width == params.len() + 1, without overflow.
+                true => unsafe { params.get_unchecked(start..start + width) },
+                false if WIDTH == ANY => {
+                    fill(self.plan, row);
+                    continue;
+                }
+                false => &self.bad_row[..width],
+            });
+        }
+        let known = |&start: &usize| start < end || start == BAD;
+        assert!(
+            all_inside || starts.iter().all(known),
+            "a plan reads outside params"
+        );
+        !all_inside
+    }
+
+    /// Bytes of a row: a constant, if it is known.
+    #[inline(always)]
+    fn width<const WIDTH: usize>(&self) -> usize {
+        if WIDTH == ANY { self.row_bytes } else { WIDTH }
+    }
+}
+
+/// Writes what a bad index gives: the fill value over and over, or zeros.
+fn fill(plan: &Plan, row: &mut [MaybeUninit<u8>]) {
+    let OutOfBounds::Fill(value) = &plan.rules().out_of_bounds else {
+        row.fill(MaybeUninit::new(0));
+        return;
+    };
+    let value: &[MaybeUninit<u8>] = bytemuck::cast_slice(value.bytes());
+    row[..value.len()].copy_from_slice(value);
+    // What is written is whole elements, and is there once more: twice as much each time.
+    let mut written = value.len();
+    while written < row.len() {
+        let more = written.min(row.len() - written);
+        row.copy_within(..more, written);
+        written += more;
     }
 }

@@ -5,6 +5,7 @@
 
 mod chunks;
 mod copy;
+mod lookups;
 pub mod parallel;
 pub mod reference;
 mod report;

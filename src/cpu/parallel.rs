@@ -11,10 +11,10 @@ use crate::tensor::{Indices, Params};
 
 /// What a thread takes at once. An output of up to two of these is written by one thread: waking
 /// another takes longer.
-const CHUNK_BYTES: usize = 256 << 10;
+const CHUNK_BYTES: usize = 512 << 10;
 
 /// What the lookup of a row costs, as bytes of output that could be copied meanwhile.
-const LOOKUP_BYTES: usize = 16;
+const LOOKUP_BYTES: usize = 64;
 
 /// How many threads share the work.
 pub fn threads() -> usize {

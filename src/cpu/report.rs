@@ -1,8 +1,9 @@
 //! Finds bad indices, and what to say about them.
 
-use super::rows::{BAD, Lookups, Rows, forward};
+use super::copy::BLOCK;
+use super::lookups::{BAD, Lookups};
+use super::rows::{Rows, forward};
 use crate::error::{Error, Result};
-use crate::index::IndexType;
 use crate::plan::{Coordinate, Plan};
 use crate::tensor::Indices;
 
@@ -13,13 +14,11 @@ pub(super) fn check(plan: &Plan, indices: &Indices<'_>) -> Result<()> {
     let finder = Lookups::new(&lookups, indices.bytes());
     let mut rows = Rows::new(lookups.geometry(), 0);
     let mut left = lookups.geometry().elements();
+    let mut starts = [0; BLOCK];
     while left > 0 {
-        let run = rows.next_run(left);
-        let any_bad = match plan.index_type() {
-            IndexType::I32 | IndexType::U32 => finder.starts::<u32>(run).any(|s| s == BAD),
-            IndexType::I64 | IndexType::U64 => finder.starts::<u64>(run).any(|s| s == BAD),
-        };
-        if any_bad {
+        let run = rows.next_run(left.min(BLOCK));
+        finder.find(run, &mut starts[..run.rows]);
+        if starts[..run.rows].contains(&BAD) {
             return Err(report(plan, indices));
         }
         left -= run.rows;
@@ -52,6 +51,7 @@ pub(super) fn report(plan: &Plan, indices: &Indices<'_>) -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::index::IndexType;
     use crate::{Layout, Op, Rules};
 
     /// Bad in the last byte of the index, so that reading another width would miss it.

@@ -73,9 +73,9 @@ class Server:
         self.process.stdin.flush()
         return self._answer()
 
-    def load(self, name):
-        """The task of a case, and our contestants for it."""
-        answer = self.ask({"case": name})
+    def load(self, number):
+        """The task of the case with this number, and our contestants for it."""
+        answer = self.ask({"case": number})
         about = answer["case"]
 
         def read(file, dtype):

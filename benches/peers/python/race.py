@@ -7,7 +7,7 @@ import time
 # How long a turn should take, in seconds, so that starting it does not count.
 TURN = 4e-3
 MOST = 1000
-ROUNDS = 7
+ROUNDS = 5
 # How long a turn gathers untimed before: until the system has spread threads that slept over the
 # cores. It may do so late: see ../../results/README.md.
 UNTIMED = 40e-3
@@ -68,8 +68,8 @@ def enough(turn, sets):
         repeats = min(max(wanted, repeats + 1), repeats * 8, MOST)
 
 
-def figures(times, ours=None, bound=None):
-    """Milliseconds, and the medians of the ratios to ours in the same round."""
+def figures(times, **against):
+    """Milliseconds, and the medians of the ratios to times of ours in the same round."""
 
     def digits(number):
         return float(f"{number:.3e}")
@@ -86,8 +86,4 @@ def figures(times, ours=None, bound=None):
         "p90_ms": quantile(0.9),
         "rounds": len(times),
     }
-    if ours is not None:
-        found["ratio"] = ratio(ours)
-    if bound is not None:
-        found["ratio_bound"] = ratio(bound)
-    return found
+    return found | {name: ratio(ours) for name, ours in against.items() if ours is not None}

@@ -21,6 +21,7 @@ def arguments():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--server", default=HERE.parent / "target/release/wgpu-gather-peers")
     parser.add_argument("--case", nargs="+", default=["shapes"], help="names or groups")
+    parser.add_argument("--pattern", nargs="+", help="of indices, instead of the cases' own")
     parser.add_argument("--scale", help="divide the rows of the cases by this number")
     parser.add_argument("--memory", help="GiB for the tensors of one case")
     parser.add_argument("--seconds", type=float, default=0.5, help="for each call on each case")
@@ -32,6 +33,7 @@ def arguments():
 
 def command(args):
     words = [str(args.server), "serve", "--case", *args.case]
+    words += ["--pattern", *args.pattern] if args.pattern else []
     for option in ["scale", "memory", "adapter"]:
         value = getattr(args, option)
         words += [f"--{option}", value] if value is not None else []
@@ -67,9 +69,9 @@ def load(library, task):
     return found, None
 
 
-def run_case(args, server, name, there, missing):
+def run_case(args, server, number, there, missing):
     """The lines of one case."""
-    task, racing = server.load(name)
+    task, racing = server.load(number)
     names = ["wgpu-gather"] * len(racing)
     refused = dict(missing)
     for library in there:
@@ -83,7 +85,11 @@ def run_case(args, server, name, there, missing):
     for contestant, own, who in zip(racing, times, names):
         against = {}
         if who != "wgpu-gather":
-            against = {"ours": ours.get(contestant.output), "bound": ours.get("bound")}
+            against = {
+                "ratio": ours.get(contestant.output),
+                "ratio_into": ours.get("kept"),
+                "ratio_bound": ours.get("bound"),
+            }
         entry = {"who": who, "call": contestant.call, "output": contestant.output}
         yield {**task.about, **entry, **figures(own, **against)}
     for who, reason in refused.items():
@@ -102,9 +108,9 @@ def main():
         run["versions"].update({library.NAME: library.version() for library in there})
         run["versions"]["python"] = sys.version.split()[0]
         print(json.dumps({"run": run}), file=out)
-        for name in server.cases:
+        for number, name in enumerate(server.cases):
             print(name, file=sys.stderr)
-            for line in run_case(args, server, name, there, missing):
+            for line in run_case(args, server, number, there, missing):
                 print(json.dumps(line, ensure_ascii=False), file=out, flush=True)
         server.close()
 

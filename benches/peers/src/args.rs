@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Parser, Subcommand};
 
+use crate::bench::pattern::Pattern;
+
 /// The cases of `wgpu-gather bench`, against other libraries.
 #[derive(Parser)]
 pub(crate) struct Args {
@@ -47,6 +49,10 @@ pub(crate) struct CasesArgs {
     /// The cases to run: names or groups of `wgpu-gather bench --list`
     #[arg(long, value_name = "NAME", num_args = 1.., default_value = "shapes")]
     pub(crate) case: Vec<String>,
+    /// Run them with indices of each of these patterns instead of their own; cases that differ from
+    /// another one in their pattern only are then left out
+    #[arg(long, value_enum, num_args = 1..)]
+    pub(crate) pattern: Vec<Pattern>,
     /// Divide the rows of the cases by this number [default: 8 on the CPU, 1 on a GPU, 16 on a
     /// software adapter]. A case that does not fit the memory is divided further, and says so
     #[arg(long, value_name = "N")]

@@ -91,6 +91,9 @@ pub(crate) struct Figures {
     /// How many times as long as ours with the same `output`: the median of the rounds.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub(crate) ratio: Option<f64>,
+    /// The same, against ours that writes into the caller's memory, whatever the peer does.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub(crate) ratio_into: Option<f64>,
     /// The same, against ours that is bound once.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub(crate) ratio_bound: Option<f64>,

@@ -17,7 +17,7 @@ use crate::ours::{self, Device};
 use crate::peers::{Burn, Candle, Ndarray};
 use crate::race::{Times, race};
 use crate::table;
-use crate::task::{SETS, Size, Task, select};
+use crate::task::{SETS, Size, Task, label, select};
 
 /// What the rows of a case are divided by: on the CPU, and on an adapter in software.
 pub(crate) const CPU_SCALE: usize = 8;
@@ -116,11 +116,11 @@ fn run_all(
     let mut lines = vec![Line::Run { run: Box::new(run) }];
     let mut failed = 0;
     for case in select(&args.cases)? {
-        eprintln!("{}", case.name);
+        eprintln!("{}", label(&case));
         match run_case(args, &case, size, peers, &ours) {
             Ok(entries) => lines.extend(entries.into_iter().map(|e| Line::Result(Box::new(e)))),
             Err(error) => {
-                eprintln!("{}: {error:#}", case.name);
+                eprintln!("{}: {error:#}", label(&case));
                 failed += 1;
             }
         }
@@ -198,6 +198,7 @@ fn figures(times: &Times, who: usize, names: &[&str], outputs: &[Output]) -> Fig
         p90_ms: milliseconds(0.9),
         rounds: times.rounds(),
         ratio: against(outputs[who]),
+        ratio_into: against(Output::Kept),
         ratio_bound: against(Output::Bound),
     }
 }

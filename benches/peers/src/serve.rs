@@ -16,7 +16,7 @@ use crate::gather::{Gather, Sets, version};
 use crate::line::{About, OURS, Run};
 use crate::ours::{self, Device};
 use crate::run::{CPU_SCALE, SOFTWARE_SCALE, bytes};
-use crate::task::{SETS, Size, Task, select};
+use crate::task::{SETS, Size, Task, label, select};
 
 /// How often params are in memory: ours, NumPy's (which others share), and two copies.
 const COPIES: u64 = 4;
@@ -24,8 +24,9 @@ const COPIES: u64 = 4;
 #[derive(Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum Request {
-    /// Puts the tensors of a case into the folder, with the output of the last set.
-    Case(String),
+    /// Puts the tensors of the case with this number into the folder, with the output of the last
+    /// set.
+    Case(usize),
     /// Gathers `untimed + count` times, from set number `first` on.
     Time {
         output: String,
@@ -63,15 +64,15 @@ pub(crate) fn serve(args: &ServeArgs) -> Result<()> {
         run.software_adapter = software;
     }
     let cases = select(&args.cases)?;
-    let names: Vec<&str> = cases.iter().map(|case| case.name.as_str()).collect();
+    let names: Vec<String> = cases.iter().map(label).collect();
     answer(&json!({ "run": run, "cases": names }))?;
     let mut asked = next()?;
     while let Some(request) = asked {
-        let Request::Case(name) = request else {
+        let Request::Case(number) = request else {
             bail!("no case was asked for");
         };
-        let case = cases.iter().find(|case| case.name == name);
-        let case = case.with_context(|| format!("no case is called \"{name}\""))?;
+        let case = cases.get(number);
+        let case = case.with_context(|| format!("no case has number {number}"))?;
         asked = serve_case(args, case, &size, device.as_ref())?;
     }
     Ok(())

@@ -94,42 +94,34 @@ impl Column {
 impl Section<'_> {
     fn text(&self) -> String {
         let columns = self.columns();
-        let mut headings = vec!["case".to_owned(), "kind".into(), "ours ms".into()];
+        let mut headings = ["case", "pattern", "kind", "ours ms"]
+            .map(str::to_owned)
+            .to_vec();
         headings.extend(columns.iter().map(Column::heading));
-        headings.push("best peer".into());
+        headings.extend(["best peer / run_into".to_owned(), "best peer".to_owned()]);
         let mut rows = vec![headings];
-        let mut means: BTreeMap<&str, Vec<Vec<f64>>> = BTreeMap::new();
-        for case in self.cases() {
-            let entries: Vec<&Entry> = self.of(&case);
+        let mut means = Means::default();
+        for (case, pattern) in self.cases() {
+            let entries: Vec<&Entry> = self.of(&case, &pattern);
             let kind = entries[0].case.kind.as_str();
-            let ratios: Vec<Option<f64>> = columns
-                .iter()
-                .map(|c| entries.iter().find_map(|e| c.ratio(e)))
-                .collect();
+            let ratio = |c: &Column| entries.iter().find_map(|e| c.ratio(e));
+            let mut ratios: Vec<Option<f64>> = columns.iter().map(ratio).collect();
             let best = best(&columns, &ratios);
-            for name in [kind, "all"] {
-                let sums = means
-                    .entry(name)
-                    .or_insert_with(|| vec![Vec::new(); columns.len() + 1]);
-                for (sum, ratio) in sums
-                    .iter_mut()
-                    .zip(ratios.iter().copied().chain([best.map(|(r, _)| r)]))
-                {
-                    sum.extend(ratio);
-                }
+            ratios.extend([best_into(&entries), best.map(|(ratio, _)| ratio)]);
+            for name in [kind, &pattern, "all"] {
+                means.add(name, &ratios);
             }
-            let mut row = vec![case.clone(), kind.to_owned(), ours(&entries)];
+            let mut row = vec![case, pattern, kind.to_owned(), ours(&entries)];
             row.extend(ratios.iter().map(|ratio| cell(*ratio)));
-            row.push(best.map_or("-".into(), |(ratio, column)| {
-                format!("{ratio:.2} {}", column.heading())
-            }));
+            if let (Some(last), Some((_, column))) = (row.last_mut(), best) {
+                *last += &format!(" {}", column.heading());
+            }
             rows.push(row);
         }
-        for kind in ["rows", "elements", "all"] {
-            let Some(columns) = means.get(kind) else {
-                continue;
-            };
-            let mut row = vec!["geometric mean".to_owned(), kind.to_owned(), String::new()];
+        for (name, columns) in means.0 {
+            let mut row = ["geometric mean", &name, "", ""]
+                .map(str::to_owned)
+                .to_vec();
             row.extend(columns.iter().map(|ratios| cell(geometric_mean(ratios))));
             rows.push(row);
         }
@@ -169,21 +161,21 @@ impl Section<'_> {
         text
     }
 
-    /// The cases with their scales, in their order.
-    fn cases(&self) -> Vec<String> {
-        let mut cases: Vec<String> = Vec::new();
+    /// The cases with their scales, and the patterns of their indices, in their order.
+    fn cases(&self) -> Vec<(String, String)> {
+        let mut cases = Vec::new();
         for entry in &self.entries {
-            let name = name(entry);
-            if !cases.contains(&name) {
-                cases.push(name);
+            let case = (name(entry), entry.case.pattern.clone());
+            if !cases.contains(&case) {
+                cases.push(case);
             }
         }
         cases
     }
 
-    fn of(&self, case: &str) -> Vec<&Entry> {
-        let entries = self.entries.iter().copied();
-        entries.filter(|entry| name(entry) == case).collect()
+    fn of(&self, case: &str, pattern: &str) -> Vec<&Entry> {
+        let is_it = |entry: &&Entry| name(entry) == case && entry.case.pattern == pattern;
+        self.entries.iter().copied().filter(is_it).collect()
     }
 
     /// Every peer that has a ratio, in the order in which they come.
@@ -216,11 +208,14 @@ impl Section<'_> {
         for ((who, reason), cases) in reasons {
             let _ = writeln!(text, "{who}, not offered ({reason}): {}", cases.join(", "));
         }
-        for case in self.cases() {
-            let about = &self.of(&case)[0].case;
-            if let Some(reason) = &about.scaled_because {
-                let _ = writeln!(text, "{case}: {reason}");
+        let mut smaller = BTreeMap::new();
+        for entry in &self.entries {
+            if let Some(reason) = &entry.case.scaled_because {
+                smaller.insert(name(entry), reason);
             }
+        }
+        for (case, reason) in smaller {
+            let _ = writeln!(text, "{case}: {reason}");
         }
         text
     }
@@ -242,6 +237,15 @@ fn ours(entries: &[&Entry]) -> String {
     times.map_or("-".into(), |times| format!("{:.4}", times.median_ms))
 }
 
+/// The least ratio to our call that writes into the caller's memory: of the fastest call of all
+/// peers, whether that does the same or returns a new tensor.
+fn best_into(entries: &[&Entry]) -> Option<f64> {
+    let times = entries.iter().filter_map(|entry| entry.times.as_ref());
+    times
+        .filter_map(|times| times.ratio_into)
+        .min_by(f64::total_cmp)
+}
+
 /// The least ratio: the peer that is fastest beside ours. Bound ones are ours twice.
 fn best<'a>(columns: &'a [Column], ratios: &[Option<f64>]) -> Option<(f64, &'a Column)> {
     let pairs = ratios
@@ -256,12 +260,38 @@ fn cell(ratio: Option<f64>) -> String {
     ratio.map_or("-".into(), |ratio| format!("{ratio:.2}"))
 }
 
+/// The ratios in each column, by what they are averaged over: a kind, a pattern, all.
+#[derive(Default)]
+struct Means(Vec<(String, Vec<Vec<f64>>)>);
+
+impl Means {
+    fn add(&mut self, name: &str, ratios: &[Option<f64>]) {
+        let at = self.0.iter().position(|(other, _)| name == other);
+        let at = at.unwrap_or_else(|| {
+            self.0
+                .push((name.to_owned(), vec![Vec::new(); ratios.len()]));
+            self.0.sort_by_key(|(name, _)| match name.as_str() {
+                "rows" | "elements" => 0,
+                "all" => 2,
+                _ => 1,
+            });
+            self.0
+                .iter()
+                .position(|(other, _)| name == other)
+                .unwrap_or(0)
+        });
+        for (column, ratio) in self.0[at].1.iter_mut().zip(ratios) {
+            column.extend(ratio);
+        }
+    }
+}
+
 fn geometric_mean(ratios: &[f64]) -> Option<f64> {
     let logs: f64 = ratios.iter().map(|ratio| ratio.ln()).sum();
     (!ratios.is_empty()).then(|| (logs / ratios.len() as f64).exp())
 }
 
-/// Columns as wide as their widest cell; the first two to the left.
+/// Columns as wide as their widest cell; the first three to the left.
 fn aligned(rows: &[Vec<String>]) -> String {
     let count = rows.iter().map(Vec::len).max().unwrap_or(0);
     let width = |n: usize| {
@@ -277,7 +307,7 @@ fn aligned(rows: &[Vec<String>]) -> String {
         for (n, (cell, width)) in row.iter().zip(&widths).enumerate() {
             let width = *width;
             let _ = match n {
-                0 | 1 => write!(line, "{cell:<width$}  "),
+                0..3 => write!(line, "{cell:<width$}  "),
                 n if n + 1 == count => write!(line, "{cell}"),
                 _ => write!(line, "{cell:>width$}  "),
             };
@@ -292,30 +322,35 @@ fn aligned(rows: &[Vec<String>]) -> String {
 mod tests {
     use super::*;
 
-    fn entry(case: &str, who: &str, output: &str, ratio: Option<f64>) -> String {
-        let figures = match (who, ratio) {
-            (OURS, _) => r#""median_ms":2.0,"p10_ms":1.0,"p90_ms":3.0,"rounds":5"#.to_owned(),
-            (_, Some(ratio)) => {
-                format!(r#""median_ms":2.0,"p10_ms":1.0,"p90_ms":3.0,"rounds":5,"ratio":{ratio}"#)
-            }
+    /// A line, with these ratios to our call of the same kind and to the one that writes into the
+    /// caller's memory.
+    fn entry(case: [&str; 2], who: &str, output: &str, ratios: Option<[f64; 2]>) -> String {
+        let times = r#""median_ms":2.0,"p10_ms":1.0,"p90_ms":3.0,"rounds":5"#;
+        let figures = match (who, ratios) {
+            (OURS, _) => times.to_owned(),
+            (_, Some([same, into])) => format!(r#"{times},"ratio":{same},"ratio_into":{into}"#),
             _ => r#""not_offered":"no such call""#.to_owned(),
         };
+        let [case, pattern] = case;
         format!(
-            r#"{{"case":"{case}","group":"shapes","kind":"rows","op":"gather","axis":0,"batch_dims":0,"dtype":"f32","index_type":"i32","order":"random","bad":0.0,"params_shape":[8],"indices_shape":[2],"output_shape":[2],"scale":4,"who":"{who}","output":"{output}",{figures}}}"#
+            r#"{{"case":"{case}","group":"shapes","kind":"rows","op":"gather","axis":0,"batch_dims":0,"dtype":"f32","index_type":"i32","pattern":"{pattern}","bad":0.0,"params_shape":[8],"indices_shape":[2],"output_shape":[2],"scale":4,"who":"{who}","output":"{output}",{figures}}}"#
         )
     }
 
     #[test]
     fn the_least_ratio_is_the_best_peer_and_means_are_geometric() {
         let run = r#"{"run":{"on":"cpu","date":"d","command":"c","host":"h","threads":2,"versions":{"numpy":"2"}}}"#;
+        let (a, b, same) = (["a", "random"], ["b", "random"], ["a", "same"]);
         let texts = [
             run.to_owned(),
-            entry("a", OURS, "fresh", None),
-            entry("a", "numpy", "fresh", Some(2.0)),
-            entry("a", "torch", "kept", Some(1.5)),
-            entry("b", OURS, "fresh", None),
-            entry("b", "numpy", "fresh", Some(8.0)),
-            entry("b", "torch", "kept", None),
+            entry(a, OURS, "fresh", None),
+            entry(a, "numpy", "fresh", Some([2.0, 4.0])),
+            entry(a, "torch", "kept", Some([1.5, 1.5])),
+            entry(b, OURS, "fresh", None),
+            entry(b, "numpy", "fresh", Some([8.0, 6.0])),
+            entry(b, "torch", "kept", None),
+            entry(same, OURS, "fresh", None),
+            entry(same, "numpy", "fresh", Some([2.0, 3.0])),
         ];
         let lines: Vec<Line> = texts
             .iter()
@@ -326,15 +361,18 @@ mod tests {
             .lines()
             .map(|line| line.split_whitespace().collect::<Vec<_>>().join(" "))
             .collect();
-        let tail = &squeezed[squeezed.len() - 6..];
+        let tail = &squeezed[squeezed.len() - 9..];
         assert_eq!(
             tail,
             [
-                "case kind ours ms numpy torch (out=) best peer",
-                "a /4 rows 2.0000 2.00 1.50 1.50 torch (out=)",
-                "b /4 rows 2.0000 8.00 - 8.00 numpy",
-                "geometric mean rows 4.00 1.50 3.46",
-                "geometric mean all 4.00 1.50 3.46",
+                "case pattern kind ours ms numpy torch (out=) best peer / run_into best peer",
+                "a /4 random rows 2.0000 2.00 1.50 1.50 1.50 torch (out=)",
+                "b /4 random rows 2.0000 8.00 - 6.00 8.00 numpy",
+                "a /4 same rows 2.0000 2.00 - 3.00 2.00 numpy",
+                "geometric mean rows 3.17 1.50 3.00 2.88",
+                "geometric mean random 4.00 1.50 3.00 3.46",
+                "geometric mean same 2.00 - 3.00 2.00",
+                "geometric mean all 3.17 1.50 3.00 2.88",
                 "torch, not offered (no such call): b",
             ]
         );

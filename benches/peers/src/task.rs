@@ -7,6 +7,7 @@ use crate::args::CasesArgs;
 use crate::bench::case::{Case, Scaled};
 use crate::bench::cases;
 use crate::bench::inputs::{Inputs, draw};
+use crate::bench::pattern::Pattern;
 
 /// How many different index tensors take turns, so that no row is in a cache only because the
 /// last gather read it.
@@ -136,7 +137,12 @@ fn too_large(scaled: &Scaled, size: &Size) -> Option<String> {
     (all > size.memory).then(|| format!("{all} bytes in all, allowed are {}", size.memory))
 }
 
-/// The cases that the command line asks for.
+/// What to call a case while it runs.
+pub(crate) fn label(case: &Case) -> String {
+    format!("{}, {}", case.name, case.pattern.name())
+}
+
+/// The cases that the command line asks for: all with the first pattern, then all with the next.
 pub(crate) fn select(args: &CasesArgs) -> Result<Vec<Case>> {
     let mut all = cases::all();
     let is_wanted = |case: &Case, wanted: &String| *wanted == case.name || wanted == case.group;
@@ -148,5 +154,15 @@ pub(crate) fn select(args: &CasesArgs) -> Result<Vec<Case>> {
         );
     }
     all.retain(|case| args.case.iter().any(|wanted| is_wanted(case, wanted)));
-    Ok(all)
+    if args.pattern.is_empty() {
+        return Ok(all);
+    }
+    // The others stand beside one of these, and are there for their pattern.
+    all.retain(|case| case.pattern == Pattern::Random);
+    let with = |&pattern: &Pattern| {
+        all.clone()
+            .into_iter()
+            .map(move |case| Case { pattern, ..case })
+    };
+    Ok(args.pattern.iter().flat_map(with).collect())
 }

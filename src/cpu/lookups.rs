@@ -1,0 +1,338 @@
+//! Where the rows of the output start in params: reads the indices and applies the rules.
+//!
+//! Indices that are plainly inside mean themselves under all rules; [`Packed`] has those of a run, in
+//! groups. [`Lookups::find`] goes by the rules, without a branch that depends on an index.
+
+use std::hint::select_unpredictable;
+use std::iter::zip;
+
+use bytemuck::Pod;
+
+use super::rows::{Run, forward};
+use crate::index::IndexType;
+use crate::plan::Plan;
+use crate::rules::{Negative, OutOfBounds, Rules};
+
+/// The start of a row with a bad index. No row starts there, as a row has at least one byte.
+pub(super) const BAD: usize = usize::MAX;
+
+/// How many rows [`Packed`] looks up at once.
+pub(super) const GROUP: usize = 8;
+
+/// The bits of an index.
+pub(super) trait Bits: Pod + Ord + Into<u64> + TryFrom<u64> {}
+
+impl Bits for u32 {}
+impl Bits for u64 {}
+
+/// The lookups of one execution.
+pub(super) struct Lookups<'a> {
+    plan: &'a Plan,
+    indices: &'a [u8],
+    coordinates: Vec<Coordinate>,
+    /// How many indices a row has, if those of neighbouring rows follow each other; else 0.
+    pub(super) packed_depth: usize,
+    /// How far indices that are plainly inside lead: the least and the greatest number of bytes.
+    /// Nothing if none is plainly inside, or the numbers are too large.
+    reach: Option<[isize; 2]>,
+}
+
+impl<'a> Lookups<'a> {
+    pub(super) fn new(plan: &'a Plan, indices: &'a [u8]) -> Self {
+        let geometry = plan.geometry();
+        let coordinates = geometry.coordinates.iter().map(|c| {
+            let stride = c.stride.wrapping_mul(plan.element_bytes() as isize);
+            Coordinate::new(plan.rules(), plan.index_type(), c.extent, stride)
+        });
+        let coordinates: Vec<Coordinate> = coordinates.collect();
+        let depth = coordinates.len();
+        let inner = geometry.row_loops().last();
+        let packed = (depth == 1 || geometry.index_step == 1)
+            && inner.is_none_or(|l| l.indices_stride == depth as isize);
+        let reach = coordinates.iter().try_fold([0, 0], |reach, c| {
+            let last = isize::try_from(c.plainly_inside.checked_sub(1)?).ok()?;
+            extended(reach, last.checked_mul(c.stride)?)
+        });
+        Lookups {
+            plan,
+            indices,
+            coordinates,
+            packed_depth: if packed { depth } else { 0 },
+            reach,
+        }
+    }
+
+    /// Writes to `starts` where the rows of `run` start in params by the rules, in bytes, or [`BAD`].
+    pub(super) fn find(&self, run: Run, starts: &mut [usize]) {
+        use IndexType::{I32, I64, U32, U64};
+        match (self.plan.index_type(), &self.coordinates[..]) {
+            (I32 | U32, [only]) => self.find_by::<u32>(&[*only], run, starts),
+            (I32 | U32, all) => self.find_by::<u32>(all, run, starts),
+            (I64 | U64, [only]) => self.find_by::<u64>(&[*only], run, starts),
+            (I64 | U64, all) => self.find_by::<u64>(all, run, starts),
+        }
+    }
+
+    #[inline(always)]
+    fn find_by<W: Bits>(&self, coordinates: &[Coordinate], run: Run, starts: &mut [usize]) {
+        let index_step = self.plan.geometry().index_step;
+        let (mut start, step) = self.affine(run);
+        let mut first = run.indices;
+        for found in starts {
+            let (mut row, mut inside, mut position) = (start, true, first);
+            for c in coordinates {
+                let bits = load::<W>(self.indices, position).into();
+                let (coordinate, is_inside) = c.by_rules(bits);
+                row = forward(row, coordinate as isize, c.stride);
+                inside &= is_inside;
+                position = position.wrapping_add_signed(index_step);
+            }
+            *found = select_unpredictable(inside, row, BAD);
+            start = start.wrapping_add_signed(step);
+            first = first.wrapping_add_signed(run.indices_stride);
+        }
+    }
+
+    /// The lookups of `run`, if its rows have `DEPTH` indices each that follow each other, and rows
+    /// of `row_bytes` lie within `params_bytes` wherever indices that are plainly inside lead.
+    pub(super) fn packed<W: Bits, const DEPTH: usize>(
+        &self,
+        run: Run,
+        row_bytes: usize,
+        params_bytes: usize,
+    ) -> Option<Packed<'a, W, DEPTH>> {
+        let (start, step) = self.affine(run);
+        let along = step.checked_mul(isize::try_from(run.rows).ok()? - 1)?;
+        let [least, greatest] = extended(self.reach?, along)?;
+        let first = isize::try_from(start).ok()?.checked_add(least)?;
+        let end = start.checked_add_signed(greatest)?.checked_add(row_bytes)?;
+        if first < 0 || end > params_bytes || self.packed_depth != DEPTH {
+            return None;
+        }
+        let coordinates: &[Coordinate; DEPTH] = self.coordinates.first_chunk()?;
+        let mut last = [W::zeroed(); DEPTH];
+        for (last, c) in zip(&mut last, coordinates) {
+            *last = W::try_from(c.plainly_inside - 1).ok()?;
+        }
+        let indices = &self.indices[run.indices * size_of::<W>()..];
+        Some(Packed {
+            indices: &indices[..run.rows * DEPTH * size_of::<W>()],
+            start,
+            step: step as usize,
+            last,
+            strides: coordinates.map(|c| c.stride as usize),
+        })
+    }
+
+    /// Where `run` starts in params before its indices are added, and its step there, in bytes.
+    fn affine(&self, run: Run) -> (usize, isize) {
+        let bytes = self.plan.element_bytes();
+        let step = run.params_stride.wrapping_mul(bytes as isize);
+        (run.params.wrapping_mul(bytes), step)
+    }
+}
+
+/// The least and the greatest of the numbers in `range` and of those plus `more`.
+fn extended([least, greatest]: [isize; 2], more: isize) -> Option<[isize; 2]> {
+    Some([
+        least.checked_add(more.min(0))?,
+        greatest.checked_add(more.max(0))?,
+    ])
+}
+
+/// The lookups of a run whose rows have `DEPTH` indices each, one tuple after the other.
+///
+/// Where tuples are [inside](Packed::all_inside), their rows lie in params.
+pub(super) struct Packed<'a, W, const DEPTH: usize> {
+    pub(super) indices: &'a [u8],
+    /// Where the first row starts before its indices are added, and the step from row to row.
+    pub(super) start: usize,
+    pub(super) step: usize,
+    /// The largest indices that are plainly inside.
+    last: [W; DEPTH],
+    strides: [usize; DEPTH],
+}
+
+impl<W: Bits, const DEPTH: usize> Packed<'_, W, DEPTH> {
+    /// Whether the indices of a group are all plainly inside.
+    #[inline(always)]
+    pub(super) fn all_inside(&self, group: &[u8]) -> bool {
+        let mut all_inside = true;
+        for n in 0..GROUP * DEPTH {
+            all_inside &= load::<W>(group, n) <= self.last[n % DEPTH];
+        }
+        all_inside
+    }
+
+    /// Where the row of tuple number `n` of a group starts; `start` is where before its indices are
+    /// added.
+    #[inline(always)]
+    pub(super) fn row(&self, group: &[u8], n: usize, mut start: usize) -> usize {
+        for k in 0..DEPTH {
+            let index: u64 = load::<W>(group, n * DEPTH + k).into();
+            start = start.wrapping_add(self.strides[k].wrapping_mul(index as usize));
+        }
+        start
+    }
+}
+
+/// A looked-up coordinate, and the rules as numbers: [`Rules::resolve`](crate::Rules::resolve) for
+/// the bits of an index, zero-extended.
+#[derive(Debug, Clone, Copy)]
+struct Coordinate {
+    /// An index below this means itself under all rules. Bits of negative numbers are above.
+    plainly_inside: u64,
+    /// One more than the largest coordinate.
+    extent: u64,
+    /// In bytes.
+    stride: isize,
+    /// The sign bit of an index; none if it has no sign.
+    index_sign: u64,
+    /// What makes a 64-bit coordinate of a negative index: extends its sign, and adds the extent if
+    /// it counts from the end.
+    negative: u64,
+    /// The sign bit of such a coordinate; none if indices have no sign.
+    sign: u64,
+    /// What stands for coordinates below and above: the nearest inside to clip, else one outside.
+    below: u64,
+    above: u64,
+    wraps: bool,
+}
+
+impl Coordinate {
+    fn new(rules: &Rules, index_type: IndexType, extent: usize, stride: isize) -> Self {
+        let extent = extent as u64;
+        let from_end = rules.negative == Negative::FromEnd;
+        let (index_sign, extension) = match index_type {
+            IndexType::I32 => (1 << 31, u64::from(u32::MAX) << 32),
+            IndexType::I64 => (1 << 63, 0),
+            IndexType::U32 | IndexType::U64 => (0, 0),
+        };
+        let sign = if index_type.is_signed() { 1 << 63 } else { 0 };
+        let (below, above) = match rules.out_of_bounds {
+            OutOfBounds::Clip => (0, extent.wrapping_sub(1)),
+            OutOfBounds::Zero | OutOfBounds::Fill(_) | OutOfBounds::Error | OutOfBounds::Wrap => {
+                (u64::MAX, u64::MAX)
+            }
+        };
+        Coordinate {
+            plainly_inside: if index_sign == 0 {
+                extent
+            } else {
+                extent.min(index_sign)
+            },
+            // Where params have more, all of them lie in one place.
+            extent: if sign == 0 || from_end {
+                extent
+            } else {
+                extent.min(sign)
+            },
+            stride,
+            index_sign,
+            negative: extension.wrapping_add(if from_end { extent } else { 0 }),
+            sign,
+            below,
+            above,
+            wraps: matches!(rules.out_of_bounds, OutOfBounds::Wrap),
+        }
+    }
+
+    /// The coordinate, and whether there is one.
+    #[inline]
+    fn by_rules(&self, bits: u64) -> (u64, bool) {
+        let is_negative = bits & self.index_sign != 0;
+        let added = select_unpredictable(is_negative, self.negative, 0);
+        let mut coordinate = bits.wrapping_add(added);
+        let outside = coordinate >= self.extent;
+        if self.wraps {
+            if outside {
+                coordinate = self.wrapped(coordinate);
+            }
+        } else {
+            let is_below = coordinate & self.sign != 0;
+            let edge = select_unpredictable(is_below, self.below, self.above);
+            coordinate = select_unpredictable(outside, edge, coordinate);
+        }
+        (coordinate, coordinate < self.extent)
+    }
+
+    fn wrapped(&self, coordinate: u64) -> u64 {
+        match (self.extent, self.sign) {
+            (0, _) => u64::MAX,
+            (extent, 0) => coordinate % extent,
+            (extent, _) => (coordinate as i64).rem_euclid(extent as i64) as u64,
+        }
+    }
+}
+
+/// The index at `position`.
+#[inline]
+fn load<W: Bits>(indices: &[u8], position: usize) -> W {
+    bytemuck::pod_read_unaligned(&indices[position * size_of::<W>()..][..size_of::<W>()])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rules::Fill;
+
+    /// Around every bound of an extent and of a type.
+    #[test]
+    fn the_rules_as_numbers_are_the_rules() {
+        let kinds = [
+            OutOfBounds::Zero,
+            OutOfBounds::Fill(Fill::from_bytes(&[1])),
+            OutOfBounds::Clip,
+            OutOfBounds::Wrap,
+            OutOfBounds::Error,
+        ];
+        let max = usize::MAX;
+        let extents = [0, 1, 2, 3, 1 << 31, max >> 32, max / 2, max / 2 + 1, max];
+        let around = |x: i128| [-2, -1, 0, 1, 2].map(|d| x + d);
+        for (out_of_bounds, extent) in kinds.iter().flat_map(|o| extents.map(|e| (o, e))) {
+            let e = extent as i128;
+            let bounds = [
+                0,
+                e,
+                -e,
+                2 * e,
+                -2 * e,
+                1 << 31,
+                1 << 32,
+                1 << 63,
+                1 << 64,
+                -(1 << 31),
+            ];
+            let bounds = [&bounds[..], &[-(1 << 63), e / 2]].concat();
+            for (t, negative) in IndexType::ALL
+                .iter()
+                .flat_map(|&t| [Negative::OutOfBounds, Negative::FromEnd].map(|n| (t, n)))
+            {
+                let rules = Rules::new(negative, out_of_bounds.clone());
+                let c = Coordinate::new(&rules, t, extent, 1);
+                for index in bounds.iter().flat_map(|&b| around(b)) {
+                    let Some(bits) = (match t {
+                        IndexType::I32 => i32::try_from(index).ok().map(|i| u64::from(i as u32)),
+                        IndexType::U32 => u32::try_from(index).ok().map(u64::from),
+                        IndexType::I64 => i64::try_from(index).ok().map(|i| i as u64),
+                        IndexType::U64 => u64::try_from(index).ok(),
+                    }) else {
+                        continue;
+                    };
+                    let what = || format!("{rules:?} {t:?} {extent} {index}");
+                    let expected = rules.resolve(index, extent);
+                    let (coordinate, inside) = c.by_rules(bits);
+                    assert_eq!(inside, expected.is_some(), "{}", what());
+                    if bits < c.plainly_inside {
+                        assert_eq!(expected, Some(bits as usize), "{}", what());
+                    }
+                    if let Some(expected) = expected
+                        && extent <= max / 2 + 1
+                    {
+                        assert_eq!(coordinate, expected as u64, "{}", what());
+                    }
+                }
+            }
+        }
+    }
+}
