@@ -102,12 +102,17 @@ impl Executor {
         pollster::block_on(Executor::auto())
     }
 
+    /// How many threads share the work of [`Executor::Cpu`].
+    pub fn cpu_threads() -> usize {
+        cpu::parallel::threads()
+    }
+
     /// The executor and what it runs on: `reference`, `cpu (8 threads)`,
     /// `gpu: NVIDIA H200 (vulkan)`.
     pub fn describe(&self) -> String {
         match self {
             Executor::Reference => "reference".to_owned(),
-            Executor::Cpu => format!("cpu ({} threads)", cpu::parallel::threads()),
+            Executor::Cpu => format!("cpu ({} threads)", Executor::cpu_threads()),
             #[cfg(feature = "gpu")]
             Executor::Gpu(engine) => format!("gpu: {}", engine.adapter().label()),
         }
@@ -189,8 +194,9 @@ impl Executor {
     ///
     /// # Errors
     ///
-    /// As [`Plan::new`], and as the executors: [`cpu::reference::gather`],
-    /// [`cpu::parallel::execute`], `gpu::Engine::execute`.
+    /// As [`Plan::new`]; [`Error::OutputLength`](crate::Error::OutputLength), and
+    /// [`Error::IndexOutOfBounds`](crate::Error::IndexOutOfBounds) under the rule
+    /// [`OutOfBounds::Error`](crate::OutOfBounds::Error). On a GPU also as `gpu::Engine::execute`.
     pub async fn run_bytes(
         &self,
         op: Op,

@@ -207,7 +207,7 @@
 mod call;
 mod chunks;
 mod cloned;
-pub mod cpu;
+mod cpu;
 mod element;
 mod error;
 mod executor;

@@ -6,8 +6,8 @@
 mod chunks;
 mod copy;
 mod lookups;
-pub mod parallel;
-pub mod reference;
+pub(crate) mod parallel;
+pub(crate) mod reference;
 mod report;
 mod rows;
 #[cfg(test)]

@@ -17,7 +17,7 @@ const CHUNK_BYTES: usize = 512 << 10;
 const LOOKUP_BYTES: usize = 64;
 
 /// How many threads share the work.
-pub fn threads() -> usize {
+pub(crate) fn threads() -> usize {
     #[cfg(all(feature = "rayon", not(target_arch = "wasm32")))]
     return rayon::current_num_threads();
     #[cfg(not(all(feature = "rayon", not(target_arch = "wasm32"))))]
@@ -35,7 +35,7 @@ pub fn threads() -> usize {
     unsafe_code,
     reason = "the writer for fresh memory also serves the caller's memory"
 )]
-pub fn execute(
+pub(crate) fn execute(
     plan: &Plan,
     params: &Params<'_>,
     indices: &Indices<'_>,

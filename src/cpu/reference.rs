@@ -15,7 +15,7 @@ use crate::shape::elements;
 ///
 /// As [`Plan::new`](crate::Plan::new), [`Error::OutputLength`], and [`Error::IndexOutOfBounds`]
 /// under the rule [`OutOfBounds::Error`].
-pub fn gather(call: GatherCall<'_>, output: &mut [u8]) -> Result<()> {
+pub(crate) fn gather(call: GatherCall<'_>, output: &mut [u8]) -> Result<()> {
     let GatherCall {
         op,
         rules,

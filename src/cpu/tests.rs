@@ -4,7 +4,7 @@ use std::iter::zip;
 
 use super::{gather, parallel, reference};
 use crate::call::GatherCall;
-use crate::error::Result;
+use crate::error::{Error, Result, Role};
 use crate::index::IndexType;
 use crate::op::Op;
 use crate::plan::Plan;
@@ -293,5 +293,28 @@ fn faulty_plans_read_nothing_outside() {
         plan = plan.over(geometry);
         let read = std::panic::catch_unwind(|| gather::<u8>(&plan, &params, &ids));
         assert!(read.is_err(), "{read:?}");
+    }
+}
+
+#[test]
+fn a_plan_for_other_tensors_is_refused() {
+    let bytes = [0u8; 48];
+    let params = |shape: &[usize]| Params::new(&bytes, 4, Layout::contiguous(shape)).unwrap();
+    let indices = |index_type: IndexType, shape: &[usize]| {
+        Indices::new(&bytes[..], index_type, Layout::contiguous(shape)).unwrap()
+    };
+    let (right, two) = (params(&[4, 3]), indices(IndexType::I32, &[2]));
+    let plan = Plan::of(Op::gather(0), &Rules::default(), &right, &two).unwrap();
+    let mut output = [0; 24];
+    for (params, indices, role) in [
+        (params(&[4, 2]), two.clone(), Role::Params),
+        (right.clone(), indices(IndexType::I32, &[3]), Role::Indices),
+        (right.clone(), indices(IndexType::U32, &[2]), Role::Indices),
+    ] {
+        let got = parallel::execute(&plan, &params, &indices, &mut output);
+        let Err(Error::OtherPlan { role: got, .. }) = got else {
+            panic!("{got:?}");
+        };
+        assert_eq!(got, role);
     }
 }

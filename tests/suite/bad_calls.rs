@@ -6,7 +6,6 @@ use wgpu_gather::{
 };
 
 use wgpu_gather::Plan;
-use wgpu_gather::cpu::parallel;
 
 use crate::common::{block_on, engines, executors};
 
@@ -606,8 +605,6 @@ fn a_plan_for_other_tensors_is_refused() {
         ),
     ];
     for (params, indices, text) in cases {
-        let got = parallel::execute(&plan, params, indices, &mut output);
-        assert_eq!(got.unwrap_err().to_string(), text);
         for engine in engines() {
             let got = engine.execute_blocking(&plan, params, indices, &mut output);
             assert_eq!(got.unwrap_err().to_string(), text);

@@ -106,9 +106,11 @@ fn call(
     };
     let mut index_bytes = Vec::new();
     for n in 0..count(indices) {
-        match index_type.bytes() {
-            4 => index_bytes.extend((value(n) as i32).to_ne_bytes()),
-            _ => index_bytes.extend(value(n).to_ne_bytes()),
+        match index_type {
+            IndexType::I32 | IndexType::U32 => {
+                index_bytes.extend((value(n) as i32).to_ne_bytes());
+            }
+            IndexType::I64 | IndexType::U64 => index_bytes.extend(value(n).to_ne_bytes()),
         }
     }
     Call {

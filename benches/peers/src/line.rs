@@ -132,7 +132,7 @@ impl Run {
             date: humantime::format_rfc3339_seconds(std::time::SystemTime::now()).to_string(),
             command: format!("wgpu-gather-peers {}", command.join(" ")),
             host: processor(),
-            threads: wgpu_gather::cpu::parallel::threads(),
+            threads: wgpu_gather::Executor::cpu_threads(),
             adapter: None,
             driver: None,
             software_adapter: false,

@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use anyhow::{Result, bail};
 use rayon::prelude::*;
-use wgpu_gather::{Executor, Indices, Layout, Params, Role, cpu};
+use wgpu_gather::{Executor, Indices, Layout, Params, Role};
 
 use crate::bench::case::Scaled;
 use crate::bench::inputs::{Inputs, memory};
@@ -31,7 +31,7 @@ impl Cpu {
     fn threads(&self) -> usize {
         match self.executor {
             Executor::Reference => 1,
-            _ => cpu::parallel::threads(),
+            _ => Executor::cpu_threads(),
         }
     }
 
