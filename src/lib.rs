@@ -167,8 +167,8 @@
 //! The shaders (`shaders/*.wgsl`) see all tensors as words. A kernel moves accesses of 1, 2, 4, 8 or
 //! 16 bytes, the widest that shapes, strides and starts allow: rows of several accesses, single
 //! accesses, or accesses narrower than a word, of which one invocation puts together a whole word.
-//! A pipeline is compiled for an access and for the width of an index. Shapes and rules are in a
-//! uniform block, so few pipelines serve all calls.
+//! A pipeline is compiled for an access, a number of loops and coordinates, and the width of an index.
+//! Shapes and rules are in a uniform block, so few pipelines serve all calls.
 //!
 //! The reference does not know the planner. If it did, a mistake in lowering would give the same
 //! wrong answer on both sides of every comparison. The crate `conformance` has those comparisons, for
