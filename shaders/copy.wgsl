@@ -52,9 +52,15 @@ fn add_coordinate(at: Place, k: u32, source: ptr<function, Source>) {
 }
 
 // Vector `column` of a row. What a bad index would read is not read: vector 0 is, which is there as
-// params are bound from it on, and left out. So loads wait for no branch.
+// params are bound from it on. So loads wait for no branch. They wait for none of each other, if all of
+// an invocation's come before the first `or_fill_vector`, and all of those before the branches around
+// stores: compilers move loads down to their use.
 fn fetch(source: Source, column: u32) -> Vector {
-    let vector = load(source.segment, select(0u, source.params + column, is_read(source)));
+    return load(source.segment, select(0u, source.params + column, is_read(source)));
+}
+
+// What was fetched there, or what a bad index leaves.
+fn or_fill_vector(vector: Vector, source: Source, column: u32) -> Vector {
     return select(fill_vector(fill_column(column)), vector, source.valid);
 }
 

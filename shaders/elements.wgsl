@@ -24,10 +24,14 @@ fn main(
     let source_b = look_up(at_b);
     let source_c = look_up(at_c);
     let source_d = look_up(at_d);
-    let vector_a = fetch(source_a, 0u);
-    let vector_b = fetch(source_b, 0u);
-    let vector_c = fetch(source_c, 0u);
-    let vector_d = fetch(source_d, 0u);
+    let fetched_a = fetch(source_a, 0u);
+    let fetched_b = fetch(source_b, 0u);
+    let fetched_c = fetch(source_c, 0u);
+    let fetched_d = fetch(source_d, 0u);
+    let vector_a = or_fill_vector(fetched_a, source_a, 0u);
+    let vector_b = or_fill_vector(fetched_b, source_b, 0u);
+    let vector_c = or_fill_vector(fetched_c, source_c, 0u);
+    let vector_d = or_fill_vector(fetched_d, source_d, 0u);
     if (source_a.mine) {
         output[geometry.output_offset + a] = vector_a;
     }

@@ -19,7 +19,17 @@ fn main(
     let c = look_up(advance(at, 2u));
     let d = look_up(advance(at, 3u));
     let to = geometry.output_offset + first;
-    store_four(to, fetch(a, 0u), fetch(b, 0u), fetch(c, 0u), fetch(d, 0u));
+    let vector_a = fetch(a, 0u);
+    let vector_b = fetch(b, 0u);
+    let vector_c = fetch(c, 0u);
+    let vector_d = fetch(d, 0u);
+    store_four(
+        to,
+        or_fill_vector(vector_a, a, 0u),
+        or_fill_vector(vector_b, b, 0u),
+        or_fill_vector(vector_c, c, 0u),
+        or_fill_vector(vector_d, d, 0u),
+    );
 }
 
 // The place so many steps of the innermost loop on.

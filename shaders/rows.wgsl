@@ -39,10 +39,14 @@ fn main(
         let b = a + sharers;
         let c = a + ahead;
         let d = c + sharers;
-        let vector_a = fetch(source, a);
-        let vector_b = fetch(source, min(b, last));
-        let vector_c = fetch(other, min(c, last));
-        let vector_d = fetch(other, min(d, last));
+        let fetched_a = fetch(source, a);
+        let fetched_b = fetch(source, min(b, last));
+        let fetched_c = fetch(other, min(c, last));
+        let fetched_d = fetch(other, min(d, last));
+        let vector_a = or_fill_vector(fetched_a, source, a);
+        let vector_b = or_fill_vector(fetched_b, source, b);
+        let vector_c = or_fill_vector(fetched_c, other, c);
+        let vector_d = or_fill_vector(fetched_d, other, d);
         if (source.mine) {
             output[to + a] = vector_a;
         }

@@ -20,18 +20,25 @@ fn main(
     let first = word * per_word - skipped;
     let a = start_at(select(first, 0u, word == 0u));
     let b = next(a, first + 1u);
-    let part_a = load_subword(a);
-    let part_b = load_subword(b);
-    var bytes = part_a.bytes | (part_b.bytes << (8u * ACCESS_BYTES));
-    var mine = mask_of(part_a, 0u) | mask_of(part_b, 1u);
+    let source_a = look_up(a.at);
+    let source_b = look_up(b.at);
+    let word_a = fetch_word(source_a, a.column);
+    let word_b = fetch_word(source_b, b.column);
+    var bytes = 0u;
+    var mine = mask_of(source_a, 0u) | mask_of(source_b, 1u);
     if (ACCESS_BYTES == 1u) {
         let c = next(b, first + 2u);
         let d = next(c, first + 3u);
-        let part_c = load_subword(c);
-        let part_d = load_subword(d);
-        bytes |= (part_c.bytes << 16u) | (part_d.bytes << 24u);
-        mine |= mask_of(part_c, 2u) | mask_of(part_d, 3u);
+        let source_c = look_up(c.at);
+        let source_d = look_up(d.at);
+        let word_c = fetch_word(source_c, c.column);
+        let word_d = fetch_word(source_d, d.column);
+        bytes = (or_fill_subword(word_c, source_c, c.column) << 16u)
+            | (or_fill_subword(word_d, source_d, d.column) << 24u);
+        mine |= mask_of(source_c, 2u) | mask_of(source_d, 3u);
     }
+    bytes |= or_fill_subword(word_a, source_a, a.column)
+        | (or_fill_subword(word_b, source_b, b.column) << (8u * ACCESS_BYTES));
     let start = select(0u, skipped, word == 0u);
     let end = min(per_word, total + skipped - word * per_word);
     let mask = byte_mask(end * ACCESS_BYTES) & ~byte_mask(start * ACCESS_BYTES) & mine;
@@ -60,21 +67,22 @@ fn next(cell: Cell, n: u32) -> Cell {
     return Cell(walk(cell.at, select(0xffffffffu, row, ends)), row, select(column, 0u, ends));
 }
 
-struct Subword {
-    bytes: u32,
-    mine: bool, // whether this pass writes it
+// The word of params with that access of a row.
+fn fetch_word(source: Source, column: u32) -> u32 {
+    return load(source.segment, first_byte(source, column) >> 2u);
 }
 
-fn load_subword(cell: Cell) -> Subword {
-    let source = look_up(cell.at);
-    let column = cell.column;
-    let byte = select(0u, (source.params + column) * ACCESS_BYTES, is_read(source));
-    let word = load(source.segment, byte >> 2u) >> (8u * (byte & 3u));
-    let bytes = or_fill(word, source, column * ACCESS_BYTES) & byte_mask(ACCESS_BYTES);
-    return Subword(bytes, source.mine);
+fn first_byte(source: Source, column: u32) -> u32 {
+    return select(0u, (source.params + column) * ACCESS_BYTES, is_read(source));
+}
+
+// The access within the word that was fetched, or what a bad index leaves.
+fn or_fill_subword(word: u32, source: Source, column: u32) -> u32 {
+    let shifted = word >> (8u * (first_byte(source, column) & 3u));
+    return or_fill(shifted, source, column * ACCESS_BYTES) & byte_mask(ACCESS_BYTES);
 }
 
 // The bytes of the word that access `n` of it is, if this pass writes it.
-fn mask_of(part: Subword, n: u32) -> u32 {
-    return select(0u, byte_mask(ACCESS_BYTES) << (8u * ACCESS_BYTES * n), part.mine);
+fn mask_of(source: Source, n: u32) -> u32 {
+    return select(0u, byte_mask(ACCESS_BYTES) << (8u * ACCESS_BYTES * n), source.mine);
 }

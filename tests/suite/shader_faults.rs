@@ -79,7 +79,7 @@ pub(crate) const SHADER_FAULTS: &[Fault] = &[
             return select(zero, vector, source.valid);";
         if s.contains("alias Vector = u32;") {
             let from = "return select(fill_vector(fill_column(column)), vector, source.valid);";
-            plant(s, "fn fetch", from, product)
+            plant(s, "fn or_fill_vector", from, product)
         } else {
             s
         }
@@ -163,17 +163,10 @@ pub(crate) const SHADER_FAULTS: &[Fault] = &[
     ("next row a byte too early", Whole, |s| {
         plant(s, "fn load_vector", "0u - left", "1u - left")
     }),
-    ("accesses of a word swapped", Whole, |s| {
-        let swapped = "mask_of(part_a, 1u) | mask_of(part_b, 0u)";
-        let s = plant(
-            s,
-            "fn load_subword",
-            "mask_of(part_a, 0u) | mask_of(part_b, 1u)",
-            swapped,
-        );
-        let from = "part_a.bytes | (part_b.bytes << (8u * ACCESS_BYTES))";
-        let to = "part_b.bytes | (part_a.bytes << (8u * ACCESS_BYTES))";
-        plant(s, "fn load_subword", from, to)
+    ("first access of a word for the second", Whole, |s| {
+        let from = "or_fill_subword(word_a, source_a, a.column)";
+        let to = "or_fill_subword(word_b, source_b, b.column)";
+        plant(s, "fn fetch_word", from, to)
     }),
     ("walk that stands still", Whole, |s| {
         plant(s, "fn walk", "at.indices += geometry.walk_indices;", "")
@@ -195,7 +188,7 @@ pub(crate) const SHADER_FAULTS: &[Fault] = &[
     }),
     ("rows of a word that do not end", Whole, |s| {
         let from = "let ends = column == geometry.row_length;";
-        plant(s, "fn load_subword", from, "let ends = false;")
+        plant(s, "fn fetch_word", from, "let ends = false;")
     }),
     ("bad lookups counted per coordinate", Whole, |s| {
         plant(s, "fn is_bad", "bad = bad |", "bad =")
@@ -324,7 +317,7 @@ pub(crate) const SHADER_FAULTS: &[Fault] = &[
         let from = "word * per_word >= total + skipped";
         exit_early(
             s,
-            "fn load_subword",
+            "fn fetch_word",
             from,
             "(word + 1u) * per_word >= total + skipped",
         )

@@ -140,16 +140,15 @@ impl<'a> Wave<'a> {
                 format!("of {stored} bytes, loads of {load} bring {wide}"),
             );
         }
-        if source.segments > 0 {
-            return complaints;
-        }
         let limits = kernel.limits();
-        let most = match general {
-            true => limits.general_ratio,
-            false => limits.ratio,
-        };
-        let ratio = self.ratio().unwrap_or(0.0);
-        limit(ratio > most, format!("the ratio is {ratio}, not {most}"));
+        if source.segments == 0 {
+            let most = match general {
+                true => limits.general_ratio,
+                false => limits.ratio,
+            };
+            let ratio = self.ratio().unwrap_or(0.0);
+            limit(ratio > most, format!("the ratio is {ratio}, not {most}"));
+        }
         if !general {
             let (waits, most) = (f.waits, limits.waits);
             limit(

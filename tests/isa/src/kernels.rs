@@ -21,11 +21,11 @@ enum Bytes {
     Fixed(u32),
 }
 
-/// With params in one segment.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Limits {
-    /// Cycles of arithmetic for each cycle of memory, and how often a wave waits for loads.
+    /// Cycles of arithmetic for each cycle of memory, with params in one segment.
     pub(crate) ratio: f64,
+    /// How often a wave waits for loads, however many segments there are.
     pub(crate) waits: u32,
     /// The ratio of a pipeline for any number of loops.
     pub(crate) general_ratio: f64,
@@ -87,7 +87,7 @@ const KERNELS: [Kernel; 7] = [
         row: Bytes::Access,
         load: Bytes::Fixed(4),
         store: Bytes::Fixed(4),
-        limits: limits(0.73, 3, 2.07),
+        limits: limits(0.73, 4, 2.07),
     },
 ];
 
