@@ -36,6 +36,50 @@ pub enum OutOfBounds {
     Error,
 }
 
+impl Negative {
+    /// Both.
+    pub const ALL: [Negative; 2] = [Negative::OutOfBounds, Negative::FromEnd];
+
+    /// `out-of-bounds` or `from-end`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Negative::OutOfBounds => "out-of-bounds",
+            Negative::FromEnd => "from-end",
+        }
+    }
+}
+
+impl OutOfBounds {
+    /// Each of the rules, that with a value with this one.
+    pub fn all(fill: Fill) -> [OutOfBounds; 5] {
+        [
+            OutOfBounds::Zero,
+            OutOfBounds::Fill(fill),
+            OutOfBounds::Clip,
+            OutOfBounds::Wrap,
+            OutOfBounds::Error,
+        ]
+    }
+
+    /// `zero`, `fill`, `clip`, `wrap` or `error`.
+    pub const fn name(&self) -> &'static str {
+        match self {
+            OutOfBounds::Zero => "zero",
+            OutOfBounds::Fill(_) => "fill",
+            OutOfBounds::Clip => "clip",
+            OutOfBounds::Wrap => "wrap",
+            OutOfBounds::Error => "error",
+        }
+    }
+
+    /// The rule of that name, with this value if it has one.
+    pub fn named(name: &str, fill: Fill) -> Option<OutOfBounds> {
+        OutOfBounds::all(fill)
+            .into_iter()
+            .find(|rule| rule.name() == name)
+    }
+}
+
 /// A value for the elements whose index is out of bounds: the bytes of one element.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct Fill(Box<[u8]>);
@@ -252,11 +296,10 @@ impl Rules {
 }
 
 impl OutOfBounds {
-    /// `clip` or `wrap`, if this rule moves a bad index to a valid one.
+    /// Its name, if this rule moves a bad index to a valid one.
     pub(crate) fn moves(&self) -> Option<&'static str> {
         match self {
-            OutOfBounds::Clip => Some("clip"),
-            OutOfBounds::Wrap => Some("wrap"),
+            OutOfBounds::Clip | OutOfBounds::Wrap => Some(self.name()),
             OutOfBounds::Zero | OutOfBounds::Fill(_) | OutOfBounds::Error => None,
         }
     }

@@ -4,7 +4,7 @@ use std::str::FromStr;
 
 use anyhow::{Context, Result};
 use clap::ValueEnum;
-use wgpu_gather::{DType, Negative, OutOfBounds, Rules};
+use wgpu_gather::{DType, Fill, Negative, OutOfBounds, Rules};
 
 use crate::args::RulesArgs;
 use crate::fill;
@@ -27,26 +27,26 @@ pub(crate) enum NegativeArg {
     FromEnd,
 }
 
-/// The values of `--out-of-bounds`; the fill value is read when the element type is known.
+/// The value of `--out-of-bounds`; that of `fill=V` is read when the element type is known.
 #[derive(Clone)]
-pub(crate) enum OutOfBoundsArg {
-    Zero,
-    Fill(String),
-    Clip,
-    Wrap,
-    Error,
+pub(crate) struct OutOfBoundsArg {
+    name: String,
+    fill: Option<String>,
 }
 
 impl FromStr for OutOfBoundsArg {
     type Err = &'static str;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        match (text, text.strip_prefix("fill=")) {
-            (_, Some(value)) => Ok(OutOfBoundsArg::Fill(value.to_owned())),
-            ("zero", _) => Ok(OutOfBoundsArg::Zero),
-            ("clip", _) => Ok(OutOfBoundsArg::Clip),
-            ("wrap", _) => Ok(OutOfBoundsArg::Wrap),
-            ("error", _) => Ok(OutOfBoundsArg::Error),
+        let (name, fill) = match text.split_once('=') {
+            Some((name, fill)) => (name, Some(fill.to_owned())),
+            None => (text, None),
+        };
+        match OutOfBounds::named(name, Fill::from_bytes(&[])) {
+            Some(rule) if matches!(rule, OutOfBounds::Fill(_)) == fill.is_some() => {
+                let name = name.to_owned();
+                Ok(OutOfBoundsArg { name, fill })
+            }
             _ => Err("allowed: zero, fill=V, clip, wrap, error"),
         }
     }
@@ -61,16 +61,14 @@ pub(crate) fn resolve(args: &RulesArgs, dtype: DType) -> Result<Rules> {
             NegativeArg::FromEnd => Negative::FromEnd,
         };
     }
-    if let Some(out_of_bounds) = &args.out_of_bounds {
-        rules.out_of_bounds = match out_of_bounds {
-            OutOfBoundsArg::Zero => OutOfBounds::Zero,
-            OutOfBoundsArg::Fill(text) => OutOfBounds::Fill(
-                fill::parse(dtype, text).context(format!("--out-of-bounds fill={text}"))?,
-            ),
-            OutOfBoundsArg::Clip => OutOfBounds::Clip,
-            OutOfBoundsArg::Wrap => OutOfBounds::Wrap,
-            OutOfBoundsArg::Error => OutOfBounds::Error,
+    if let Some(OutOfBoundsArg { name, fill }) = &args.out_of_bounds {
+        let value = match fill {
+            Some(text) => {
+                fill::parse(dtype, text).context(format!("--out-of-bounds fill={text}"))?
+            }
+            None => Fill::from_bytes(&[]),
         };
+        rules.out_of_bounds = OutOfBounds::named(name, value).context("no rule of that name")?;
     }
     Ok(rules)
 }
@@ -86,20 +84,13 @@ fn preset(name: &str, dtype: DType) -> Rules {
 
 /// What a negative index means, as `--negative` takes it.
 pub(crate) fn negative_text(rules: &Rules) -> &'static str {
-    match rules.negative {
-        Negative::OutOfBounds => "out-of-bounds",
-        Negative::FromEnd => "from-end",
-    }
+    rules.negative.name()
 }
 
 /// What a bad index gives, as `--out-of-bounds` takes it; a fill value as its bits.
 pub(crate) fn out_of_bounds_text(rules: &Rules) -> String {
     match &rules.out_of_bounds {
-        OutOfBounds::Zero => "zero".to_owned(),
         OutOfBounds::Fill(fill) => format!("fill={}", fill::bits(fill)),
-        OutOfBounds::Clip => "clip".to_owned(),
-        OutOfBounds::Wrap => "wrap".to_owned(),
-        OutOfBounds::Error => "error".to_owned(),
-        other => unreachable!("no preset or option gives {other:?}"),
+        other => other.name().to_owned(),
     }
 }

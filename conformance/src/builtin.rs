@@ -109,13 +109,7 @@ fn pairs<A: Clone, B: Copy>(first: &[A], second: &[B]) -> impl Iterator<Item = (
 /// Each of the rules, with each meaning of a negative index.
 fn rules(width: usize) -> Vec<Rules> {
     let fill: Vec<u8> = (0xa1..).take(width).collect();
-    let both = [
-        OutOfBounds::Zero,
-        OutOfBounds::Fill(Fill::from_bytes(&fill)),
-        OutOfBounds::Clip,
-        OutOfBounds::Wrap,
-        OutOfBounds::Error,
-    ];
+    let both = OutOfBounds::all(Fill::from_bytes(&fill));
     let with = |base: Rules| {
         both.clone()
             .map(|rule| base.clone().with_out_of_bounds(rule))

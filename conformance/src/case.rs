@@ -196,19 +196,20 @@ impl RawAttrs {
             "wrap" => Negative::FromEnd,
             other => return Err(format!("unknown attrs.neg \"{other}\"")),
         };
-        let out_of_bounds = match self.oob.as_str() {
-            "zero" => OutOfBounds::Zero,
-            "error" => OutOfBounds::Error,
-            "clamp" | "clip" => OutOfBounds::Clip,
-            "wrap" => OutOfBounds::Wrap,
-            "fill" => OutOfBounds::Fill(self.fill_value()?),
-            other => return Err(format!("unknown attrs.oob \"{other}\"")),
-        };
         let shapes = match self.profile.starts_with("torch") {
             true => ElementsShapes::Torch,
             false => ElementsShapes::Onnx,
         };
-        Ok(Rules::new(negative, out_of_bounds).with_elements_shapes(shapes))
+        Ok(Rules::new(negative, self.out_of_bounds()?).with_elements_shapes(shapes))
+    }
+
+    fn out_of_bounds(&self) -> Result<OutOfBounds, String> {
+        let (name, fill) = match self.oob.as_str() {
+            "clamp" => ("clip", Fill::from_bytes(&[])),
+            "fill" => ("fill", self.fill_value()?),
+            other => (other, Fill::from_bytes(&[])),
+        };
+        OutOfBounds::named(name, fill).ok_or_else(|| format!("unknown attrs.oob \"{name}\""))
     }
 
     fn fill_value(&self) -> Result<Fill, String> {

@@ -279,13 +279,7 @@ mod tests {
     /// Around every bound of an extent and of a type.
     #[test]
     fn the_rules_as_numbers_are_the_rules() {
-        let kinds = [
-            OutOfBounds::Zero,
-            OutOfBounds::Fill(Fill::from_bytes(&[1])),
-            OutOfBounds::Clip,
-            OutOfBounds::Wrap,
-            OutOfBounds::Error,
-        ];
+        let kinds = OutOfBounds::all(Fill::from_bytes(&[1]));
         let max = usize::MAX;
         let extents = [0, 1, 2, 3, 1 << 31, max >> 32, max / 2, max / 2 + 1, max];
         let around = |x: i128| [-2, -1, 0, 1, 2].map(|d| x + d);

@@ -79,24 +79,18 @@ impl Call {
                 negative,
                 out_of_bounds,
                 fill,
-            } => Ok(Rules::new(
-                match negative.as_str() {
-                    "out-of-bounds" => Negative::OutOfBounds,
-                    "from-end" => Negative::FromEnd,
-                    other => return Err(not_a_call(&format!("unknown negative \"{other}\""))),
-                },
-                match (out_of_bounds.as_str(), fill) {
-                    ("zero", _) => OutOfBounds::Zero,
-                    ("clip", _) => OutOfBounds::Clip,
-                    ("wrap", _) => OutOfBounds::Wrap,
-                    ("error", _) => OutOfBounds::Error,
-                    ("fill", Some(bytes)) => OutOfBounds::Fill(Fill::from_bytes(bytes)),
-                    ("fill", None) => return Err(not_a_call("outOfBounds \"fill\" needs a fill")),
-                    (other, _) => {
-                        return Err(not_a_call(&format!("unknown outOfBounds \"{other}\"")));
-                    }
-                },
-            )),
+            } => {
+                let named = |n: &Negative| n.name() == negative;
+                let unknown = || not_a_call(&format!("unknown negative \"{negative}\""));
+                let negative = Negative::ALL.into_iter().find(named).ok_or_else(unknown)?;
+                let value = Fill::from_bytes(fill.as_deref().unwrap_or_default());
+                let unknown = || not_a_call(&format!("unknown outOfBounds \"{out_of_bounds}\""));
+                let rule = OutOfBounds::named(out_of_bounds, value).ok_or_else(unknown)?;
+                if fill.is_none() && matches!(rule, OutOfBounds::Fill(_)) {
+                    return Err(not_a_call("outOfBounds \"fill\" needs a fill"));
+                }
+                Ok(Rules::new(negative, rule))
+            }
         }
     }
 
