@@ -281,7 +281,17 @@ mod tests {
     fn the_rules_as_numbers_are_the_rules() {
         let kinds = OutOfBounds::all(Fill::from_bytes(&[1]));
         let max = usize::MAX;
-        let extents = [0, 1, 2, 3, 1 << 31, max >> 32, max / 2, max / 2 + 1, max];
+        let extents = [
+            0,
+            1,
+            2,
+            3,
+            1 << 31,
+            u32::MAX as usize,
+            max / 2,
+            max / 2 + 1,
+            max,
+        ];
         let around = |x: i128| [-2, -1, 0, 1, 2].map(|d| x + d);
         for (out_of_bounds, extent) in kinds.iter().flat_map(|o| extents.map(|e| (o, e))) {
             let e = extent as i128;
