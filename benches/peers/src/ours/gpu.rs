@@ -2,7 +2,7 @@
 
 use anyhow::{Context, Result, bail};
 use bytemuck::{Pod, try_cast_slice};
-use wgpu_gather::gpu::{GatherBinding, DeviceTensor, Engine, find_adapter};
+use wgpu_gather::gpu::{DeviceTensor, Engine, GatherBinding, find_adapter};
 use wgpu_gather::{Element, Index, TensorView, wgpu};
 
 use crate::gather::{Gather, Output, Sets};
@@ -63,11 +63,11 @@ fn load<'a, T: Pod + Element, I: Pod + Index<Wide = I>>(
         .iter()
         .map(|set| upload::<I>(engine, &task.case().indices, set));
     let indices: Vec<DeviceTensor<I>> = indices.collect::<Result<_>>()?;
-    let prepared = pollster::block_on(engine.pipeline(&task.scaled.plan))?;
+    let pipeline = pollster::block_on(engine.pipeline(&task.scaled.plan))?;
     let output = engine.gather(task.case().op, task.rules(), &params, &indices[0])?;
     let bound = indices
         .iter()
-        .map(|set| Ok(prepared.bind_tensors(&params, set, &output, None)?));
+        .map(|set| Ok(pipeline.bind_tensors(&params, set, &output, None)?));
     let bound = Bound {
         engine: engine.clone(),
         bound: bound.collect::<Result<_>>()?,
