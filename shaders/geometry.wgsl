@@ -44,7 +44,7 @@ struct Geometry {
 
 // What most gathers are needs little of this file and of index.wgsl. A pipeline for them leaves
 // the rest out, which spares registers, and time on devices that run both sides of a branch.
-// `NestSize` in src/plan/choice.rs has the combinations that there are.
+// `NestSize` in src/plan/nest_size.rs has the combinations that there are.
 override LOOPS: u32 = 0u;     // 1, 2 or 4; 0: any number. The host adds loops of one step.
 override DEPTH: u32 = 0u;     // 1, 2 or 3 coordinates; 0: any number
 override WIDE: bool = false;  // positions in params take 64 bits

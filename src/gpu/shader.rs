@@ -73,19 +73,9 @@ impl PipelineKey {
 
     /// Every key there is on a device that binds so many segments of params.
     pub(crate) fn all(segments: u32) -> Vec<PipelineKey> {
-        use KernelKind::{Bytes, BytesVec4, BytesX4, Elements, ElementsX4, Rows, Subword};
-        let copies = [
-            (Rows, &[4, 8, 16][..]),
-            (Elements, &[4, 8, 16]),
-            (ElementsX4, &[4, 8]),
-            (Bytes, &[1]),
-            (BytesX4, &[1]),
-            (BytesVec4, &[1]),
-            (Subword, &[1, 2]),
-        ];
         let mut stages = vec![Stage::Count, Stage::Locate];
-        for (kind, widths) in copies {
-            for &access_bytes in widths {
+        for kind in KernelKind::ALL {
+            for &access_bytes in kind.access_widths() {
                 let nests = NestSize::ALL.into_iter();
                 let nests = nests.filter(|nest| !kind.is_fast() || nest.depth == Some(1));
                 stages.extend(nests.map(|nest| Stage::Copy(kind, access_bytes, nest)));

@@ -1,82 +1,12 @@
-//! Which kernel executes a plan: from shapes, strides, alignment and rules, and nothing else.
+//! Which kernel executes a plan, and why: from shapes, strides, alignment and rules, and nothing else.
+
+use std::fmt;
 
 use crate::plan::Plan;
 use crate::plan::block::{Origins, fill_period};
-use crate::plan::reason::{AccessLimit, KindReason, NestReason, NotFour, Reason};
+use crate::plan::kernels::{KernelKind, KindReason};
+use crate::plan::nest_size::{NestReason, NestSize};
 use crate::rules::OutOfBounds;
-
-/// The copy part of a kernel.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(crate) enum KernelKind {
-    /// Rows of several accesses of 1, 2 or 4 words: `shaders/rows.wgsl`.
-    Rows,
-    /// One access of 1, 2 or 4 words per lookup: `shaders/elements.wgsl`.
-    Elements,
-    /// As [`KernelKind::Elements`], one or two words, four neighbours at once:
-    /// `shaders/elements_x4.wgsl`.
-    ElementsX4,
-    /// Rows of at least four bytes: `shaders/bytes.wgsl`.
-    Bytes,
-    /// As [`KernelKind::Bytes`], at least 16 bytes, four words at once: `shaders/bytes_x4.wgsl`.
-    BytesX4,
-    /// As [`KernelKind::BytesX4`], for outputs that are whole vectors of 16 bytes.
-    BytesVec4,
-    /// Rows of 1, 2 or 3 bytes: `shaders/subword.wgsl`.
-    Subword,
-}
-
-impl KernelKind {
-    /// Whether it makes several words of the output at once, and so all of them or none.
-    pub(crate) fn is_fast(self) -> bool {
-        matches!(self, KernelKind::ElementsX4 | KernelKind::BytesVec4)
-    }
-}
-
-/// How large a loop nest a kernel is compiled for; `None`: one of any size.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(crate) struct NestSize {
-    /// The most loops over rows.
-    pub(crate) loops: Option<usize>,
-    /// The number of coordinates.
-    pub(crate) depth: Option<usize>,
-}
-
-impl NestSize {
-    /// Any loops, coordinates, rules and fill values.
-    pub(crate) const ANY: NestSize = NestSize {
-        loops: None,
-        depth: None,
-    };
-
-    /// All that kernels are compiled for.
-    pub(crate) const ALL: [NestSize; 6] = [
-        NestSize::new(1, 1),
-        NestSize::new(2, 1),
-        NestSize::new(4, 1),
-        NestSize::new(2, 2),
-        NestSize::new(2, 3),
-        NestSize::ANY,
-    ];
-
-    pub(crate) const fn new(loops: usize, depth: usize) -> NestSize {
-        NestSize {
-            loops: Some(loops),
-            depth: Some(depth),
-        }
-    }
-
-    /// The smallest that holds the nest of `plan`, and why it is not a smaller one.
-    fn of(plan: &Plan) -> (NestSize, NestReason) {
-        let geometry = plan.geometry();
-        let (loops, depth) = (geometry.row_loops().len(), geometry.coordinates.len());
-        let holds = |size: &&NestSize| size.loops >= Some(loops) && size.depth == Some(depth);
-        match NestSize::ALL.iter().find(holds) {
-            Some(&size) => (size, NestReason::Enough),
-            None if (1..=3).contains(&depth) => (NestSize::ANY, NestReason::Loops),
-            None => (NestSize::ANY, NestReason::Coordinates),
-        }
-    }
-}
 
 /// What the positions of a kernel in params are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -121,26 +51,7 @@ impl Choice {
             }
             found => found,
         };
-        let four_at_once = || four_at_once(plan, origins, whole, nest);
-        let row_bytes = plan.geometry().slice() * plan.element_bytes();
-        let (kind, access_bytes, kind_reason) = match widest {
-            1 | 2 if row_bytes < 4 => (KernelKind::Subword, widest, KindReason::PartsOfWords),
-            1 | 2 if row_bytes < 16 => (KernelKind::Bytes, 1, KindReason::ShortRows),
-            1 | 2 => match four_at_once() {
-                Some(why) => (KernelKind::BytesX4, 1, KindReason::LongRows(why)),
-                None => (KernelKind::BytesVec4, 1, KindReason::WholeVectors),
-            },
-            4 | 8 if row_bytes == widest => match four_at_once() {
-                _ if !has_runs(plan) => {
-                    let reason = KindReason::OneAccess(NotFour::RunLength);
-                    (KernelKind::Elements, widest, reason)
-                }
-                Some(why) => (KernelKind::Elements, widest, KindReason::OneAccess(why)),
-                None => (KernelKind::ElementsX4, widest, KindReason::FourNeighbours),
-            },
-            _ if row_bytes == widest => (KernelKind::Elements, widest, KindReason::SixteenBytes),
-            _ => (KernelKind::Rows, widest, KindReason::SeveralAccesses),
-        };
+        let (kind, access_bytes, kind_reason) = KernelKind::of(plan, origins, widest, nest, whole);
         Choice {
             kind,
             nest,
@@ -151,30 +62,6 @@ impl Choice {
                 nest: nest_reason,
             },
         }
-    }
-}
-
-/// What keeps an invocation from making four words of the output at once: no byte of them may
-/// belong to something else.
-fn four_at_once(plan: &Plan, origins: Origins, whole: bool, nest: NestSize) -> Option<NotFour> {
-    if !whole {
-        Some(NotFour::Part)
-    } else if nest.depth != Some(1) {
-        Some(NotFour::Nest)
-    } else if !origins.output_offset().is_multiple_of(16) {
-        Some(NotFour::OutputStart)
-    } else if !plan.output_bytes().is_multiple_of(16) {
-        Some(NotFour::OutputLength)
-    } else {
-        None
-    }
-}
-
-/// Whether the innermost lookups come in whole fours.
-fn has_runs(plan: &Plan) -> bool {
-    match plan.geometry().row_loops().last() {
-        Some(inner) => inner.extent.is_multiple_of(4),
-        None => false,
     }
 }
 
@@ -226,6 +113,45 @@ fn access_limits(plan: &Plan, origins: Origins) -> impl Iterator<Item = (AccessL
         _ => None,
     };
     whole.into_iter().chain(loops).chain(strides).chain(fill)
+}
+
+/// Why a kernel was chosen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Reason {
+    /// Why this copy part.
+    pub(crate) kind: KindReason,
+    /// Why it is compiled for nests of this size.
+    pub(crate) nest: NestReason,
+}
+
+/// What an access has to divide.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum AccessLimit {
+    /// The bytes of a row.
+    Row,
+    /// Where params starts in its binding.
+    ParamsStart,
+    /// Where the output starts in its binding.
+    OutputStart,
+    /// The stride in params of a loop over rows.
+    LoopStride,
+    /// The stride in params of the coordinate that selects from this axis.
+    Coordinate(usize),
+    /// The element, which a fill value repeats by.
+    Fill,
+}
+
+impl fmt::Display for AccessLimit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            AccessLimit::Row => f.write_str("the row"),
+            AccessLimit::ParamsStart => f.write_str("the start of params"),
+            AccessLimit::OutputStart => f.write_str("the start of the output"),
+            AccessLimit::LoopStride => f.write_str("the stride of a loop"),
+            AccessLimit::Coordinate(axis) => write!(f, "the stride of axis {axis}"),
+            AccessLimit::Fill => f.write_str("the fill value"),
+        }
+    }
 }
 
 #[cfg(test)]

@@ -20,9 +20,10 @@ mod geometry;
 mod host;
 mod indirect_args;
 mod kernel;
+mod kernels;
 mod nest_dims;
+mod nest_size;
 mod passes;
-mod reason;
 
 pub use explain::{Dispatches, Explanation};
 pub use geometry::{Coordinate, Geometry, Loop, LoopDims};
@@ -30,11 +31,13 @@ pub use host::HostCall;
 pub use passes::BindingLimits;
 
 pub(crate) use block::{GeometryBlock, MAX_SEGMENTS, Origins};
-pub(crate) use choice::{KernelKind, NestSize, Positions};
+pub(crate) use choice::Positions;
 pub(crate) use host::HostReason;
 pub(crate) use indirect_args::{IndirectArgsBlock, IndirectDispatch};
 pub(crate) use kernel::Kernel;
+pub(crate) use kernels::KernelKind;
 pub(crate) use nest_dims::NestDims;
+pub(crate) use nest_size::NestSize;
 pub(crate) use passes::{CheckPass, Part, Parts, Pass, Segment, check_passes, passes};
 
 use geometry::{DimsOfLoop, Lowered};

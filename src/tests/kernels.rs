@@ -19,7 +19,7 @@ fn the_list_of_pipelines_is_complete() {
     // up to 2, 4 and 6 segments of params all 13 in one nest, and for 6 the 10 in another.
     assert_eq!(all.len(), (10 * 6 + 3 * 3 + 2 + 3 * 13 + 10) * 2 + 1);
     for nest in NestSize::ALL {
-        for kind in KINDS {
+        for kind in KernelKind::ALL {
             let fast_only = matches!(kind, KernelKind::ElementsX4 | KernelKind::BytesVec4);
             let there = all
                 .iter()
@@ -32,16 +32,6 @@ fn the_list_of_pipelines_is_complete() {
         }
     }
 }
-
-const KINDS: [KernelKind; 7] = [
-    KernelKind::Rows,
-    KernelKind::Elements,
-    KernelKind::ElementsX4,
-    KernelKind::Bytes,
-    KernelKind::BytesX4,
-    KernelKind::BytesVec4,
-    KernelKind::Subword,
-];
 
 /// Every kernel is chosen by calls that the other tests make, and only those that are tested are.
 #[test]

@@ -3,8 +3,8 @@
 mod text;
 
 use crate::error::{Error, Result, Role};
+use crate::plan::choice::AccessLimit;
 use crate::plan::choice::narrowest;
-use crate::plan::reason::AccessLimit;
 use crate::plan::{
     BindingLimits, HostCall, HostReason, Kernel, Loop, LoopDims, NestDims, Part, Parts, Pass, Plan,
     Positions, check_passes, passes,

@@ -2,7 +2,8 @@
 
 use super::*;
 use crate::plan::KernelKind;
-use crate::plan::reason::{KindReason, NestReason, NotFour};
+use crate::plan::kernels::{KindReason, NotFour};
+use crate::plan::nest_size::NestReason;
 use crate::{IndexType, Layout, Op, OutOfBounds, Rules};
 
 /// What 128 bytes of binding make of small tensors.

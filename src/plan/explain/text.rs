@@ -3,8 +3,8 @@
 use std::fmt::{self, Display, Formatter};
 
 use crate::plan::explain::{Dispatches, Explanation};
-use crate::plan::kernel::WORKGROUP;
-use crate::plan::{HostCall, HostReason, KernelKind, LoopDims, Positions};
+use crate::plan::kernels::WORKGROUP;
+use crate::plan::{HostCall, HostReason, LoopDims, Positions};
 use crate::rules::{Negative, OutOfBounds, Rules};
 
 impl Display for Explanation {
@@ -188,10 +188,8 @@ impl Dispatches {
         let mut limits = self.access_limits();
         limits.dedup();
         let limits = listed(&limits);
-        match self.kernel.kind {
-            KernelKind::Bytes | KernelKind::BytesX4 | KernelKind::BytesVec4 => {
-                format!("bytes, as no word divides {limits}")
-            }
+        match self.kernel.kind.access_widths() {
+            [1] => format!("bytes, as no word divides {limits}"),
             _ => format!("no wider one divides {limits}"),
         }
     }

@@ -7,16 +7,11 @@ use std::borrow::Cow;
 
 use crate::error::{Error, Result};
 use crate::plan::block::{GeometryBlock, Origins, Scale, divisor, fill, narrow};
-use crate::plan::choice::{Choice, KernelKind, NestSize, Positions};
-use crate::plan::reason::Reason;
+use crate::plan::choice::Reason;
+use crate::plan::choice::{Choice, Positions};
+use crate::plan::kernels::{KernelKind, WORKGROUP};
+use crate::plan::nest_size::NestSize;
 use crate::plan::{CheckPass, Loop, Pass, Plan};
-
-/// Invocations of a workgroup, as `WORKGROUP` in `shaders/geometry.wgsl`.
-pub(super) const WORKGROUP: u64 = 256;
-/// Accesses that an invocation of the rows kernel has in flight, as in `shaders/rows.wgsl`.
-const IN_FLIGHT: u64 = 4;
-/// Outputs of an invocation, as in `shaders/elements.wgsl` and `shaders/elements_x4.wgsl`.
-const PER_INVOCATION: u64 = 4;
 
 /// A kernel with its numbers.
 #[derive(Debug, Clone, PartialEq)]
@@ -130,50 +125,24 @@ impl Kernel {
         block.row_length = narrow(plan, "the number of accesses in a row", row_length)?;
         block.output_offset = (origins.output_offset() / access_bytes as u64) as u32;
         block.row_divisor = divisor(block.row_length);
-        let fill_unit = match kind {
-            KernelKind::Rows | KernelKind::Elements | KernelKind::ElementsX4 => access_bytes,
-            KernelKind::Bytes
-            | KernelKind::BytesX4
-            | KernelKind::BytesVec4
-            | KernelKind::Subword => 1,
-        };
+        let fill_unit = if kind.makes_words() { 1 } else { access_bytes };
         block.fill_length = fill(plan, fill_unit, &mut block.fill);
-        let walk = match kind {
-            KernelKind::Elements => WORKGROUP as u32,
-            KernelKind::Bytes
-            | KernelKind::BytesX4
-            | KernelKind::BytesVec4
-            | KernelKind::Subword => 1,
-            KernelKind::Rows | KernelKind::ElementsX4 => 0,
-        };
         if nest != NestSize::ANY {
-            block.set_walk(walk);
+            block.set_walk(kind.walk());
         }
-        let row_bytes = row_length * access_bytes as u64;
-        // Of rows, or of the bytes of rows: so many fill a workgroup.
-        let (per_row, lead, span, chunks) = match kind {
-            KernelKind::Rows => {
-                let sharing = Sharing::new(row_length, access_bytes as u64);
-                block.sharers_log2 = sharing.sharers.ilog2();
-                block.paired = u32::from(sharing.paired);
-                (1, 0, sharing.rows(), sharing.chunks(row_length))
-            }
-            KernelKind::Elements | KernelKind::ElementsX4 => (1, 0, WORKGROUP * PER_INVOCATION, 1),
-            KernelKind::BytesX4 | KernelKind::BytesVec4 => {
-                (row_bytes, origins.output_offset() % 4, 16 * WORKGROUP, 1)
-            }
-            KernelKind::Bytes | KernelKind::Subword => {
-                (row_bytes, origins.output_offset() % 4, 4 * WORKGROUP, 1)
-            }
-        };
+        let share = kind.share(row_length, access_bytes as u64, origins);
+        if let Some(sharing) = share.sharing {
+            block.sharers_log2 = sharing.sharers.ilog2();
+            block.paired = u32::from(sharing.paired);
+        }
         let work = Work {
             rows: block.row_count,
-            scale: per_row as u32,
-            lead: lead as u32,
-            span: span as u32,
+            scale: share.per_row as u32,
+            lead: share.lead as u32,
+            span: share.span as u32,
         };
         let [x, y] = fold(plan, work.workgroups(), max_workgroups)?;
-        let z = chunks.min(u64::from(max_workgroups.max(1))) as u32;
+        let z = share.chunks.min(u64::from(max_workgroups.max(1))) as u32;
         (block.grid_x, block.chunks) = (x, z);
         Ok(Kernel {
             kind,
@@ -251,39 +220,6 @@ fn padded(loops: &[Loop], nest: NestSize) -> Cow<'_, [Loop]> {
             around.chain(loops.iter().copied()).collect()
         }
         _ => loops.into(),
-    }
-}
-
-/// How the invocations of a workgroup of the rows kernel share its rows.
-struct Sharing {
-    /// Invocations that share a row: a power of two.
-    sharers: u64,
-    /// Whether an invocation copies of two rows.
-    paired: bool,
-}
-
-impl Sharing {
-    /// An invocation has four accesses to copy. Invocations side by side should store at least 32
-    /// bytes side by side, which is the least that GPUs write at once without loss. Short rows of
-    /// which four accesses each would leave fewer are taken two at a time.
-    fn new(row_length: u64, access_bytes: u64) -> Sharing {
-        let paired = row_length * access_bytes <= 2 * 32;
-        let per_row = if paired { IN_FLIGHT / 2 } else { IN_FLIGHT };
-        let sharers = row_length.div_ceil(per_row).next_power_of_two();
-        Sharing {
-            sharers: sharers.min(WORKGROUP),
-            paired,
-        }
-    }
-
-    /// The rows of a workgroup.
-    fn rows(&self) -> u64 {
-        (WORKGROUP / self.sharers) << u32::from(self.paired)
-    }
-
-    /// The workgroups that a row takes.
-    fn chunks(&self, row_length: u64) -> u64 {
-        row_length.div_ceil(self.sharers * IN_FLIGHT)
     }
 }
 

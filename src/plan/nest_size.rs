@@ -1,0 +1,97 @@
+//! How large a loop nest a kernel is compiled for, and why.
+
+use std::fmt;
+
+use crate::plan::Plan;
+
+/// How large a loop nest a kernel is compiled for; `None`: one of any size.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) struct NestSize {
+    /// The most loops over rows.
+    pub(crate) loops: Option<usize>,
+    /// The number of coordinates.
+    pub(crate) depth: Option<usize>,
+}
+
+impl NestSize {
+    /// Any loops, coordinates, rules and fill values.
+    pub(crate) const ANY: NestSize = NestSize {
+        loops: None,
+        depth: None,
+    };
+
+    /// All that kernels are compiled for.
+    pub(crate) const ALL: [NestSize; 6] = [
+        NestSize::new(1, 1),
+        NestSize::new(2, 1),
+        NestSize::new(4, 1),
+        NestSize::new(2, 2),
+        NestSize::new(2, 3),
+        NestSize::ANY,
+    ];
+
+    pub(crate) const fn new(loops: usize, depth: usize) -> NestSize {
+        NestSize {
+            loops: Some(loops),
+            depth: Some(depth),
+        }
+    }
+
+    /// The smallest that holds the nest of `plan`, and why it is not a smaller one.
+    pub(super) fn of(plan: &Plan) -> (NestSize, NestReason) {
+        let geometry = plan.geometry();
+        let (loops, depth) = (geometry.row_loops().len(), geometry.coordinates.len());
+        let holds = |size: &&NestSize| size.loops >= Some(loops) && size.depth == Some(depth);
+        match NestSize::ALL.iter().find(holds) {
+            Some(&size) => (size, NestReason::Enough),
+            None if (1..=3).contains(&depth) => (NestSize::ANY, NestReason::Loops),
+            None => (NestSize::ANY, NestReason::Coordinates),
+        }
+    }
+}
+
+/// Why a kernel is compiled for nests of a size.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum NestReason {
+    /// It is the smallest that does.
+    Enough,
+    /// The fill value does not repeat with every access.
+    Fill,
+    /// An index that is outside wraps around, which takes a loop.
+    Wrap,
+    /// There are more loops over rows than the others have.
+    Loops,
+    /// There are no coordinates, or more than the others have.
+    Coordinates,
+    /// Params has several segments, for which not every size is compiled.
+    Segments,
+    /// Positions in params take 64 bits, for which one size is compiled.
+    Wide,
+}
+
+impl fmt::Display for NestSize {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let s = |n: usize| if n == 1 { "" } else { "s" };
+        match (self.loops, self.depth) {
+            (Some(loops), Some(depth)) => {
+                let (l, d) = (s(loops), s(depth));
+                write!(f, "{loops} loop{l}, {depth} coordinate{d}")
+            }
+            _ => f.write_str("any nest"),
+        }
+    }
+}
+
+impl fmt::Display for NestReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            NestReason::Enough => "the smallest nest that does",
+            NestReason::Fill => "the fill value does not repeat with every access",
+            NestReason::Wrap => "an index outside wraps around, which other kernels cannot",
+            NestReason::Loops => "more loops over rows than other kernels have",
+            NestReason::Coordinates => "no coordinates, or more than three",
+            NestReason::Segments => "params in segments: not every nest is compiled for them",
+            NestReason::Wide => "positions of 64 bits: no other nest is compiled for them",
+        })
+    }
+}
