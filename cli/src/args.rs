@@ -2,14 +2,13 @@
 
 use std::path::PathBuf;
 
-use clap::builder::PossibleValuesParser;
-use clap::{Args, Parser, Subcommand, ValueEnum, value_parser};
+use clap::{Args, Parser, Subcommand, value_parser};
 use wgpu_gather::{DType, Op};
 
+use crate::backend::BackendArgs;
 use crate::bench::args::BenchArgs;
 use crate::explain::args::ExplainArgs;
-use crate::rules::{NegativeArg, OutOfBoundsArg, preset_names};
-use crate::size::Size;
+use crate::rules::RulesArgs;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -170,57 +169,6 @@ pub(crate) struct CallArgs {
     /// the line at the end
     #[arg(long)]
     pub(crate) quiet: bool,
-}
-
-/// How indices are treated.
-#[derive(Args)]
-pub(crate) struct RulesArgs {
-    /// Whose rules to follow for negative and out-of-bounds indices
-    #[arg(
-        long,
-        value_name = "NAME",
-        default_value = "tensorflow-gpu",
-        value_parser = PossibleValuesParser::new(preset_names())
-    )]
-    pub(crate) rules: String,
-    /// What a negative index means, instead of what the rules say
-    #[arg(long, value_name = "MEANING")]
-    pub(crate) negative: Option<NegativeArg>,
-    /// What an out-of-bounds index gives, instead of what the rules say: zero, fill=V, clip, wrap
-    /// or error. V is a value of the element type of params (nan, inf and true are values; re,im
-    /// for complex numbers), or its bits as 0x… with all their digits
-    #[arg(long, value_name = "WHAT")]
-    pub(crate) out_of_bounds: Option<OutOfBoundsArg>,
-}
-
-/// What computes.
-#[derive(Args)]
-pub(crate) struct BackendArgs {
-    /// What computes; auto is the GPU, or the CPU where there is no GPU or only a software adapter
-    #[arg(long, value_enum, default_value_t = Backend::Auto)]
-    pub(crate) backend: Backend,
-    /// The adapter to use: part of its name, or its API (vulkan, metal, dx12, gl); implies
-    /// --backend gpu
-    #[arg(long, value_name = "TEXT")]
-    pub(crate) adapter: Option<String>,
-    /// The most memory of the GPU that the tensors of a call take: bytes, or a number with KiB,
-    /// MiB, GiB or TiB. Larger tensors go through it part by part, or are gathered by the CPU
-    /// where less than half as much is gathered as params holds [default: no limit]
-    #[arg(long, value_name = "SIZE")]
-    pub(crate) max_gpu_memory: Option<Size>,
-}
-
-/// The values of `--backend`.
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Backend {
-    /// The GPU if this machine has one, else the CPU
-    Auto,
-    /// A GPU adapter, software ones included
-    Gpu,
-    /// The CPU, on all cores
-    Cpu,
-    /// The definitions of the operators, one element at a time
-    Reference,
 }
 
 /// `adapters`.

@@ -1,10 +1,41 @@
 //! The executor that the command line asks for.
 
 use anyhow::{Result, bail};
+use clap::{Args, ValueEnum};
 use wgpu_gather::Executor;
 use wgpu_gather::gpu::{AdapterSummary, Engine, Options};
 
-use crate::args::{Backend, BackendArgs};
+use crate::size::Size;
+
+/// What computes.
+#[derive(Args)]
+pub(crate) struct BackendArgs {
+    /// What computes; auto is the GPU, or the CPU where there is no GPU or only a software adapter
+    #[arg(long, value_enum, default_value_t = Backend::Auto)]
+    pub(crate) backend: Backend,
+    /// The adapter to use: part of its name, or its API (vulkan, metal, dx12, gl); implies
+    /// --backend gpu
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) adapter: Option<String>,
+    /// The most memory of the GPU that the tensors of a call take: bytes, or a number with KiB,
+    /// MiB, GiB or TiB. Larger tensors go through it part by part, or are gathered by the CPU
+    /// where less than half as much is gathered as params holds [default: no limit]
+    #[arg(long, value_name = "SIZE")]
+    pub(crate) max_gpu_memory: Option<Size>,
+}
+
+/// The values of `--backend`.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Backend {
+    /// The GPU if this machine has one, else the CPU
+    Auto,
+    /// A GPU adapter, software ones included
+    Gpu,
+    /// The CPU, on all cores
+    Cpu,
+    /// The definitions of the operators, one element at a time
+    Reference,
+}
 
 /// An executor, and why it was chosen if that was left to us.
 pub(crate) struct Chosen {

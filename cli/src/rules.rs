@@ -3,10 +3,10 @@
 use std::str::FromStr;
 
 use anyhow::{Context, Result};
-use clap::ValueEnum;
+use clap::builder::PossibleValuesParser;
+use clap::{Args, ValueEnum};
 use wgpu_gather::{DType, Fill, Negative, OutOfBounds, Rules};
 
-use crate::args::RulesArgs;
 use crate::fill;
 
 /// The one preset that depends on the element type.
@@ -16,6 +16,27 @@ const JAX_FILL: &str = "jax-fill";
 pub(crate) fn preset_names() -> Vec<&'static str> {
     let presets = Rules::PRESETS.iter().map(|&(name, _)| name);
     presets.chain([JAX_FILL]).collect()
+}
+
+/// How indices are treated.
+#[derive(Args)]
+pub(crate) struct RulesArgs {
+    /// Whose rules to follow for negative and out-of-bounds indices
+    #[arg(
+        long,
+        value_name = "NAME",
+        default_value = "tensorflow-gpu",
+        value_parser = PossibleValuesParser::new(preset_names())
+    )]
+    pub(crate) rules: String,
+    /// What a negative index means, instead of what the rules say
+    #[arg(long, value_name = "MEANING")]
+    pub(crate) negative: Option<NegativeArg>,
+    /// What an out-of-bounds index gives, instead of what the rules say: zero, fill=V, clip, wrap
+    /// or error. V is a value of the element type of params (nan, inf and true are values; re,im
+    /// for complex numbers), or its bits as 0x… with all their digits
+    #[arg(long, value_name = "WHAT")]
+    pub(crate) out_of_bounds: Option<OutOfBoundsArg>,
 }
 
 /// The values of `--negative`.

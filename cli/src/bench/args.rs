@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use anyhow::Result;
 use clap::{Args, value_parser};
 
-use crate::args::RulesArgs;
 use crate::bench::case::Case;
 use crate::bench::pattern::Pattern;
+use crate::rules::RulesArgs;
 use crate::shape::ShapeArgs;
 
 const HELP: &str = "\
@@ -46,7 +46,7 @@ pub(crate) struct BenchArgs {
         value_delimiter = ',',
         default_value = "auto"
     )]
-    pub(crate) backend: Vec<crate::args::Backend>,
+    pub(crate) backend: Vec<crate::backend::Backend>,
     /// The adapter to use: part of its name, or its API (vulkan, metal, dx12, gl); implies
     /// --backend gpu
     #[arg(long, value_name = "TEXT")]

@@ -22,7 +22,7 @@ use anyhow::{Result, bail, ensure};
 use wgpu_gather::{Error, Executor};
 
 use crate::answer::Answer;
-use crate::args::Backend;
+use crate::backend::Backend;
 use crate::bench::args::BenchArgs;
 use crate::bench::case::{Case, Scaled};
 use crate::bench::progress::Progress;

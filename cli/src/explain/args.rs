@@ -2,8 +2,8 @@
 
 use clap::{Args, ValueEnum};
 
-use crate::args::RulesArgs;
 use crate::bench::args::{seconds, within};
+use crate::rules::RulesArgs;
 use crate::shape::ShapeArgs;
 use crate::size::Size;
 
