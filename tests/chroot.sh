@@ -118,7 +118,7 @@ count() {
     results=$(grep --text -E '^test result: |^[0-9]+ passed, [0-9]+ failed, [0-9]+ skipped' "$1" || true)
     skips=$(grep --text -E '^(skipped|SKIPPED)' "$1" || true)
     sum() {
-        grep -o "[0-9]* $1" <<<"$results" | awk '{ sum += $1 } END { print sum + 0 }'
+        { grep -o "[0-9]* $1" <<<"$results" || true; } | awk '{ sum += $1 } END { print sum + 0 }'
     }
     lines() {
         grep -c "$1" <<<"$2" || true
