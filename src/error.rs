@@ -1,95 +1,20 @@
 //! Every error of the crate, and the only place where their messages are worded.
 //!
-//! A message names the operator, the role of the tensor, what was got and what is allowed.
+//! A message names the operator, the role of the tensor, what was got and what is allowed. The file is
+//! long because the errors are one enum, and each field of each has its documentation.
 
-use std::fmt;
+mod names;
+#[cfg(test)]
+mod tests;
+mod words;
+
+pub use names::{BadIndex, OpKind, Role};
+pub(crate) use words::Lacking;
+
+use words::{Before, NoAdapter, OnDevice, Signed};
 
 /// The result of every fallible call of this crate.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
-
-/// The operator without its attributes, as errors name it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-#[non_exhaustive]
-pub enum OpKind {
-    /// [`Op::Gather`](crate::Op::Gather).
-    Gather,
-    /// [`Op::GatherNd`](crate::Op::GatherNd).
-    GatherNd,
-    /// [`Op::GatherElements`](crate::Op::GatherElements).
-    GatherElements,
-}
-
-impl fmt::Display for OpKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(match self {
-            OpKind::Gather => "gather",
-            OpKind::GatherNd => "gather_nd",
-            OpKind::GatherElements => "gather_elements",
-        })
-    }
-}
-
-/// The part that a tensor plays in a gather.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum Role {
-    /// The tensor gathered from (ONNX: `data`, torch: `input`).
-    Params,
-    /// The tensor of indices.
-    Indices,
-    /// The tensor written.
-    Output,
-    /// A tensor that has no part yet: what it is used for is not known where it is made.
-    Tensor,
-}
-
-impl fmt::Display for Role {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Role::Params => "params",
-            Role::Indices => "indices",
-            Role::Output => "output",
-            Role::Tensor => "tensor",
-        })
-    }
-}
-
-/// An index that lies outside params, as reported under
-/// [`OutOfBounds::Error`](crate::OutOfBounds::Error): the first bad one in row-major order of
-/// indices, and how many there are.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct BadIndex {
-    /// The operator that met it.
-    pub op: OpKind,
-    /// Coordinates of the bad value in the indices tensor.
-    pub position: Vec<usize>,
-    /// The index value as given.
-    pub value: i128,
-    /// The dimension of params that it was to select from.
-    pub axis: usize,
-    /// The extent of that dimension.
-    pub extent: usize,
-    /// How many indices are bad in all; for `gather_nd`, how many index tuples.
-    pub count: u64,
-}
-
-impl fmt::Display for BadIndex {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: indices", self.op)?;
-        if !self.position.is_empty() {
-            write!(f, "{:?}", self.position)?;
-        }
-        write!(
-            f,
-            " = {} is out of bounds for params axis {} of extent {}",
-            self.value, self.axis, self.extent
-        )?;
-        if self.count > 1 {
-            write!(f, " (the first of {} bad indices)", self.count)?;
-        }
-        Ok(())
-    }
-}
 
 /// Everything that can go wrong, with the facts in fields.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -711,71 +636,3 @@ pub enum Error {
         reason: String,
     },
 }
-
-/// `gather: `, where there is an operator.
-struct Before(Option<OpKind>);
-
-impl fmt::Display for Before {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.map_or(Ok(()), |op| write!(f, "{op}: "))
-    }
-}
-
-/// A tensor on the device, by its part if it has one.
-struct OnDevice(Role);
-
-impl fmt::Display for OnDevice {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.0 {
-            Role::Tensor => f.write_str("a device tensor"),
-            role => write!(f, "{role}"),
-        }
-    }
-}
-
-/// The values that name one of `rank` dims, from the back or the front.
-struct Signed(usize);
-
-impl fmt::Display for Signed {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "-{}..={}", self.0, self.0.saturating_sub(1))
-    }
-}
-
-/// `A (gl) lacks compute shaders; B (vulkan) lacks a device: no`.
-pub(crate) struct Lacking<'a>(pub(crate) &'a [(String, String)]);
-
-impl fmt::Display for Lacking<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (n, (adapter, what)) in self.0.iter().enumerate() {
-            let before = if n == 0 { "" } else { "; " };
-            write!(f, "{before}{adapter} lacks {what}")?;
-        }
-        Ok(())
-    }
-}
-
-struct NoAdapter<'a> {
-    wanted: &'a Option<String>,
-    available: &'a [String],
-}
-
-impl fmt::Display for NoAdapter<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.wanted {
-            Some(text) => write!(f, "no adapter matches \"{text}\"; ")?,
-            None => write!(f, "no GPU adapter; ")?,
-        }
-        if self.available.is_empty() {
-            write!(
-                f,
-                "this machine has none (Debian/Ubuntu: apt-get install mesa-vulkan-drivers libegl1 libgl1-mesa-dri, for software ones)"
-            )
-        } else {
-            write!(f, "this machine has: {}", self.available.join(", "))
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests;

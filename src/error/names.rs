@@ -1,0 +1,87 @@
+//! What errors name: the operator, the part of a tensor, a bad index.
+
+use std::fmt;
+
+/// The operator without its attributes, as errors name it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum OpKind {
+    /// [`Op::Gather`](crate::Op::Gather).
+    Gather,
+    /// [`Op::GatherNd`](crate::Op::GatherNd).
+    GatherNd,
+    /// [`Op::GatherElements`](crate::Op::GatherElements).
+    GatherElements,
+}
+
+impl fmt::Display for OpKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            OpKind::Gather => "gather",
+            OpKind::GatherNd => "gather_nd",
+            OpKind::GatherElements => "gather_elements",
+        })
+    }
+}
+
+/// The part that a tensor plays in a gather.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Role {
+    /// The tensor gathered from (ONNX: `data`, torch: `input`).
+    Params,
+    /// The tensor of indices.
+    Indices,
+    /// The tensor written.
+    Output,
+    /// A tensor that has no part yet: what it is used for is not known where it is made.
+    Tensor,
+}
+
+impl fmt::Display for Role {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Role::Params => "params",
+            Role::Indices => "indices",
+            Role::Output => "output",
+            Role::Tensor => "tensor",
+        })
+    }
+}
+
+/// An index that lies outside params, as reported under
+/// [`OutOfBounds::Error`](crate::OutOfBounds::Error): the first bad one in row-major order of
+/// indices, and how many there are.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BadIndex {
+    /// The operator that met it.
+    pub op: OpKind,
+    /// Coordinates of the bad value in the indices tensor.
+    pub position: Vec<usize>,
+    /// The index value as given.
+    pub value: i128,
+    /// The dimension of params that it was to select from.
+    pub axis: usize,
+    /// The extent of that dimension.
+    pub extent: usize,
+    /// How many indices are bad in all; for `gather_nd`, how many index tuples.
+    pub count: u64,
+}
+
+impl fmt::Display for BadIndex {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: indices", self.op)?;
+        if !self.position.is_empty() {
+            write!(f, "{:?}", self.position)?;
+        }
+        write!(
+            f,
+            " = {} is out of bounds for params axis {} of extent {}",
+            self.value, self.axis, self.extent
+        )?;
+        if self.count > 1 {
+            write!(f, " (the first of {} bad indices)", self.count)?;
+        }
+        Ok(())
+    }
+}
