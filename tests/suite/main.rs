@@ -5,6 +5,7 @@
 
 mod any_tensors;
 mod bad_calls;
+mod bad_tensors;
 mod chunks;
 mod common;
 mod constructs;
