@@ -1,33 +1,16 @@
 //! Every pipeline, without a device: parsed, validated with no optional capability,
 //! its overrides resolved, and written for every API that wgpu has.
 
-use naga::back::{glsl, hlsl, msl, pipeline_constants, spv};
-use naga::valid::ValidationFlags;
+use naga::back::{glsl, hlsl, msl, spv};
 use wgpu_gather::gpu::internals::{PipelineSource, pipelines};
-use wgpu_gather::wgpu::{DownlevelFlags, Features};
+
+#[path = "../isa/src/resolve.rs"]
+mod shared;
 
 /// The module and its validation, with the overrides resolved.
 pub(crate) fn resolve(pipeline: &PipelineSource) -> (naga::Module, naga::valid::ModuleInfo) {
-    let PipelineSource { name, wgsl, .. } = pipeline;
-    let module = naga::front::wgsl::parse_str(wgsl)
-        .unwrap_or_else(|e| panic!("{name}: {}", e.emit_to_string(wgsl)));
-    let mut validator = wgpu_naga_bridge::create_validator(
-        Features::empty(),
-        DownlevelFlags::all(),
-        ValidationFlags::all(),
-    );
-    let info = validator
-        .validate(&module)
-        .unwrap_or_else(|e| panic!("{name}: {}", e.emit_to_string(wgsl)));
-    let constants = pipeline.constants.iter();
-    let constants = constants
-        .map(|&(name, value)| (name.to_owned(), value))
-        .collect();
-    let entry = (naga::ShaderStage::Compute, pipeline.entry_point);
-    let (module, info) =
-        pipeline_constants::process_overrides(&module, &info, Some(entry), &constants)
-            .unwrap_or_else(|e| panic!("{name}: {e}"));
-    (module.into_owned(), info.into_owned())
+    let resolved = shared::resolve(pipeline);
+    resolved.unwrap_or_else(|why| panic!("{}: {why}", pipeline.name))
 }
 
 fn write_spirv(module: &naga::Module, info: &naga::valid::ModuleInfo) -> usize {

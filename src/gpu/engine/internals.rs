@@ -22,7 +22,8 @@ pub fn polling_threads_started(engine: &crate::gpu::Engine) -> u64 {
 /// What a pipeline is compiled from.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PipelineSource {
-    /// What the pipeline does and is compiled for.
+    /// What the pipeline does and is compiled for: such as `rows 16, 1 loop, 1 coordinate`,
+    /// `bytes 1, any nest in 6 i64` or `count`.
     pub name: String,
     /// The text of the module.
     pub wgsl: String,
@@ -48,14 +49,27 @@ pub struct PipelineSource {
 pub fn pipelines(segments: u32) -> Vec<PipelineSource> {
     let all = PipelineKey::all(segments).into_iter();
     all.map(|pipeline| {
-        let (kernel, access_bytes, loops, depth) = match pipeline.stage {
-            Stage::Copy(kind, bytes, nest) => (kind.name(), bytes, nest.loops, nest.depth),
-            Stage::Count => ("count", 0, None, None),
-            Stage::Locate => ("locate", 0, None, None),
-            Stage::IndirectArgs => ("indirect_args", 0, None, None),
+        let (name, kernel, access_bytes, loops, depth) = match pipeline.stage {
+            Stage::Copy(kind, bytes, nest) => {
+                let name = format!("{} {bytes}, {nest}", kind.name());
+                (name, kind.name(), bytes, nest.loops, nest.depth)
+            }
+            Stage::Count => ("count".to_owned(), "count", 0, None, None),
+            Stage::Locate => ("locate".to_owned(), "locate", 0, None, None),
+            Stage::IndirectArgs => ("indirect_args".to_owned(), "indirect_args", 0, None, None),
         };
+        let PipelineKey {
+            segments,
+            index_words,
+            ..
+        } = pipeline;
+        let several = match segments {
+            0 => String::new(),
+            _ => format!(" in {segments}"),
+        };
+        let wide = if index_words == 2 { " i64" } else { "" };
         PipelineSource {
-            name: name(&pipeline),
+            name: name + &several + wide,
             wgsl: pipeline.source(),
             entry_point: pipeline.entry_point(),
             constants: pipeline.constants(),
@@ -63,27 +77,9 @@ pub fn pipelines(segments: u32) -> Vec<PipelineSource> {
             access_bytes,
             loops,
             depth,
-            index_words: pipeline.index_words,
-            segments: pipeline.segments,
+            index_words,
+            segments,
         }
     })
     .collect()
-}
-
-/// Such as `rows 16, 1 loop, 1 coordinate`, `bytes 1, any nest in 6 i64` or `count`.
-fn name(pipeline: &PipelineKey) -> String {
-    let stage = match pipeline.stage {
-        Stage::Copy(kind, bytes, nest) => format!("{} {bytes}, {nest}", kind.name()),
-        other => format!("{other:?}"),
-    };
-    let segments = match pipeline.segments {
-        0 => String::new(),
-        several => format!(" in {several}"),
-    };
-    let index = if pipeline.index_words == 2 {
-        " i64"
-    } else {
-        ""
-    };
-    format!("{stage}{segments}{index}").to_lowercase()
 }

@@ -9,6 +9,7 @@ mod figures;
 mod instruction;
 mod kernels;
 mod program;
+mod resolve;
 mod spirv;
 mod table;
 mod vulkan;

@@ -3,12 +3,12 @@
 
 use std::collections::BTreeMap;
 
-use naga::back::{pipeline_constants, spv};
+use naga::back::spv;
 use naga::proc::{BoundsCheckPolicies, BoundsCheckPolicy};
-use naga::valid::ValidationFlags;
 use naga::{AddressSpace, Module, ResourceBinding, ShaderStage};
 use wgpu_gather::gpu::internals::PipelineSource;
-use wgpu_gather::wgpu::{DownlevelFlags, Features};
+
+use crate::resolve::resolve;
 
 /// A compute shader as a driver is given it.
 #[derive(Debug, Clone)]
@@ -21,26 +21,7 @@ pub(crate) struct Shader {
 
 impl Shader {
     pub(crate) fn new(source: &PipelineSource) -> Result<Self, String> {
-        let wgsl = &source.wgsl;
-        let module = naga::front::wgsl::parse_str(wgsl).map_err(|e| e.emit_to_string(wgsl))?;
-        let mut validator = wgpu_naga_bridge::create_validator(
-            Features::empty(),
-            DownlevelFlags::all(),
-            ValidationFlags::all(),
-        );
-        let info = validator
-            .validate(&module)
-            .map_err(|e| e.emit_to_string(wgsl))?;
-        let constants = source.constants.iter();
-        let constants = constants.map(|&(name, value)| (name.to_owned(), value));
-        let entry = (ShaderStage::Compute, source.entry_point);
-        let (module, info) = pipeline_constants::process_overrides(
-            &module,
-            &info,
-            Some(entry),
-            &constants.collect(),
-        )
-        .map_err(|e| e.to_string())?;
+        let (module, info) = resolve(source)?;
         let bindings = bindings(&module);
         let pipeline = spv::PipelineOptions {
             entry_point: source.entry_point.to_owned(),
