@@ -51,7 +51,7 @@ pub(crate) enum NegativeArg {
 /// The value of `--out-of-bounds`; that of `fill=V` is read when the element type is known.
 #[derive(Clone)]
 pub(crate) struct OutOfBoundsArg {
-    name: String,
+    rule: OutOfBounds,
     fill: Option<String>,
 }
 
@@ -65,8 +65,7 @@ impl FromStr for OutOfBoundsArg {
         };
         match OutOfBounds::named(name, Fill::from_bytes(&[])) {
             Some(rule) if matches!(rule, OutOfBounds::Fill(_)) == fill.is_some() => {
-                let name = name.to_owned();
-                Ok(OutOfBoundsArg { name, fill })
+                Ok(OutOfBoundsArg { rule, fill })
             }
             _ => Err("allowed: zero, fill=V, clip, wrap, error"),
         }
@@ -82,14 +81,13 @@ pub(crate) fn resolve(args: &RulesArgs, dtype: DType) -> Result<Rules> {
             NegativeArg::FromEnd => Negative::FromEnd,
         };
     }
-    if let Some(OutOfBoundsArg { name, fill }) = &args.out_of_bounds {
-        let value = match fill {
-            Some(text) => {
-                fill::parse(dtype, text).context(format!("--out-of-bounds fill={text}"))?
-            }
-            None => Fill::from_bytes(&[]),
+    if let Some(OutOfBoundsArg { rule, fill }) = &args.out_of_bounds {
+        rules.out_of_bounds = match fill {
+            Some(text) => OutOfBounds::Fill(
+                fill::parse(dtype, text).context(format!("--out-of-bounds fill={text}"))?,
+            ),
+            None => rule.clone(),
         };
-        rules.out_of_bounds = OutOfBounds::named(name, value).context("no rule of that name")?;
     }
     Ok(rules)
 }
