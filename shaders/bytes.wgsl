@@ -21,16 +21,27 @@ fn main(
     let column = first - row * geometry.row_length;
     let taken = byte_mask(geometry.row_length - column);
     let at = place(row);
-    let source = look_up(at);
+    var source = look_up(at);
+    var next_at = at;
+    var next = source;
+    let ends = column + 4u > geometry.row_length;
+    if (ends) {
+        next_at = walk(at, row + 1u);
+        next = look_up(next_at);
+    }
+    if (rule(WRAP)) {
+        source = wrapped(at, source);
+        next = wrapped(next_at, next);
+    }
     var bytes = load_bytes(source, column) & taken;
     var mine = select(0u, taken, source.mine);
-    if (column + 4u > geometry.row_length) {
-        let next = look_up(walk(at, row + 1u));
+    if (ends) {
         bytes |= load_bytes(next, 0u) << (8u * (geometry.row_length - column));
         mine |= select(0u, ~taken, next.mine);
     }
     let mask = (byte_mask(end - first) & mine) << (8u * slot);
     store_masked((geometry.output_offset >> 2u) + word, bytes << (8u * slot), mask);
+    raise_flag(source.valid & next.valid);
 }
 
 // Four bytes of a row from byte `column` on. What lies beyond the row is not read.

@@ -21,17 +21,26 @@ fn main(
     let column = first - slot - row * geometry.row_length; // below 0, if bytes are skipped
     let left = geometry.row_length - column; // bytes up to the end of this row
     let at = place(row);
-    let source = look_up(at);
+    var source = look_up(at);
+    var next_at = at;
+    var next = source;
+    let ends = left < min(16u, end);
+    if (ends) {
+        next_at = walk(at, row + 1u);
+        next = look_up(next_at);
+    }
+    if (rule(WRAP)) {
+        source = wrapped(at, source);
+        next = wrapped(next_at, next);
+    }
     var words = load_vector(source, column);
-    var next_is_mine = source.mine;
-    if (left < min(16u, end)) {
-        let next = look_up(walk(at, row + 1u));
+    if (ends) {
         let taken = byte_masks(left);
         words = (words & taken) | (load_vector(next, 0u - left) & ~taken);
-        next_is_mine = next.mine;
     }
-    let mine = Mine(slot, end, left, source.mine, next_is_mine);
+    let mine = Mine(slot, end, left, source.mine, next.mine);
     store_vector((geometry.output_offset >> 2u) + vector * 4u, words, mine);
+    raise_flag(source.valid & next.valid);
 }
 
 // The bytes of four words that this pass writes: from `slot` to `end`, those before `left` if the one

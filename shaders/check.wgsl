@@ -2,39 +2,80 @@
 // the gather. Dispatched over the lookups, each index tuple once; `locate` then stores the values
 // of the first bad tuple, so that the error can name them. Where indices take several dispatches,
 // they run in order: the first that finds a bad lookup has found the first of all.
+//
+// Nearly always there is none, and the copy knows: where the output has room for a flag behind its
+// data, the copy raises it, and indices are not read a second time if it did not.
+
+// The output, as far as the flag; not looked at without the rule FLAG.
+@group(0) @binding(3) var<storage, read_write> output: array<u32>;
 
 // 0, 1: how many are bad, in two words. 2: the complement of the number that the first bad lookup
 // has in its dispatch, so that a cleared buffer means none. 3: whether it is located. 4, 5: its
 // number among all. From 6 on, two words each: its index values.
 @group(0) @binding(4) var<storage, read_write> status: array<atomic<u32>>;
 
+// Lookups of an invocation, as `CHECKED` in src/plan/kernels.rs.
+const CHECKED = 4u;
+
+// Those of a workgroup: words 0 and 2 of the status.
+var<workgroup> bad_lookups: atomic<u32>;
+var<workgroup> first_bad: atomic<u32>;
+
 fn is_bad(at: Place) -> bool {
     var bad = false;
     for (var k = 0u; k < geometry.depth; k++) {
         let index = load_index(at.indices + k * geometry.index_step);
-        bad = bad | !resolve(index, geometry.coordinates[k].xw).valid;
+        bad = bad | !resolve(index, extent_of(geometry.coordinates[k])).valid;
     }
     return bad;
 }
 
+// Many bad lookups are many additions to one word of memory: a workgroup's are added up first.
 @compute @workgroup_size(WORKGROUP)
 fn count(
     @builtin(workgroup_id) workgroup: vec3<u32>,
     @builtin(local_invocation_index) invocation: u32,
 ) {
-    let lookup = workgroup_number(workgroup) * WORKGROUP + invocation;
-    if (lookup < geometry.row_count && is_bad(place(lookup))) {
-        if (atomicAdd(&status[0], 1u) == 0xffffffffu) {
+    if (invocation == 0u) {
+        atomicStore(&bad_lookups, 0u);
+        atomicStore(&first_bad, 0u);
+    }
+    workgroupBarrier();
+    var end = geometry.row_count;
+    if (rule(FLAG)) {
+        end = select(0u, end, output[geometry.flag_at] == RAISED);
+    }
+    let first = workgroup_number(workgroup) * WORKGROUP * CHECKED + invocation;
+    var bad = 0u;
+    var lowest = 0xffffffffu;
+    for (var n = 0u; n < CHECKED; n++) {
+        let lookup = first + n * WORKGROUP;
+        if (lookup < end && is_bad(place(lookup))) {
+            bad += 1u;
+            lowest = min(lowest, lookup);
+        }
+    }
+    if (bad > 0u) {
+        atomicAdd(&bad_lookups, bad);
+        atomicMax(&first_bad, ~lowest);
+    }
+    workgroupBarrier();
+    let sum = atomicLoad(&bad_lookups);
+    if (invocation == 0u && sum > 0u) {
+        if (atomicAdd(&status[0], sum) > 0xffffffffu - sum) {
             atomicAdd(&status[1], 1u);
         }
         if (atomicLoad(&status[3]) == 0u) {
-            atomicMax(&status[2], ~lookup);
+            atomicMax(&status[2], atomicLoad(&first_bad));
         }
     }
 }
 
 @compute @workgroup_size(1)
 fn locate() {
+    if (rule(FLAG)) {
+        output[geometry.flag_at] = 0u;
+    }
     if (atomicLoad(&status[2]) == 0u || atomicLoad(&status[3]) != 0u) {
         return;
     }

@@ -36,18 +36,52 @@ fn look_up(at: Place) -> Source {
 
 fn add_coordinate(at: Place, k: u32, source: ptr<function, Source>) {
     let c = geometry.coordinates[k];
-    let coordinate = resolve(load_index(at.indices + k * geometry.index_step), c.xw);
+    let coordinate = resolve(load_component(at, k), extent_of(c));
     // No `valid = valid & coordinate.valid`: FXC takes that for true when a loop carries it.
     if (!coordinate.valid) {
         (*source).valid = false;
     }
+    add_steps(vec2(coordinate.low, coordinate.high), c, source);
+}
+
+// Component `k` of an index tuple. Behind the last, where a pipeline has more coordinates than the nest,
+// the last once more: its steps are of length 0 there.
+fn load_component(at: Place, k: u32) -> vec2<u32> {
+    return load_index(at.indices + min(k, geometry.depth - 1u) * geometry.index_step);
+}
+
+fn add_steps(count: vec2<u32>, c: vec4<u32>, source: ptr<function, Source>) {
     if (WIDE) {
         let sum = vec2((*source).params, (*source).params_high);
-        let next = add_product(sum, vec2(coordinate.low, coordinate.high), c.yz);
+        let next = add_product(sum, count, c.yz);
         (*source).params = next.x;
         (*source).params_high = next.y;
     } else {
-        (*source).params += coordinate.low * c.y;
+        (*source).params += count.x * c.y;
+    }
+}
+
+// The row with indices wrapped around, if one is outside. A division for each lookup: an invocation
+// looks all its rows up first and then comes here, in a branch that all take or none, so that loads do
+// not wait for each other.
+fn wrapped(at: Place, source: Source) -> Source {
+    if (source.valid) {
+        return source;
+    }
+    var found = Source(at.params, true, true, 0u, at.params_high);
+    for (var k = 0u; k < geometry.depth; k++) {
+        let c = geometry.coordinates[k];
+        add_steps(modulo(load_component(at, k), extent_of(c), c.zw), c, &found);
+    }
+    find_segment(&found);
+    return found;
+}
+
+// Tells the count of bad indices (check.wgsl) that there is something to count. All that do so write
+// the same.
+fn raise_flag(valid: bool) {
+    if (!valid & rule(FLAG)) {
+        output[geometry.flag_at] = Out(RAISED);
     }
 }
 

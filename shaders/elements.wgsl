@@ -20,10 +20,16 @@ fn main(
     let at_b = walk(at_a, b);
     let at_c = walk(at_b, c);
     let at_d = walk(at_c, d);
-    let source_a = look_up(at_a);
-    let source_b = look_up(at_b);
-    let source_c = look_up(at_c);
-    let source_d = look_up(at_d);
+    var source_a = look_up(at_a);
+    var source_b = look_up(at_b);
+    var source_c = look_up(at_c);
+    var source_d = look_up(at_d);
+    if (rule(WRAP)) {
+        source_a = wrapped(at_a, source_a);
+        source_b = wrapped(at_b, source_b);
+        source_c = wrapped(at_c, source_c);
+        source_d = wrapped(at_d, source_d);
+    }
     let fetched_a = fetch(source_a, 0u);
     let fetched_b = fetch(source_b, 0u);
     let fetched_c = fetch(source_c, 0u);
@@ -44,4 +50,5 @@ fn main(
     if ((d < geometry.row_count) & source_d.mine) {
         output[geometry.output_offset + d] = vector_d;
     }
+    raise_flag(source_a.valid & source_b.valid & source_c.valid & source_d.valid);
 }

@@ -1,6 +1,8 @@
-// Elements of one or two words whose lookups run on: an invocation makes four neighbouring
-// outputs, which lie within one run of the innermost loop and start at a multiple of 16 bytes.
-// The row number is taken apart once, and the stores are 16 bytes wide.
+// Elements of one word whose lookups run on: an invocation makes four neighbouring outputs, which lie
+// within one run of the innermost loop and start at a multiple of 16 bytes. The row number is taken apart
+// once, and one store writes all four.
+
+alias Out = vec4<u32>;
 
 const PER_INVOCATION = 4u;
 
@@ -13,23 +15,31 @@ fn main(
     if (first >= geometry.row_count) { // a multiple of four
         return;
     }
-    let at = place(first);
-    let a = look_up(at);
-    let b = look_up(advance(at, 1u));
-    let c = look_up(advance(at, 2u));
-    let d = look_up(advance(at, 3u));
-    let to = geometry.output_offset + first;
+    let at_a = place(first);
+    let at_b = advance(at_a, 1u);
+    let at_c = advance(at_a, 2u);
+    let at_d = advance(at_a, 3u);
+    var a = look_up(at_a);
+    var b = look_up(at_b);
+    var c = look_up(at_c);
+    var d = look_up(at_d);
+    if (rule(WRAP)) {
+        a = wrapped(at_a, a);
+        b = wrapped(at_b, b);
+        c = wrapped(at_c, c);
+        d = wrapped(at_d, d);
+    }
     let vector_a = fetch(a, 0u);
     let vector_b = fetch(b, 0u);
     let vector_c = fetch(c, 0u);
     let vector_d = fetch(d, 0u);
-    store_four(
-        to,
+    output[(geometry.output_offset + first) >> 2u] = vec4(
         or_fill_vector(vector_a, a, 0u),
         or_fill_vector(vector_b, b, 0u),
         or_fill_vector(vector_c, c, 0u),
         or_fill_vector(vector_d, d, 0u),
     );
+    raise_flag(a.valid & b.valid & c.valid & d.valid);
 }
 
 // The place so many steps of the innermost loop on.

@@ -9,7 +9,8 @@ struct Geometry {
     loops: array<vec4<u32>, 32>,       // extent, params stride, indices stride; high word of the
                                        // params stride, or if LOOPS > 0 the steps in a walk;
                                        // outermost first
-    coordinates: array<vec4<u32>, 32>, // extent, params stride, and the high words of both
+    coordinates: array<vec4<u32>, 32>, // extent, params stride; the high words of the stride and the
+                                       // extent if WIDE, else multiplier and shift to divide by it
     divisors: array<vec4<u32>, 32>,    // of each loop: multiplier and shift to divide by its extent;
                                        // from its end back to its start and a step of the loop
                                        // around it on, in params and in indices
@@ -40,16 +41,19 @@ struct Geometry {
     fills: u32,           // 1: this pass writes what bad indices leave
     walk_params: u32,     // the steps of a walk
     walk_indices: u32,
+    flag_at: u32,         // the flag: an access of the output, or a word of it in a check
 }
 
 // What most gathers are needs little of this file and of index.wgsl. A pipeline for them leaves
 // the rest out, which spares registers, and time on devices that run both sides of a branch.
 // `NestSize` in src/plan/nest_size.rs has the combinations that there are.
 override LOOPS: u32 = 0u;     // 1, 2 or 4; 0: any number. The host adds loops of one step.
-override DEPTH: u32 = 0u;     // 1, 2 or 3 coordinates; 0: any number
+override DEPTH: u32 = 0u;     // 1, or up to 3 coordinates; 0: any number
 override WIDE: bool = false;  // positions in params take 64 bits
 
 const WORKGROUP = 256u;
+// What the flag holds if it is raised.
+const RAISED = 0x7261697du;
 
 @group(0) @binding(0) var<uniform> geometry: Geometry;
 @group(0) @binding(1) var<storage, read> indices: array<u32>;

@@ -1,19 +1,25 @@
 // The predicate for indices: one coordinate at a time, at full width. Its twin on the host is
 // `Rules::resolve` in src/rules.rs.
 
-override INDEX_WORDS: u32 = 1u; // 2: 64 bits
+override INDEX_WORDS: u32 = 0u; // 1; 2: 64 bits; 0: the rules say which
 
 // Bits of geometry.index_rules: one pipeline serves all rules.
 const SIGNED = 1u;
 const FROM_END = 2u; // negative indices count from the end, once
 const CLIP = 4u;
 const WRAP = 8u;
+const LONG = 16u; // indices have 64 bits
+const FLAG = 32u; // a bad index raises the flag
 
 // A coordinate in params; the high word only if WIDE, where extents may be beyond 2^31.
 struct Coordinate {
     low: u32,
     high: u32,
     valid: bool,
+}
+
+fn extent_of(c: vec4<u32>) -> vec2<u32> {
+    return vec2(c.x, select(0u, c.w, WIDE));
 }
 
 fn rule(bit: u32) -> bool {
@@ -25,14 +31,18 @@ fn load_index(at: u32) -> vec2<u32> {
     if (INDEX_WORDS == 2u) {
         return vec2(indices[2u * at], indices[2u * at + 1u]);
     }
+    if (INDEX_WORDS == 0u) {
+        if (rule(LONG)) {
+            return vec2(indices[2u * at], indices[2u * at + 1u]);
+        }
+    }
     let low = indices[at];
     return vec2(low, select(0u, 0xffffffffu, (low >= 0x80000000u) & rule(SIGNED)));
 }
 
 // Neighbours may hold good and bad indices, so no rule is a branch that waits: what an index would be
-// clipped to is worked out for all. Only wrapping loops, which pipelines for small nests leave out: with
-// a branch in them, loads would wait for each other. (So `&` and `|`, here and elsewhere: `&&` and `||`
-// are branches.)
+// clipped to is worked out for all. (So `&` and `|`, here and elsewhere: `&&` and `||` are branches.)
+// Only wrapping takes more: see `wrapped` in copy.wgsl.
 fn resolve(index: vec2<u32>, extent: vec2<u32>) -> Coordinate {
     let from_end = is_negative(index) & rule(FROM_END);
     let low = index.x + select(0u, extent.x, from_end);
@@ -44,13 +54,8 @@ fn resolve(index: vec2<u32>, extent: vec2<u32>) -> Coordinate {
     let inside = is_inside(value, extent);
     let clips = !inside & rule(CLIP);
     let last = vec2(extent.x - 1u, extent.y - select(0u, 1u, extent.x == 0u));
-    var found = select(value, select(last, vec2(0u), is_negative(value)), clips);
-    if (LOOPS == 0u) {
-        if (rule(WRAP)) {
-            found = modulo(value, extent, inside);
-        }
-    }
-    return Coordinate(found.x, found.y, inside | rule(CLIP | WRAP));
+    let found = select(value, select(last, vec2(0u), is_negative(value)), clips);
+    return Coordinate(found.x, found.y, inside | rule(CLIP));
 }
 
 fn is_negative(index: vec2<u32>) -> bool {
@@ -74,13 +79,29 @@ fn is_less(a: vec2<u32>, b: vec2<u32>) -> bool {
     return (a.y < b.y) | ((a.y == b.y) & (a.x < b.x));
 }
 
-// value modulo extent, never negative; value itself, if it is inside. Long division by bits: extents
-// are below 2^63, so that twice a remainder stays below 2^64.
-fn modulo(value: vec2<u32>, extent: vec2<u32>, inside: bool) -> vec2<u32> {
-    let negative = is_negative(value);
-    var bits = select(value, subtract(vec2(0u), value), negative); // its magnitude
+// index modulo extent, never negative. `divisor` divides by the extent, unless WIDE.
+fn modulo(index: vec2<u32>, extent: vec2<u32>, divisor: vec2<u32>) -> vec2<u32> {
+    let negative = is_negative(index);
+    let magnitude = select(index, subtract(vec2(0u), index), negative);
+    var short = magnitude.y == 0u;
+    var rest = magnitude;
+    if (WIDE) {
+        short = is_less(magnitude, extent);
+    } else {
+        // Half of it is below 2^31, which is as far as `divide` goes.
+        let half = magnitude.x >> 1u;
+        let twice = 2u * (half - divide(half, divisor) * extent.x) + (magnitude.x & 1u);
+        rest = vec2(select(twice, twice - extent.x, twice >= extent.x), 0u);
+    }
+    rest = select(long_division(magnitude, extent, select(64u, 0u, short)), rest, short);
+    return select(rest, subtract(extent, rest), negative & any(rest != vec2(0u)));
+}
+
+// The remainder after so many steps of a long division by bits: extents are below 2^63, so that twice a
+// remainder stays below 2^64.
+fn long_division(value: vec2<u32>, extent: vec2<u32>, steps: u32) -> vec2<u32> {
+    var bits = value;
     var rest = vec2(0u);
-    let steps = select(64u, 0u, inside);
     for (var n = 0u; n < steps; n++) {
         rest = vec2((rest.x << 1u) | (bits.y >> 31u), (rest.y << 1u) | (rest.x >> 31u));
         bits = vec2(bits.x << 1u, (bits.y << 1u) | (bits.x >> 31u));
@@ -88,8 +109,7 @@ fn modulo(value: vec2<u32>, extent: vec2<u32>, inside: bool) -> vec2<u32> {
             rest = subtract(rest, extent);
         }
     }
-    let from_end = negative & any(rest != vec2(0u));
-    return select(select(rest, subtract(extent, rest), from_end), value, inside);
+    return rest;
 }
 
 fn subtract(a: vec2<u32>, b: vec2<u32>) -> vec2<u32> {

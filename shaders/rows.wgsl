@@ -21,17 +21,24 @@ fn main(
         return;
     }
     let last = geometry.row_length - 1u;
-    let source = look_up(place(row));
+    let at = place(row);
+    var source = look_up(at);
     let to = geometry.output_offset + row * geometry.row_length;
     // The third and fourth vector: further on in this row, or in another.
+    var other_at = at;
     var other = source;
     var other_to = to;
     var ahead = select(2u * sharers, geometry.row_length, geometry.paired != 0u);
     let next = row + rows * geometry.paired;
     if ((next != row) & (next < geometry.row_count)) {
-        other = look_up(place(next));
+        other_at = place(next);
+        other = look_up(other_at);
         other_to += rows * geometry.row_length;
         ahead = 0u;
+    }
+    if (rule(WRAP)) {
+        source = wrapped(at, source);
+        other = wrapped(other_at, other);
     }
     let span = sharers * IN_FLIGHT;
     let first = workgroup.z * span + (invocation & (sharers - 1u));
@@ -60,4 +67,5 @@ fn main(
             output[other_to + d] = vector_d;
         }
     }
+    raise_flag(source.valid & other.valid);
 }

@@ -20,17 +20,29 @@ fn main(
     let first = word * per_word - skipped;
     let a = start_at(select(first, 0u, word == 0u));
     let b = next(a, first + 1u);
-    let source_a = look_up(a.at);
-    let source_b = look_up(b.at);
+    var c = b;
+    var d = b;
+    var source_a = look_up(a.at);
+    var source_b = look_up(b.at);
+    var source_c = source_b;
+    var source_d = source_b;
+    if (ACCESS_BYTES == 1u) {
+        c = next(b, first + 2u);
+        d = next(c, first + 3u);
+        source_c = look_up(c.at);
+        source_d = look_up(d.at);
+    }
+    if (rule(WRAP)) {
+        source_a = wrapped(a.at, source_a);
+        source_b = wrapped(b.at, source_b);
+        source_c = wrapped(c.at, source_c);
+        source_d = wrapped(d.at, source_d);
+    }
     let word_a = fetch_word(source_a, a.column);
     let word_b = fetch_word(source_b, b.column);
     var bytes = 0u;
     var mine = mask_of(source_a, 0u) | mask_of(source_b, 1u);
     if (ACCESS_BYTES == 1u) {
-        let c = next(b, first + 2u);
-        let d = next(c, first + 3u);
-        let source_c = look_up(c.at);
-        let source_d = look_up(d.at);
         let word_c = fetch_word(source_c, c.column);
         let word_d = fetch_word(source_d, d.column);
         bytes = (or_fill_subword(word_c, source_c, c.column) << 16u)
@@ -43,6 +55,7 @@ fn main(
     let end = min(per_word, total + skipped - word * per_word);
     let mask = byte_mask(end * ACCESS_BYTES) & ~byte_mask(start * ACCESS_BYTES) & mine;
     store_masked(geometry.output_offset / per_word + word, bytes, mask);
+    raise_flag(source_a.valid & source_b.valid & source_c.valid & source_d.valid);
 }
 
 struct Cell {

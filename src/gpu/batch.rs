@@ -9,6 +9,7 @@ use crate::element::Element;
 use crate::error::{Error, OpKind, Result, Role};
 use crate::gpu::any_tensor::AnyDeviceTensor;
 use crate::gpu::context::Context;
+use crate::gpu::flag::FlagRoom;
 use crate::gpu::indirect;
 use crate::gpu::recorder::{Placed, Recorder, Recorders};
 use crate::gpu::recording::Recording;
@@ -61,11 +62,9 @@ impl Batch<'_> {
         let plan = plan(op, rules, params, indices, index_type)?;
         let layout = Layout::contiguous(plan.output_shape());
         let width = plan.element_bytes();
-        let units = [plan.geometry().slice() * width, width];
-        let bytes = plan.output_bytes() as u64;
-        let storage = self.context.allocate("output", bytes, &units)?;
+        let (storage, flag) = self.context.allocate_output(&plan)?;
         let mut output = AnyDeviceTensor::new(storage, layout, width);
-        self.record(plan, params, indices, &mut output, None)?;
+        self.record(plan, params, indices, &mut output, None, flag)?;
         Ok(output)
     }
 
@@ -103,7 +102,7 @@ impl Batch<'_> {
     ) -> Result<()> {
         let plan = plan(op, rules, params, indices, index_type)?;
         check_output(&plan, output)?;
-        self.record(plan, params, indices, output, None)
+        self.record(plan, params, indices, output, None, None)
     }
 
     /// As [`Engine::gather_in_place`](crate::gpu::Engine::gather_in_place); submitted with the
@@ -127,7 +126,7 @@ impl Batch<'_> {
         output.storage().check_owner(self.context, Role::Output)?;
         let params = self.apart(plan.op(), Role::Params, params, output)?;
         let indices = self.apart(plan.op(), Role::Indices, indices, output)?;
-        self.record(plan, &params, &indices, output, None)
+        self.record(plan, &params, &indices, output, None, None)
     }
 
     /// As [`Engine::gather_counted`](crate::gpu::Engine::gather_counted); submitted with the batch.
@@ -148,7 +147,7 @@ impl Batch<'_> {
         let plan = plan(op, rules, params, indices, I::TYPE)?;
         let output = output.any_mut();
         check_output(&plan, output)?;
-        self.record(plan, params, indices, output, Some(count))
+        self.record(plan, params, indices, output, Some(count), None)
     }
 
     /// `tensor`, or a copy of what it reaches if it shares its buffer with the output.
@@ -187,6 +186,7 @@ impl Batch<'_> {
         indices: &AnyDeviceTensor,
         output: &mut AnyDeviceTensor,
         count: Option<wgpu::BufferSlice<'_>>,
+        flag: Option<FlagRoom>,
     ) -> Result<()> {
         let context = self.context;
         params.storage().check_owner(context, Role::Params)?;
@@ -203,6 +203,7 @@ impl Batch<'_> {
             indices: indices.reached().1,
             output: output.reached().1,
             status: status.as_ref(),
+            flag,
             count,
         };
         if let Some(count) = count {

@@ -140,6 +140,7 @@ impl GatherPipeline {
                 output.as_ref().shared().with_origin(skipped as i64)
             },
             status,
+            flag: None,
             count: None,
         };
         params
@@ -219,6 +220,7 @@ impl GatherPipeline {
             indices,
             output,
             status: buffers.status,
+            flag: None,
             count: buffers.count,
         };
         if let Some(count) = buffers.count {

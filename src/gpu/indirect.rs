@@ -59,7 +59,7 @@ impl PipelineKey {
     fn limit() -> Self {
         PipelineKey {
             stage: Stage::IndirectArgs,
-            index_words: 1,
+            index_words: 0,
             segments: 0,
         }
     }

@@ -17,6 +17,7 @@ mod batch;
 mod context;
 mod deferred;
 mod engine;
+mod flag;
 mod gather_pipeline;
 mod indirect;
 mod launch;

@@ -5,7 +5,7 @@ use std::sync::{Mutex, PoisonError};
 
 use crate::error::Result;
 use crate::gpu::deferred::DeferredErrors;
-use crate::gpu::shader::{PipelineKey, Stage, segment_binding, segment_counts};
+use crate::gpu::shader::{PipelineKey, Stage, segment_binding};
 
 /// The bindings, as the shaders number them.
 pub(super) const GEOMETRY: u32 = 0;
@@ -31,8 +31,8 @@ pub(super) struct Pipeline {
 #[derive(Debug)]
 pub(super) struct Pipelines {
     copy: (wgpu::BindGroupLayout, wgpu::PipelineLayout),
-    /// For so many segments of params.
-    segments: Vec<(u32, (wgpu::BindGroupLayout, wgpu::PipelineLayout))>,
+    /// For params in several segments.
+    segments: (wgpu::BindGroupLayout, wgpu::PipelineLayout),
     check: (wgpu::BindGroupLayout, wgpu::PipelineLayout),
     indirect_args: (wgpu::BindGroupLayout, wgpu::PipelineLayout),
     compiled: Mutex<HashMap<PipelineKey, Pipeline>>,
@@ -73,19 +73,17 @@ impl Pipelines {
             entry(PARAMS, storage(true)),
             entry(OUTPUT, storage(false)),
         ];
-        let segments = segment_counts(segments).into_iter().map(|count| {
-            let further = (1..count).map(|n| entry(segment_binding(n), storage(true)));
-            let all: Vec<_> = copy.into_iter().chain(further).collect();
-            (count, layouts("wgpu-gather segments", &all))
-        });
+        let further = (1..segments).map(|n| entry(segment_binding(n), storage(true)));
+        let in_segments: Vec<_> = copy.into_iter().chain(further).collect();
         Pipelines {
             copy: layouts("wgpu-gather copy", &copy),
-            segments: segments.collect(),
+            segments: layouts("wgpu-gather segments", &in_segments),
             check: layouts(
                 "wgpu-gather check",
                 &[
                     entry(GEOMETRY, uniform),
                     entry(INDICES, storage(true)),
+                    entry(OUTPUT, storage(false)),
                     entry(STATUS, storage(false)),
                 ],
             ),
@@ -130,12 +128,9 @@ impl Pipelines {
             label: Some(&label),
             source: wgpu::ShaderSource::Wgsl(source.into()),
         });
-        let several = |(count, _): &&(u32, _)| *count == key.segments;
         let (bindings, layout) = match key.stage {
-            Stage::Copy(..) => match self.segments.iter().find(several) {
-                Some((_, layouts)) => layouts,
-                None => &self.copy,
-            },
+            Stage::Copy(..) if key.segments > 0 => &self.segments,
+            Stage::Copy(..) => &self.copy,
             Stage::Count | Stage::Locate => &self.check,
             Stage::IndirectArgs => &self.indirect_args,
         };

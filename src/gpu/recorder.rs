@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use crate::error::{Error, Result, Role};
 use crate::gpu::context::Context;
+use crate::gpu::flag::{self, FlagRoom};
 use crate::gpu::indirect;
 use crate::gpu::launch::{Dispatch, Grid, Launch, uniform};
 use crate::gpu::pipeline::{INDICES, OUTPUT, PARAMS, STATUS};
@@ -30,6 +31,8 @@ pub(super) struct Placed<'a> {
     pub(super) indices: Placement<'a>,
     pub(super) output: Placement<'a>,
     pub(super) status: Option<&'a Status>,
+    /// Where the output has room for a flag.
+    pub(super) flag: Option<FlagRoom>,
     /// How many entries of indices there are: a word of a buffer.
     pub(super) count: Option<wgpu::BufferSlice<'a>>,
 }
@@ -55,9 +58,9 @@ pub(super) struct Recorder {
     plan: Plan,
     output: Layout,
     /// Launches of the whole plan in one pass.
-    copies: Recent<(Origins, Launch)>,
+    copies: Recent<((Origins, Option<u64>), Launch)>,
     /// Those that check all of the indices in one pass, which start at so many bytes.
-    checks: Recent<(i64, Check)>,
+    checks: Recent<((i64, Option<u64>), Check)>,
 }
 
 /// What looks for the bad indices of a pass; both read the same uniform block.
@@ -77,7 +80,7 @@ impl Recorder {
             let mut stages = Vec::new();
             match Kernel::copy(&plan, Origins::default(), context.binding_limits.workgroups) {
                 Ok(kernel) => {
-                    stages.push(PipelineKey::of(&plan, &kernel, 1, &context.binding_limits));
+                    stages.push(PipelineKey::of(&plan, &kernel, &context.binding_limits));
                 }
                 // It takes several passes, which depend on where the tensors lie.
                 Err(Error::TooMany { .. }) => {}
@@ -125,16 +128,22 @@ impl Recorder {
             indices: &placed.indices.parts,
             output: &placed.output.parts,
         };
-        let mut dispatches = Vec::new();
-        for pass in passes(plan, parts, &context.binding_limits)? {
-            dispatches.extend(self.copy(context, placed, &pass)?);
-        }
-        if let Some(status) = placed.status
-            && plan.counts_bad_indices()
-        {
-            for pass in check_passes(plan, parts.indices, &context.binding_limits)? {
-                dispatches.extend(self.count(context, placed, status, &pass)?);
+        let mut copies = passes(plan, parts, &context.binding_limits)?;
+        let mut checks = match placed.status {
+            Some(_) if plan.counts_bad_indices() => {
+                check_passes(plan, parts.indices, &context.binding_limits)?
             }
+            _ => Vec::new(),
+        };
+        if let Some(room) = placed.flag {
+            room.give_to(&mut copies, &mut checks);
+        }
+        let mut dispatches = Vec::new();
+        for pass in &copies {
+            dispatches.extend(self.copy(context, placed, pass)?);
+        }
+        for (pass, status) in checks.iter().zip(placed.status.into_iter().cycle()) {
+            dispatches.extend(self.count(context, placed, status, pass)?);
         }
         Ok(dispatches)
     }
@@ -166,8 +175,7 @@ impl Recorder {
         let plan = self.plan.part(pass);
         let kernel = Kernel::of_pass(&plan, pass, true, context.binding_limits.workgroups)?;
         let indirect = self.indirect(pass, &kernel)?;
-        let segments = pass.params.len();
-        let stage = PipelineKey::of(&plan, &kernel, segments, &context.binding_limits);
+        let stage = PipelineKey::of(&plan, &kernel, &context.binding_limits);
         let (limit, launch) = indirect::launch(context, stage, &kernel.block, &indirect, count)?;
         Ok(vec![limit, self.bind(context, placed, pass, &launch)?])
     }
@@ -224,8 +232,7 @@ impl Recorder {
         let make = || {
             let plan = self.plan.part(pass);
             let kernel = Kernel::of_pass(&plan, pass, false, context.binding_limits.workgroups)?;
-            let segments = pass.params.len();
-            let stage = PipelineKey::of(&plan, &kernel, segments, &context.binding_limits);
+            let stage = PipelineKey::of(&plan, &kernel, &context.binding_limits);
             let block = uniform(context, &kernel.block, wgpu::BufferUsages::empty())?;
             Launch::new(context, stage, block, Grid::Fixed(kernel.workgroups))
         };
@@ -233,7 +240,7 @@ impl Recorder {
         if !is_whole {
             return make();
         }
-        let origins = pass.origins();
+        let origins = (pass.origins(), pass.flag);
         let made = self
             .copies
             .get(|(at, _)| *at == origins, || Ok((origins, make()?)));
@@ -258,7 +265,7 @@ impl Recorder {
         if pass.geometry != *self.plan.lookups() {
             return make();
         }
-        let origin = pass.indices.origin;
+        let origin = (pass.indices.origin, pass.flag);
         let made = self
             .checks
             .get(|(of, _)| *of == origin, || Ok((origin, make()?)));
@@ -273,8 +280,13 @@ impl Recorder {
         status: &Status,
         pass: &CheckPass,
     ) -> Result<Vec<Dispatch>> {
+        let output = match pass.flag {
+            Some(byte) => flag::binding(&placed.output, byte),
+            None => context.nothing.as_entire_binding(),
+        };
         let bindings = [
             (INDICES, placed.indices.binding(&pass.indices)),
+            (OUTPUT, output),
             (STATUS, status.buffer().as_entire_binding()),
         ];
         let check = self.check_launches(context, pass)?;

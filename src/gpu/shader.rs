@@ -16,13 +16,19 @@ pub(crate) enum Stage {
 }
 
 impl Stage {
-    /// The numbers of segments of params that there are pipelines for, if up to `most` are bound.
-    /// Positions of 64 bits have one number: what needs them is not made fast.
-    fn segments(&self, most: u32) -> Vec<u32> {
+    /// Whether there is a pipeline for several segments of params.
+    fn takes_segments(&self) -> bool {
+        matches!(
+            self,
+            Stage::Copy(_, _, NestSize::ANY | NestSize::IN_SEGMENTS)
+        )
+    }
+
+    /// The words of an index that there are pipelines for: one for either, where little depends on speed.
+    fn index_words(&self) -> &'static [u32] {
         match self {
-            Stage::Copy(_, _, NestSize::ANY) => vec![most],
-            Stage::Copy(_, _, nest) if nest.loops == Some(1) => segment_counts(most),
-            _ => Vec::new(),
+            Stage::Copy(_, _, nest) if *nest != NestSize::ANY => &[1, 2],
+            _ => &[0],
         }
     }
 }
@@ -33,47 +39,42 @@ impl Stage {
 pub(crate) struct PipelineKey {
     /// What the pipeline does.
     pub(crate) stage: Stage,
-    /// Words of an index: 1 or 2.
+    /// Words of an index: 1 or 2; 0, if it takes either.
     pub(crate) index_words: u32,
     /// Segments of params that are bound; 0, if it is one, the positions in which need no search.
     pub(crate) segments: u32,
 }
 
 impl PipelineKey {
-    /// The pipeline that executes `kernel` for `plan`, with so many segments of params.
-    pub(crate) fn of(
-        plan: &Plan,
-        kernel: &Kernel,
-        segments: usize,
-        limits: &BindingLimits,
-    ) -> Self {
+    /// The pipeline that executes `kernel` for `plan`. If params may lie in several segments, it binds as
+    /// many as the device can: lanes visit only those that they read.
+    pub(crate) fn of(plan: &Plan, kernel: &Kernel, limits: &BindingLimits) -> Self {
         let stage = Stage::Copy(kernel.kind, kernel.access_bytes, kernel.nest);
-        let most = limits.segments as u32;
-        let enough = |count: &u32| *count as usize >= segments;
         PipelineKey {
             segments: match kernel.positions {
                 Positions::Bound => 0,
-                _ => stage
-                    .segments(most)
-                    .into_iter()
-                    .find(enough)
-                    .unwrap_or(most),
+                Positions::Segments | Positions::Wide => limits.segments as u32,
             },
             ..Self::new(stage, plan)
         }
     }
 
     pub(crate) fn new(stage: Stage, plan: &Plan) -> Self {
+        let words = plan.index_type().bytes() as u32 / 4;
         PipelineKey {
             stage,
-            index_words: plan.index_type().bytes() as u32 / 4,
+            index_words: if stage.index_words().contains(&words) {
+                words
+            } else {
+                0
+            },
             segments: 0,
         }
     }
 
     /// Every key there is on a device that binds so many segments of params.
     pub(crate) fn all(segments: u32) -> Vec<PipelineKey> {
-        let mut stages = vec![Stage::Count, Stage::Locate];
+        let mut stages = vec![Stage::Count, Stage::Locate, Stage::IndirectArgs];
         for kind in KernelKind::ALL {
             for &access_bytes in kind.access_widths() {
                 let nests = NestSize::ALL.into_iter();
@@ -81,20 +82,18 @@ impl PipelineKey {
                 stages.extend(nests.map(|nest| Stage::Copy(kind, access_bytes, nest)));
             }
         }
-        let with = |stage, index_words, segments| PipelineKey {
-            stage,
-            index_words,
-            segments,
-        };
-        let narrow = stages
-            .iter()
-            .flat_map(|&stage| [with(stage, 1, 0), with(stage, 2, 0)]);
-        let several = stages.iter().flat_map(|&stage| {
-            let counts = stage.segments(segments).into_iter();
-            counts.flat_map(move |count| [with(stage, 1, count), with(stage, 2, count)])
-        });
-        let indirect_args = with(Stage::IndirectArgs, 1, 0);
-        narrow.chain(several).chain([indirect_args]).collect()
+        let mut keys = Vec::new();
+        for stage in stages {
+            let several = stage.takes_segments().then_some(segments);
+            for segments in [0].into_iter().chain(several) {
+                keys.extend(stage.index_words().iter().map(|&index_words| PipelineKey {
+                    stage,
+                    index_words,
+                    segments,
+                }));
+            }
+        }
+        keys
     }
 
     /// The WGSL of the whole module.
@@ -106,7 +105,7 @@ impl PipelineKey {
         let parts = match self.stage {
             Stage::Copy(kind, access_bytes, _) => {
                 let mut parts = vec![GEOMETRY, INDEX, vector(access_bytes), COPY, &segments];
-                parts.extend(copy_parts(kind, access_bytes));
+                parts.extend(copy_parts(kind));
                 parts
             }
             Stage::Count | Stage::Locate => vec![GEOMETRY, INDEX, CHECK],
@@ -158,8 +157,6 @@ const INDEX: &str = include_str!("../../shaders/index.wgsl");
 const COPY: &str = include_str!("../../shaders/copy.wgsl");
 const ROWS: &str = include_str!("../../shaders/rows.wgsl");
 const ELEMENTS: &str = include_str!("../../shaders/elements.wgsl");
-const ELEMENTS_X4_WORD: &str = include_str!("../../shaders/elements_x4_word.wgsl");
-const ELEMENTS_X4_VEC2: &str = include_str!("../../shaders/elements_x4_vec2.wgsl");
 const STORE_WORDS: &str = include_str!("../../shaders/store_words.wgsl");
 const STORE_VEC4: &str = include_str!("../../shaders/store_vec4.wgsl");
 const ELEMENTS_X4: &str = include_str!("../../shaders/elements_x4.wgsl");
@@ -171,25 +168,16 @@ const SUBWORD: &str = include_str!("../../shaders/subword.wgsl");
 const CHECK: &str = include_str!("../../shaders/check.wgsl");
 
 /// What a kernel has of its own, the type of the output (`Out`) first.
-fn copy_parts(kind: KernelKind, access_bytes: usize) -> &'static [&'static str] {
+fn copy_parts(kind: KernelKind) -> &'static [&'static str] {
     match kind {
         KernelKind::Rows => &["alias Out = Vector;", ROWS],
         KernelKind::Elements => &["alias Out = Vector;", ELEMENTS],
-        KernelKind::ElementsX4 if access_bytes == 8 => &[ELEMENTS_X4_VEC2, ELEMENTS_X4],
-        KernelKind::ElementsX4 => &[ELEMENTS_X4_WORD, ELEMENTS_X4],
+        KernelKind::ElementsX4 => &[ELEMENTS_X4],
         KernelKind::Bytes => &[MASKED_STORE, UNALIGNED, BYTES],
         KernelKind::BytesX4 => &[MASKED_STORE, UNALIGNED, STORE_WORDS, BYTES_X4],
         KernelKind::BytesVec4 => &[UNALIGNED, STORE_VEC4, BYTES_X4],
         KernelKind::Subword => &[MASKED_STORE, UNALIGNED, SUBWORD],
     }
-}
-
-/// The numbers of segments that pipelines are compiled for, if up to `most` are bound. There are
-/// several, as a device that runs all sides of a branch takes its time for every segment that a
-/// pipeline knows of.
-pub(super) fn segment_counts(most: u32) -> Vec<u32> {
-    let fewer = [2, 4].into_iter().filter(|&count| count < most);
-    fewer.chain([most]).collect()
 }
 
 /// Loads an access of params from one of so many bindings.

@@ -61,6 +61,7 @@ pub(crate) struct GeometryBlock {
     fills: u32,
     walk_params: u32,
     walk_indices: u32,
+    flag_at: u32,
 }
 
 /// After how many bytes what a bad index leaves in the output repeats, for a kernel of such accesses:
@@ -166,7 +167,8 @@ impl Scale<'_> {
             return Ok([extent, stride, stride_high, extent_high]);
         }
         let extent = narrow(self.plan, "the extent of an axis", c.extent as u64)?;
-        Ok([extent, stride, 0, 0])
+        let [multiplier, shift] = divisor(extent);
+        Ok([extent, stride, multiplier, shift])
     }
 
     fn params_stride(&self, elements: isize) -> Result<[u32; 2]> {
@@ -261,7 +263,25 @@ impl GeometryBlock {
             rest /= extent.max(1);
         }
     }
+
+    /// Repeats the last coordinate up to so many, without a step.
+    pub(super) fn pad_coordinates(&mut self, depth: usize) {
+        let used = self.depth as usize;
+        let [extent, _, multiplier, shift] = self.coordinates[used - 1];
+        let padding = self.coordinates.iter_mut().take(depth).skip(used);
+        padding.for_each(|c| *c = [extent, 0, multiplier, shift]);
+    }
+
+    /// Has the flag raised or looked at that lies at a byte of the output's binding, which is made of
+    /// such accesses.
+    pub(super) fn set_flag(&mut self, byte: u64, access_bytes: usize) {
+        self.index_rules |= FLAG;
+        self.flag_at = (byte / access_bytes as u64) as u32;
+    }
 }
+
+/// The bit of the rules that asks for the flag.
+const FLAG: u32 = 1 << 5;
 
 /// The rules as bits, as in `shaders/index.wgsl`.
 fn index_rules(plan: &Plan) -> u32 {
@@ -270,6 +290,7 @@ fn index_rules(plan: &Plan) -> u32 {
         | u32::from(rules.negative == Negative::FromEnd) << 1
         | u32::from(rules.out_of_bounds == OutOfBounds::Clip) << 2
         | u32::from(rules.out_of_bounds == OutOfBounds::Wrap) << 3
+        | u32::from(plan.index_type().bytes() == 8) << 4
 }
 
 /// A count that stays below 2^31, so that rounding it up to whole workgroups stays below 2^32.

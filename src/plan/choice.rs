@@ -38,14 +38,11 @@ impl Choice {
             (_, NestReason::Enough) if !fills_each_access(plan, widest) => {
                 (NestSize::ANY, NestReason::Fill)
             }
-            (_, NestReason::Enough) if plan.rules().out_of_bounds == OutOfBounds::Wrap => {
-                (NestSize::ANY, NestReason::Wrap)
-            }
             (_, NestReason::Enough) if positions == Positions::Wide => {
                 (NestSize::ANY, NestReason::Wide)
             }
             (size, NestReason::Enough)
-                if size.loops != Some(1) && positions == Positions::Segments =>
+                if size != NestSize::IN_SEGMENTS && positions == Positions::Segments =>
             {
                 (NestSize::ANY, NestReason::Segments)
             }
@@ -236,36 +233,30 @@ mod tests {
         };
         let (nd, first) = (Op::gather_nd(), Op::gather(0));
         let zero = &Rules::default();
-        assert_eq!(nest(first, zero, &[9, 5], &[7]), NestSize::new(1, 1));
+        assert_eq!(nest(first, zero, &[9, 5], &[7]), NestSize::new(2, 1));
         assert_eq!(
             nest(Op::gather(1), zero, &[9, 5], &[7]),
             NestSize::new(2, 1)
         );
-        assert_eq!(nest(nd, zero, &[9, 5], &[7, 2]), NestSize::new(2, 2));
+        assert_eq!(nest(nd, zero, &[9, 5], &[7, 2]), NestSize::new(2, 3));
         assert_eq!(nest(nd, zero, &[9, 5, 2, 3], &[7, 4]), NestSize::ANY);
-        assert_eq!(nest(nd, zero, &[9, 5], &[7, 1]), NestSize::new(1, 1));
+        assert_eq!(nest(nd, zero, &[9, 5], &[7, 1]), NestSize::new(2, 1));
     }
 
     #[test]
-    fn every_rule_but_wrap_has_the_same_kernel() {
+    fn every_rule_has_the_same_kernel() {
         let filled = |bytes: &[u8]| {
             Rules::default().with_out_of_bounds(OutOfBounds::Fill(Fill::from_bytes(bytes)))
         };
         let presets = Rules::PRESETS.iter().map(|(_, rules)| (*rules).clone());
-        let wraps = |rules: &Rules| rules.out_of_bounds == OutOfBounds::Wrap;
-        for rules in presets.chain([filled(&[1, 2, 3, 4])]).filter(|r| !wraps(r)) {
+        for rules in presets.chain([filled(&[1, 2, 3, 4])]) {
             let chosen = choice(Op::gather(0), &rules, 4, &[9], &[1024]);
             assert_eq!(
                 (chosen.kind, chosen.nest),
-                (KernelKind::ElementsX4, NestSize::new(1, 1)),
+                (KernelKind::ElementsX4, NestSize::new(2, 1)),
                 "{rules:?}"
             );
         }
-        let wrap = choice(Op::gather(0), &Rules::NUMPY_WRAP, 4, &[9], &[1024]);
-        assert_eq!(
-            (wrap.nest, wrap.reason.nest),
-            (NestSize::ANY, NestReason::Wrap)
-        );
         let odd = choice(Op::gather(0), &filled(&[1; 12]), 12, &[9], &[1024]);
         assert_eq!(
             (odd.nest, odd.reason.nest),

@@ -11,6 +11,10 @@ use crate::plan::nest_size::NestSize;
 pub(super) const WORKGROUP: u64 = 256;
 /// Accesses that an invocation of the rows kernel has in flight, as in `shaders/rows.wgsl`.
 const IN_FLIGHT: u64 = 4;
+/// Lookups that an invocation checks, as in `shaders/check.wgsl`.
+const CHECKED: u64 = 4;
+/// Lookups that a workgroup checks.
+pub(super) const CHECKED_BY_WORKGROUP: u64 = WORKGROUP * CHECKED;
 /// Outputs of an invocation, as in `shaders/elements.wgsl` and `shaders/elements_x4.wgsl`.
 const PER_INVOCATION: u64 = 4;
 
@@ -63,9 +67,18 @@ impl KernelKind {
     pub(crate) fn access_widths(self) -> &'static [usize] {
         match self {
             KernelKind::Rows | KernelKind::Elements => &[4, 8, 16],
-            KernelKind::ElementsX4 => &[4, 8],
+            KernelKind::ElementsX4 => &[4],
             KernelKind::Bytes | KernelKind::BytesX4 | KernelKind::BytesVec4 => &[1],
             KernelKind::Subword => &[1, 2],
+        }
+    }
+
+    /// How many bytes it stores at once, if its accesses are of `access_bytes`: `Out` of its shader.
+    pub(crate) fn store_bytes(self, access_bytes: usize) -> usize {
+        match self {
+            KernelKind::Rows | KernelKind::Elements => access_bytes,
+            KernelKind::ElementsX4 | KernelKind::BytesVec4 => 16,
+            KernelKind::Bytes | KernelKind::BytesX4 | KernelKind::Subword => 4,
         }
     }
 
@@ -110,7 +123,7 @@ impl KernelKind {
                 Some(why) => (KernelKind::BytesX4, 1, KindReason::LongRows(why)),
                 None => (KernelKind::BytesVec4, 1, KindReason::WholeVectors),
             },
-            4 | 8 if row_bytes == widest => match four_at_once() {
+            4 if row_bytes == widest => match four_at_once() {
                 _ if !has_runs(plan) => {
                     let reason = KindReason::OneAccess(NotFour::RunLength);
                     (KernelKind::Elements, widest, reason)
@@ -118,7 +131,7 @@ impl KernelKind {
                 Some(why) => (KernelKind::Elements, widest, KindReason::OneAccess(why)),
                 None => (KernelKind::ElementsX4, widest, KindReason::FourNeighbours),
             },
-            _ if row_bytes == widest => (KernelKind::Elements, widest, KindReason::SixteenBytes),
+            _ if row_bytes == widest => (KernelKind::Elements, widest, KindReason::OneVector),
             _ => (KernelKind::Rows, widest, KindReason::SeveralAccesses),
         }
     }
@@ -192,10 +205,10 @@ pub(crate) enum KindReason {
     WholeVectors,
     /// A row is one access, and four neighbours can be made at once.
     FourNeighbours,
-    /// A row is one access of 4 or 8 bytes.
+    /// A row is one access of 4 bytes.
     OneAccess(NotFour),
-    /// A row is one access of 16 bytes.
-    SixteenBytes,
+    /// A row is one access of 8 or 16 bytes.
+    OneVector,
     /// A row is several accesses.
     SeveralAccesses,
 }
@@ -298,7 +311,7 @@ impl fmt::Display for KindReason {
                     "a row is one access; not four neighbours at once, as {why}"
                 )
             }
-            KindReason::SixteenBytes => f.write_str("a row is one access of 16 bytes"),
+            KindReason::OneVector => f.write_str("a row is one access of 8 or 16 bytes"),
             KindReason::SeveralAccesses => f.write_str("a row is several accesses"),
         }
     }

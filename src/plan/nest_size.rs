@@ -9,26 +9,27 @@ use crate::plan::Plan;
 pub(crate) struct NestSize {
     /// The most loops over rows.
     pub(crate) loops: Option<usize>,
-    /// The number of coordinates.
+    /// The most coordinates.
     pub(crate) depth: Option<usize>,
 }
 
 impl NestSize {
-    /// Any loops, coordinates, rules and fill values.
+    /// Any loops, coordinates and fill values.
     pub(crate) const ANY: NestSize = NestSize {
         loops: None,
         depth: None,
     };
 
     /// All that kernels are compiled for.
-    pub(crate) const ALL: [NestSize; 6] = [
-        NestSize::new(1, 1),
+    pub(crate) const ALL: [NestSize; 4] = [
         NestSize::new(2, 1),
         NestSize::new(4, 1),
-        NestSize::new(2, 2),
         NestSize::new(2, 3),
         NestSize::ANY,
     ];
+
+    /// That of small nests for params in several segments.
+    pub(crate) const IN_SEGMENTS: NestSize = NestSize::new(2, 1);
 
     pub(crate) const fn new(loops: usize, depth: usize) -> NestSize {
         NestSize {
@@ -41,7 +42,8 @@ impl NestSize {
     pub(super) fn of(plan: &Plan) -> (NestSize, NestReason) {
         let geometry = plan.geometry();
         let (loops, depth) = (geometry.row_loops().len(), geometry.coordinates.len());
-        let holds = |size: &&NestSize| size.loops >= Some(loops) && size.depth == Some(depth);
+        let holds =
+            |size: &&NestSize| size.loops >= Some(loops) && size.depth >= Some(depth) && depth > 0;
         match NestSize::ALL.iter().find(holds) {
             Some(&size) => (size, NestReason::Enough),
             None if (1..=3).contains(&depth) => (NestSize::ANY, NestReason::Loops),
@@ -57,8 +59,6 @@ pub(crate) enum NestReason {
     Enough,
     /// The fill value does not repeat with every access.
     Fill,
-    /// An index that is outside wraps around, which takes a loop.
-    Wrap,
     /// There are more loops over rows than the others have.
     Loops,
     /// There are no coordinates, or more than the others have.
@@ -71,12 +71,9 @@ pub(crate) enum NestReason {
 
 impl fmt::Display for NestSize {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let s = |n: usize| if n == 1 { "" } else { "s" };
         match (self.loops, self.depth) {
-            (Some(loops), Some(depth)) => {
-                let (l, d) = (s(loops), s(depth));
-                write!(f, "{loops} loop{l}, {depth} coordinate{d}")
-            }
+            (Some(loops), Some(1)) => write!(f, "{loops} loops, 1 coordinate"),
+            (Some(loops), Some(depth)) => write!(f, "{loops} loops, {depth} coordinates"),
             _ => f.write_str("any nest"),
         }
     }
@@ -87,7 +84,6 @@ impl fmt::Display for NestReason {
         f.write_str(match self {
             NestReason::Enough => "the smallest nest that does",
             NestReason::Fill => "the fill value does not repeat with every access",
-            NestReason::Wrap => "an index outside wraps around, which other kernels cannot",
             NestReason::Loops => "more loops over rows than other kernels have",
             NestReason::Coordinates => "no coordinates, or more than three",
             NestReason::Segments => "params in segments: not every nest is compiled for them",

@@ -15,9 +15,10 @@ use crate::{Fill, IndexType, Layout, Op, OutOfBounds, Rules};
 #[test]
 fn the_list_of_pipelines_is_complete() {
     let all: BTreeSet<_> = PipelineKey::all(6).into_iter().collect();
-    // 10 copies in 6 nests, 3 in the 3 that are fast, and 2 checks, for each width of an index. For
-    // up to 2, 4 and 6 segments of params all 13 in one nest, and for 6 the 10 in another.
-    assert_eq!(all.len(), (10 * 6 + 3 * 3 + 2 + 3 * 13 + 10) * 2 + 1);
+    // 10 copies in 3 nests and 2 fast ones in 2, for each width of an index, and the 10 in any nest for
+    // both; for params in segments all in one nest, and the 10 in any; a count, a locate and the
+    // arguments of an indirect dispatch.
+    assert_eq!(all.len(), (10 * 3 + 2 * 2) * 2 + 10 + 12 * 2 + 10 + 3);
     for nest in NestSize::ALL {
         for kind in KernelKind::ALL {
             let fast_only = matches!(kind, KernelKind::ElementsX4 | KernelKind::BytesVec4);
@@ -60,11 +61,10 @@ fn the_calls_of_the_tests_use_every_kernel() {
             };
             Kernel::copy(&plan, origins, 65_535).ok()
         });
-        let whole = kernels.map(|kernel| (kernel, 1));
         let params_bytes = [64, 128, 256].into_iter();
         let in_segments = params_bytes.flat_map(|bytes| in_segments(&plan, bytes));
-        for (kernel, segments) in whole.chain(in_segments) {
-            let key = PipelineKey::of(&plan, &kernel, segments, &limits(0));
+        for kernel in kernels.chain(in_segments) {
+            let key = PipelineKey::of(&plan, &kernel, &limits(0));
             assert!(all.contains(&key), "{key:?}");
             chosen.insert(key);
         }
@@ -90,8 +90,8 @@ fn limits(params_bytes: u64) -> BindingLimits {
 }
 
 /// The kernels of a plan's first passes over tensors in one buffer each, where bindings of params
-/// hold so few bytes; with their numbers of segments.
-fn in_segments(plan: &Plan, params_bytes: u64) -> Vec<(Kernel, usize)> {
+/// hold so few bytes.
+fn in_segments(plan: &Plan, params_bytes: u64) -> Vec<Kernel> {
     let buffer = |bytes| {
         [Part {
             origin: 0,
@@ -105,10 +105,10 @@ fn in_segments(plan: &Plan, params_bytes: u64) -> Vec<(Kernel, usize)> {
         output: &buffer(1 << 20),
     };
     let passes = passes(plan, parts, &limits(params_bytes)).unwrap_or_default();
-    let kernels = passes.iter().take(4).filter_map(|pass| {
-        let kernel = Kernel::of_pass(&plan.part(pass), pass, false, 65_535);
-        Some((kernel.ok()?, pass.params.len()))
-    });
+    let kernels = passes
+        .iter()
+        .take(4)
+        .filter_map(|pass| Kernel::of_pass(&plan.part(pass), pass, false, 65_535).ok());
     kernels.collect()
 }
 
@@ -157,6 +157,7 @@ fn absurd_plans_have_sound_kernels_or_an_error() {
                 origin: origins.indices,
                 owned_from: 0,
             },
+            flag: None,
         };
         if let Ok((workgroups, ..)) = Kernel::check(&plan, &pass, most) {
             assert!(in_grid(workgroups), "{plan:?}");

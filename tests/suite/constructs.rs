@@ -41,7 +41,22 @@ const CONSTRUCTS: &[(&str, &[&str])] = &[
         &["extents of a check in one word"],
     ),
     ("index.wgsl load_index return", &["truncation of i64"]),
-    ("index.wgsl modulo for", &["last bit of a modulo left out"]),
+    (
+        "index.wgsl long_division for",
+        &["last bit of a modulo left out"],
+    ),
+    (
+        "check.wgsl count for",
+        &["first lookup of an invocation checked alone"],
+    ),
+    (
+        "copy.wgsl wrapped for",
+        &["wrapped coordinates one behind another"],
+    ),
+    (
+        "copy.wgsl wrapped return",
+        &["good rows wrapped as if they were bad"],
+    ),
     ("bytes.wgsl main return", &["last partial word dropped"]),
     (
         "bytes_x4.wgsl main return",

@@ -152,7 +152,12 @@ fn a_status_that_cannot_be_is_an_error() {
             "the first bad index",
         ),
         (
-            |s| s.replace("atomicAdd(&status[0], 1u)", "atomicAdd(&status[0], 9u)"),
+            |s| {
+                s.replace(
+                    "atomicAdd(&status[0], sum)",
+                    "atomicAdd(&status[0], 9u * sum)",
+                )
+            },
             "the number of bad indices",
         ),
         (

@@ -40,12 +40,7 @@ pub(crate) const SHADER_FAULTS: &[Fault] = &[
     ("none", FewWorkgroups, |s| s),
     ("none", Segments, |s| s),
     ("stride off by one", Whole, |s| {
-        plant(
-            s,
-            "fn look_up",
-            "coordinate.low * c.y",
-            "coordinate.low * (c.y + 1u)",
-        )
+        plant(s, "fn look_up", "count.x * c.y", "count.x * (c.y + 1u)")
     }),
     ("coordinates swapped", Whole, |s| {
         let swapped = "geometry.coordinates[geometry.depth - 1u - k]";
@@ -90,8 +85,8 @@ pub(crate) const SHADER_FAULTS: &[Fault] = &[
         plant(
             s,
             part,
-            "    return source;",
-            "    source.valid = source.params < arrayLength(&params); return source;",
+            "\n    return source;",
+            "\n    source.valid = source.params < arrayLength(&params); return source;",
         )
     }),
     ("f16 passed through arithmetic", Whole, |s| {
@@ -144,8 +139,8 @@ pub(crate) const SHADER_FAULTS: &[Fault] = &[
         plant(
             s,
             "fn modulo",
-            "var bits = select(value,",
-            "var bits = select(vec2(value.x, 0u),",
+            "let magnitude = select(index,",
+            "let magnitude = select(vec2(index.x, 0u),",
         )
     }),
     ("carry of a division lost", Whole, |s| {
@@ -155,7 +150,7 @@ pub(crate) const SHADER_FAULTS: &[Fault] = &[
         plant(s, "at_d", "fetch(source_d, 0u)", "fetch(source_c, 0u)")
     }),
     ("run of elements that stands still", Whole, |s| {
-        plant(s, "fn advance", "advance(at, 3u)", "advance(at, 2u)")
+        plant(s, "fn advance", "advance(at_a, 3u)", "advance(at_a, 2u)")
     }),
     ("second row of a pair left out", Whole, |s| {
         plant(s, "other_to", "(next < geometry.row_count)", "false")
@@ -197,8 +192,8 @@ pub(crate) const SHADER_FAULTS: &[Fault] = &[
         plant(
             s,
             "fn is_bad",
-            "atomicMax(&status[2], ~lookup)",
-            "atomicMin(&status[2], ~lookup)",
+            "lowest = min(lowest, lookup)",
+            "lowest = lookup",
         )
     }),
     // The loops and early exits, as a compiler may get them wrong.
@@ -214,8 +209,8 @@ pub(crate) const SHADER_FAULTS: &[Fault] = &[
         plant(
             s,
             "fn look_up",
-            "(*source).params += coordinate.low",
-            "(*source).params = coordinate.low",
+            "(*source).params += count.x",
+            "(*source).params = count.x",
         )
     }),
     ("loops that all count from the row number", Whole, |s| {
@@ -230,8 +225,8 @@ pub(crate) const SHADER_FAULTS: &[Fault] = &[
         plant(
             s,
             "fn modulo",
-            "select(64u, 0u, inside)",
-            "select(63u, 0u, inside)",
+            "select(64u, 0u, short)",
+            "select(63u, 0u, short)",
         )
     }),
     ("values of the first coordinate for all", Whole, |s| {
@@ -268,6 +263,33 @@ pub(crate) const SHADER_FAULTS: &[Fault] = &[
             )
         },
     ),
+    ("flag that nobody raises", Whole, |s| {
+        plant(s, "fn raise_flag", "Out(RAISED)", "Out(0u)")
+    }),
+    ("flag for the last bad row alone", Whole, |s| {
+        let from = "raise_flag(source_a.valid & source_b.valid & source_c.valid & source_d.valid)";
+        match s.contains(from) {
+            true => plant(s, "fn raise_flag", from, "raise_flag(source_d.valid)"),
+            false => s,
+        }
+    }),
+    ("first lookup of an invocation checked alone", Whole, |s| {
+        plant(s, "fn is_bad", "n < CHECKED", "n < 1u")
+    }),
+    ("wrapped coordinates one behind another", Whole, |s| {
+        let from = "add_steps(modulo(load_component(at, k), extent_of(c), c.zw), c, &found);";
+        let to = "found.params = at.params; add_steps(modulo(load_component(at, k), extent_of(c), c.zw), c, &found);";
+        plant(s, "fn look_up", from, to)
+    }),
+    ("good rows wrapped as if they were bad", Whole, |s| {
+        // What lies inside is its own remainder: nothing changes but for what starts elsewhere.
+        plant(
+            s,
+            "fn look_up",
+            "    if (source.valid) {\n        return source;",
+            "    if (!source.valid) {\n        return source;",
+        )
+    }),
     ("extents of a check in one word", Whole, |s| {
         plant(
             s,

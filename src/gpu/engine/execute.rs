@@ -128,7 +128,7 @@ impl Engine {
         let index_bytes = plan.index_type().bytes() * plan.geometry().coordinates.len();
         let params = context.allocate("params", host.params.len() as u64, &units)?;
         let indices = context.allocate("indices", host.indices.len() as u64, &[index_bytes])?;
-        let output = context.allocate("output", plan.output_bytes() as u64, &units)?;
+        let (output, flag) = context.allocate_output(plan)?;
         let silent = &mut |_, _| ();
         context
             .write(&params, host.params, poll_mode, silent)
@@ -146,6 +146,7 @@ impl Engine {
             indices: indices.placement().with_origin(-(host.indices_at as i64)),
             output: output.placement(),
             status: status.as_ref(),
+            flag,
             count: None,
         };
         context.submit(|recording| recording.gather(context, &recorder, &placed))?;

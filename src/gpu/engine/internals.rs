@@ -22,8 +22,8 @@ pub fn polling_threads_started(engine: &crate::gpu::Engine) -> u64 {
 /// What a pipeline is compiled from.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PipelineSource {
-    /// What the pipeline does and is compiled for: such as `rows 16, 1 loop, 1 coordinate`,
-    /// `bytes 1, any nest in 6 i64` or `count`.
+    /// What the pipeline does and is compiled for: such as `rows 16, 2 loops, 1 coordinate i64`,
+    /// `bytes 1, any nest in 6` or `count`.
     pub name: String,
     /// The text of the module.
     pub wgsl: String,
@@ -39,7 +39,7 @@ pub struct PipelineSource {
     pub loops: Option<usize>,
     /// Coordinates; `None`, if any number.
     pub depth: Option<usize>,
-    /// Words of an index.
+    /// Words of an index; 0, if either.
     pub index_words: u32,
     /// Segments of params that are bound; 0, if the positions in the one need no search.
     pub segments: u32,

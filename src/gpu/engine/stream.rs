@@ -109,6 +109,7 @@ impl Engine {
             indices: windows.indices.placement(),
             output: windows.output.placement(),
             status: None,
+            flag: None,
             count: None,
         };
         let mut pass = pass.clone();
@@ -148,6 +149,7 @@ impl Engine {
                     indices: window.placement(),
                     output: window.placement(),
                     status: Some(&status),
+                    flag: None,
                     count: None,
                 };
                 let dispatches = recorder.count(context, &placed, &status, &pass)?;

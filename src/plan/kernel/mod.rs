@@ -9,7 +9,7 @@ use crate::error::{Error, Result};
 use crate::plan::block::{GeometryBlock, Origins, Scale, divisor, fill, narrow};
 use crate::plan::choice::Reason;
 use crate::plan::choice::{Choice, Positions};
-use crate::plan::kernels::{KernelKind, WORKGROUP};
+use crate::plan::kernels::{CHECKED_BY_WORKGROUP, KernelKind};
 use crate::plan::nest_size::NestSize;
 use crate::plan::{CheckPass, Loop, Pass, Plan};
 
@@ -73,7 +73,7 @@ impl Kernel {
             match Kernel::new(&choice, &choice.scale(plan, pass.origins()), max_workgroups) {
                 // An extent or a stride along which nothing is stepped, as it is broadcast.
                 Err(Error::TooMany { .. }) => {}
-                made => return made,
+                made => return Ok(made?.with_flag(pass)),
             }
         }
         let whole = pass.is_whole() && !counted;
@@ -98,7 +98,15 @@ impl Kernel {
     ) -> Result<Kernel> {
         let mut kernel = Kernel::new(choice, scale, max_workgroups)?;
         scale.segments(&mut kernel.block, pass);
-        Ok(kernel)
+        Ok(kernel.with_flag(pass))
+    }
+
+    fn with_flag(mut self, pass: &Pass) -> Kernel {
+        if let Some(byte) = pass.flag {
+            let store_bytes = self.kind.store_bytes(self.access_bytes);
+            self.block.set_flag(byte, store_bytes);
+        }
+        self
     }
 
     /// The kernel that copies: for a non-empty `plan`, bindings with these `origins`, one for each
@@ -127,8 +135,9 @@ impl Kernel {
         block.row_divisor = divisor(block.row_length);
         let fill_unit = if kind.makes_words() { 1 } else { access_bytes };
         block.fill_length = fill(plan, fill_unit, &mut block.fill);
-        if nest != NestSize::ANY {
+        if let Some(depth) = nest.depth {
             block.set_walk(kind.walk());
+            block.pad_coordinates(depth);
         }
         let share = kind.share(row_length, access_bytes as u64, origins);
         if let Some(sharing) = share.sharing {
@@ -157,7 +166,8 @@ impl Kernel {
     }
 
     /// The dispatch that counts bad lookups (`shaders/check.wgsl`): its grid, its work and its
-    /// uniform block.
+    /// uniform block. If the copy has a flag, it counts nothing unless that
+    /// is raised.
     ///
     /// # Errors
     ///
@@ -187,10 +197,13 @@ impl Kernel {
             rows: block.row_count,
             scale: 1,
             lead: 0,
-            span: WORKGROUP as u32,
+            span: CHECKED_BY_WORKGROUP as u32,
         };
         let [x, y] = fold(plan, work.workgroups(), max_workgroups)?;
         block.grid_x = x;
+        if let Some(byte) = pass.flag {
+            block.set_flag(byte, 4);
+        }
         Ok(([x, y, 1], work, block))
     }
 }

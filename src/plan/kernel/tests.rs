@@ -23,6 +23,7 @@ fn check(plan: &Plan, origin: i64) -> Result<([u32; 3], Work, GeometryBlock)> {
             origin,
             owned_from: 0,
         },
+        flag: None,
     };
     Kernel::check(plan, &pass, 65_535)
 }
@@ -233,11 +234,14 @@ fn positions_take_64_bits_only_beyond_32() {
     };
     let (bound, several, wide) = (Positions::Bound, Positions::Segments, Positions::Wide);
     let most = u32::MAX as usize / 3;
-    assert_eq!(positions(1 << 20, &[10]), (bound, NestSize::new(1, 1), 1));
-    assert_eq!(positions(1 << 29, &[10]), (several, NestSize::new(1, 1), 1));
+    assert_eq!(positions(1 << 20, &[10]), (bound, NestSize::IN_SEGMENTS, 1));
+    assert_eq!(
+        positions(1 << 29, &[10]),
+        (several, NestSize::IN_SEGMENTS, 1)
+    );
     assert_eq!(
         positions(most - 6, &[10]),
-        (several, NestSize::new(1, 1), 3)
+        (several, NestSize::IN_SEGMENTS, 3)
     );
     assert_eq!(positions(most, &[10]), (wide, NestSize::ANY, 3));
 }

@@ -276,6 +276,7 @@ impl Cutter<'_> {
                 indices,
                 output,
                 output_offset: (bytes.start - output.origin) as u64,
+                flag: None,
                 first: n == 0,
             });
         }

@@ -155,6 +155,27 @@ mod tests {
     }
 
     #[test]
+    fn what_only_a_rule_asks_for_is_passed_by() {
+        let branch = |name: &str| {
+            figures(
+                &format!(
+                    "BB0:
+                    s_bitcmp1_b32 s0, 3
+                    {name} BB2
+                    BB1:
+                    v_mov_b32 v0, v1
+                    s_branch BB1
+                    BB2:
+                    s_endpgm"
+                ),
+                Generation::Rdna2,
+            )
+        };
+        assert_eq!(branch("s_cbranch_scc0").valu, 0);
+        assert_eq!(branch("s_cbranch_scc1").valu, 2);
+    }
+
+    #[test]
     fn of_a_branch_of_lanes_one_side_is_taken() {
         let text = "BB0:
             s_and_saveexec_b64 s[0:1], vcc

@@ -30,6 +30,12 @@ pub(crate) enum Class {
 }
 
 impl Instruction<'_> {
+    /// Whether it sets the condition that scalar branches go by.
+    pub(crate) fn sets_condition(&self) -> bool {
+        let others = ["s_mov", "s_brev", "s_cselect", "s_mul", "s_pack", "s_bfm"];
+        self.class() == Class::Scalar && !self.is(&others)
+    }
+
     pub(crate) fn class(&self) -> Class {
         let name = self.name;
         let control = [

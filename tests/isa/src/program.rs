@@ -1,6 +1,6 @@
 //! A program in AMD's assembly, and the way of a wave through it.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use crate::instruction::{Class, Instruction};
 
@@ -31,11 +31,13 @@ impl<'a> Program<'a> {
     }
 
     /// What a wave executes whose lanes agree: of every branch the first side, but the second where
-    /// that alone loads. Each loop once, and the test at its head a second time.
+    /// that alone loads. Each loop once, and the test at its head a second time. Branches on a bit are
+    /// those on rules, none of which is set, and no flag is raised.
     pub(crate) fn path(&self) -> Vec<&Instruction<'a>> {
         let mut path = Vec::new();
         let mut at = 0;
         let mut leaving: Option<usize> = None; // the end of the loop whose head is tested again
+        let mut repeated = HashSet::new(); // the ends of the loops that were gone back in
         let mut second = None; // where the second side starts of what was left out
         while let Some(instruction) = self.instructions.get(at) {
             path.push(instruction);
@@ -46,8 +48,12 @@ impl<'a> Program<'a> {
             let Some(&target) = self.labels.get(instruction.operands) else {
                 continue;
             };
-            if target < at {
-                if leaving.is_none() {
+            if let Some(taken) = self.by_rule(at - 1, target) {
+                if taken {
+                    at = target;
+                }
+            } else if target < at {
+                if leaving.is_none() && repeated.insert(at) {
                     leaving = Some(at);
                     at = target;
                 } else {
@@ -70,6 +76,19 @@ impl<'a> Program<'a> {
             }
         }
         path
+    }
+
+    /// Whether a branch on a rule is taken if nothing asks for that; `None` for others.
+    fn by_rule(&self, branch: usize, target: usize) -> Option<bool> {
+        let mut before = self.instructions[..branch].iter();
+        let on_bit = before.rfind(|i| i.sets_condition())?.name == "s_bitcmp1_b32";
+        let side = self.instructions.get(branch..target).unwrap_or_default();
+        match self.instructions[branch].name {
+            "s_cbranch_scc0" if on_bit => Some(true),
+            "s_cbranch_scc1" if on_bit => Some(false),
+            "s_cbranch_execz" if side.iter().take(8).any(raises_flag) => Some(true),
+            _ => None,
+        }
     }
 
     /// Whether of a branch, whose sides start here, the second loads and the first does nothing to
@@ -99,8 +118,6 @@ impl<'a> Program<'a> {
         if self.instructions[branch].name != "s_cbranch_execz" {
             return None;
         }
-        let idle =
-            |i: &Instruction<'_>| ["s_delay_alu", "s_waitcnt_depctr", "s_nop"].contains(&i.name);
         let before = &self.instructions[..branch];
         let at = before.iter().rposition(|i| !idle(i))?;
         let complement = &before[at];
@@ -119,4 +136,14 @@ impl<'a> Program<'a> {
             .map_or(0, |i| i + 1);
         (complements.contains(&complement.name) && of_exec).then_some(start)
     }
+}
+
+/// Whether an instruction has the value that `shaders/geometry.wgsl` raises the flag with.
+fn raises_flag(instruction: &Instruction<'_>) -> bool {
+    instruction.operands.ends_with("0x7261697d")
+}
+
+/// Whether an instruction only passes time.
+fn idle(instruction: &Instruction<'_>) -> bool {
+    ["s_delay_alu", "s_waitcnt_depctr", "s_nop"].contains(&instruction.name)
 }

@@ -1,6 +1,0 @@
-alias Out = vec4<u32>;
-
-fn store_four(first: u32, a: Vector, b: Vector, c: Vector, d: Vector) {
-    output[first >> 1u] = vec4(a, b);
-    output[(first >> 1u) + 1u] = vec4(c, d);
-}
