@@ -89,6 +89,7 @@ impl OnDevice {
             indices: self.indices.slice(..),
             output: self.output.slice(..),
             status: None,
+            flag: false,
             count: None,
         };
         self.gather.encode(&mut encoder, &buffers).unwrap();

@@ -9,7 +9,6 @@ use crate::element::Element;
 use crate::error::{Error, OpKind, Result, Role};
 use crate::gpu::any_tensor::AnyDeviceTensor;
 use crate::gpu::context::Context;
-use crate::gpu::flag::FlagRoom;
 use crate::gpu::indirect;
 use crate::gpu::recorder::{Placed, Recorder, Recorders};
 use crate::gpu::recording::Recording;
@@ -102,7 +101,7 @@ impl Batch<'_> {
     ) -> Result<()> {
         let plan = plan(op, rules, params, indices, index_type)?;
         check_output(&plan, output)?;
-        self.record(plan, params, indices, output, None, None)
+        self.record(plan, params, indices, output, None, false)
     }
 
     /// As [`Engine::gather_in_place`](crate::gpu::Engine::gather_in_place); submitted with the
@@ -126,7 +125,7 @@ impl Batch<'_> {
         output.storage().check_owner(self.context, Role::Output)?;
         let params = self.apart(plan.op(), Role::Params, params, output)?;
         let indices = self.apart(plan.op(), Role::Indices, indices, output)?;
-        self.record(plan, &params, &indices, output, None, None)
+        self.record(plan, &params, &indices, output, None, false)
     }
 
     /// As [`Engine::gather_counted`](crate::gpu::Engine::gather_counted); submitted with the batch.
@@ -147,7 +146,7 @@ impl Batch<'_> {
         let plan = plan(op, rules, params, indices, I::TYPE)?;
         let output = output.any_mut();
         check_output(&plan, output)?;
-        self.record(plan, params, indices, output, Some(count), None)
+        self.record(plan, params, indices, output, Some(count), false)
     }
 
     /// `tensor`, or a copy of what it reaches if it shares its buffer with the output.
@@ -186,7 +185,7 @@ impl Batch<'_> {
         indices: &AnyDeviceTensor,
         output: &mut AnyDeviceTensor,
         count: Option<wgpu::BufferSlice<'_>>,
-        flag: Option<FlagRoom>,
+        flag: bool,
     ) -> Result<()> {
         let context = self.context;
         params.storage().check_owner(context, Role::Params)?;

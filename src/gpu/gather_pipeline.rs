@@ -7,6 +7,7 @@ use std::sync::Arc;
 use crate::element::Element;
 use crate::error::{Error, Result, Role};
 use crate::gpu::context::Context;
+use crate::gpu::flag::bytes_with_flag;
 use crate::gpu::indirect;
 use crate::gpu::launch::Dispatch;
 use crate::gpu::recorder::{Placed, Recorder};
@@ -51,6 +52,10 @@ pub struct Buffers<'a> {
     pub output: wgpu::BufferSlice<'a>,
     /// Where bad indices are counted, if they are to be.
     pub status: Option<&'a Status>,
+    /// Whether the slice of the output has room for a flag behind the output:
+    /// [`GatherPipeline::bytes_with_flag`]. Then a status costs next to nothing where all indices are
+    /// good: they are counted only if the gather has set the flag.
+    pub flag: bool,
     /// How many entries of the first dim of indices there are, if that is known on the device
     /// only: a `u32` at the start of a slice; usage `STORAGE`. Output beyond them keeps its value,
     /// and indices beyond them are not looked at. No more than the plan has are made.
@@ -71,6 +76,7 @@ impl<'a> Buffers<'a> {
             indices: indices.buffer_slice(),
             output: output.buffer_slice().slice(skipped..),
             status: None,
+            flag: false,
             count: None,
         }
     }
@@ -100,6 +106,12 @@ impl GatherPipeline {
         status.owned().share();
         status.clear()?;
         Ok(status)
+    }
+
+    /// The bytes of an output with room for a flag behind it: see [`Buffers::flag`]. What the gather
+    /// leaves there is not defined.
+    pub fn bytes_with_flag(&self) -> u64 {
+        bytes_with_flag(self.plan().output_bytes() as u64)
     }
 
     /// Checks `buffers` and makes what a recording with them needs.
@@ -140,7 +152,7 @@ impl GatherPipeline {
                 output.as_ref().shared().with_origin(skipped as i64)
             },
             status,
-            flag: None,
+            flag: false,
             count: None,
         };
         params
@@ -220,7 +232,7 @@ impl GatherPipeline {
             indices,
             output,
             status: buffers.status,
-            flag: None,
+            flag: buffers.flag,
             count: buffers.count,
         };
         if let Some(count) = buffers.count {
@@ -253,7 +265,10 @@ impl GatherPipeline {
         ];
         for (role, slice, layout, width) in tensors {
             let count = layout.reached().map_or(0, |(_, last)| last as u64 + 1);
-            let end = count.saturating_mul(width as u64);
+            let end = match role {
+                Role::Output if buffers.flag => self.bytes_with_flag(),
+                _ => count.saturating_mul(width as u64),
+            };
             if end > slice.size() {
                 return Err(Error::BufferTooSmall {
                     op: plan.op(),

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use crate::error::{Error, Result, Role};
 use crate::gpu::context::Context;
-use crate::gpu::flag::{self, FlagRoom};
+use crate::gpu::flag::give_flag;
 use crate::gpu::indirect;
 use crate::gpu::launch::{Dispatch, Grid, Launch, uniform};
 use crate::gpu::pipeline::{INDICES, OUTPUT, PARAMS, STATUS};
@@ -16,7 +16,7 @@ use crate::gpu::shader::{PipelineKey, Stage, segment_binding};
 use crate::gpu::status::Status;
 use crate::gpu::storage::Placement;
 use crate::plan::{
-    CheckPass, IndirectDispatch, Kernel, Origins, Parts, Pass, Plan, check_passes, passes,
+    CheckPass, IndirectDispatch, Kernel, Origins, Parts, Pass, Plan, Segment, check_passes, passes,
 };
 use crate::shape::Layout;
 
@@ -31,8 +31,8 @@ pub(super) struct Placed<'a> {
     pub(super) indices: Placement<'a>,
     pub(super) output: Placement<'a>,
     pub(super) status: Option<&'a Status>,
-    /// Where the output has room for a flag.
-    pub(super) flag: Option<FlagRoom>,
+    /// Whether there is room for a flag behind the output.
+    pub(super) flag: bool,
     /// How many entries of indices there are: a word of a buffer.
     pub(super) count: Option<wgpu::BufferSlice<'a>>,
 }
@@ -58,9 +58,9 @@ pub(super) struct Recorder {
     plan: Plan,
     output: Layout,
     /// Launches of the whole plan in one pass.
-    copies: Recent<((Origins, Option<u64>), Launch)>,
+    copies: Recent<((Origins, bool), Launch)>,
     /// Those that check all of the indices in one pass, which start at so many bytes.
-    checks: Recent<((i64, Option<u64>), Check)>,
+    checks: Recent<((i64, Option<Segment>), Check)>,
 }
 
 /// What looks for the bad indices of a pass; both read the same uniform block.
@@ -135,8 +135,9 @@ impl Recorder {
             }
             _ => Vec::new(),
         };
-        if let Some(room) = placed.flag {
-            room.give_to(&mut copies, &mut checks);
+        if placed.flag {
+            let bytes = plan.output_bytes() as u64;
+            give_flag(bytes, &mut copies, &mut checks, &context.binding_limits);
         }
         let mut dispatches = Vec::new();
         for pass in &copies {
@@ -240,7 +241,7 @@ impl Recorder {
         if !is_whole {
             return make();
         }
-        let origins = (pass.origins(), pass.flag);
+        let origins = (pass.origins(), pass.flagged);
         let made = self
             .copies
             .get(|(at, _)| *at == origins, || Ok((origins, make()?)));
@@ -265,7 +266,7 @@ impl Recorder {
         if pass.geometry != *self.plan.lookups() {
             return make();
         }
-        let origin = (pass.indices.origin, pass.flag);
+        let origin = (pass.indices.origin, pass.flagged);
         let made = self
             .checks
             .get(|(of, _)| *of == origin, || Ok((origin, make()?)));
@@ -280,10 +281,9 @@ impl Recorder {
         status: &Status,
         pass: &CheckPass,
     ) -> Result<Vec<Dispatch>> {
-        let output = match pass.flag {
-            Some(byte) => flag::binding(&placed.output, byte),
-            None => context.nothing.as_entire_binding(),
-        };
+        let nothing = || context.nothing.as_entire_binding();
+        let output = pass.flagged.as_ref();
+        let output = output.map_or_else(nothing, |s| placed.output.binding(s));
         let bindings = [
             (INDICES, placed.indices.binding(&pass.indices)),
             (OUTPUT, output),

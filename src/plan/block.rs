@@ -3,7 +3,7 @@
 use bytemuck::{Pod, Zeroable};
 
 use crate::error::{Error, Result};
-use crate::plan::{Coordinate, Geometry, Loop, Pass, Plan, Positions};
+use crate::plan::{Coordinate, FLAG_BYTES, Geometry, Loop, Pass, Plan, Positions};
 use crate::rules::{Negative, OutOfBounds};
 
 const MAX_LOOPS: usize = Plan::MAX_LOOPS;
@@ -272,11 +272,11 @@ impl GeometryBlock {
         padding.for_each(|c| *c = [extent, 0, multiplier, shift]);
     }
 
-    /// Has the flag raised or looked at that lies at a byte of the output's binding, which is made of
-    /// such accesses.
-    pub(super) fn set_flag(&mut self, byte: u64, access_bytes: usize) {
+    /// Has the flag raised or looked at that ends the output's binding of so many bytes, which is made
+    /// of such accesses.
+    pub(super) fn set_flag(&mut self, output_bytes: u64, access_bytes: usize) {
         self.index_rules |= FLAG;
-        self.flag_at = (byte / access_bytes as u64) as u32;
+        self.flag_at = ((output_bytes - FLAG_BYTES) / access_bytes as u64) as u32;
     }
 }
 

@@ -38,7 +38,7 @@ pub(crate) use kernel::Kernel;
 pub(crate) use kernels::KernelKind;
 pub(crate) use nest_dims::NestDims;
 pub(crate) use nest_size::NestSize;
-pub(crate) use passes::{CheckPass, Part, Parts, Pass, Segment, check_passes, passes};
+pub(crate) use passes::{CheckPass, FLAG_BYTES, Part, Parts, Pass, Segment, check_passes, passes};
 
 use geometry::{DimsOfLoop, Lowered};
 

@@ -157,7 +157,7 @@ fn absurd_plans_have_sound_kernels_or_an_error() {
                 origin: origins.indices,
                 owned_from: 0,
             },
-            flag: None,
+            flagged: None,
         };
         if let Ok((workgroups, ..)) = Kernel::check(&plan, &pass, most) {
             assert!(in_grid(workgroups), "{plan:?}");

@@ -35,6 +35,7 @@ fn run(engine: &Engine, call: &Call, count: u32) -> Result<(), String> {
         indices: indices.slice(..),
         output: output.slice(..),
         status: None,
+        flag: false,
         count: Some(counts.slice(280..)),
     };
     let pipeline = block_on(engine.pipeline(&plan)).map_err(|e| e.to_string())?;

@@ -158,6 +158,7 @@ fn buffers_that_do_not_fit_are_named() {
             indices: indices.slice(..),
             output: output.slice(..),
             status: None,
+            flag: false,
             count: None,
         };
         let encode = |buffers: &Buffers<'_>| {
@@ -265,6 +266,7 @@ fn refusal(engine: &Engine, plan: &Plan, params: &wgpu::Buffer) -> Error {
         indices: indices.slice(..),
         output: output.slice(..),
         status: None,
+        flag: false,
         count: None,
     };
     let mut encoder = engine.device().create_command_encoder(&Default::default());

@@ -44,6 +44,7 @@ fn run(engine: &Engine, call: &Call, offsets: Offsets) -> Result<(), String> {
             indices: tensor(&indices, indices_start, call.indices.len()),
             output: tensor(&output, start, plan.output_bytes()),
             status: None,
+            flag: false,
             count: None,
         };
         pipeline
@@ -124,6 +125,7 @@ fn a_write_beside_the_output_is_noticed() {
         indices: indices.slice(..),
         output: output.slice(..),
         status: None,
+        flag: false,
         count: None,
     };
     pipeline.encode(&mut encoder, &buffers).expect("encoded");

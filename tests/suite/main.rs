@@ -19,6 +19,7 @@ mod examples;
 mod faults;
 mod fences;
 mod fixtures;
+mod flags;
 #[cfg(windows)]
 mod hlsl;
 mod huge;

@@ -202,6 +202,7 @@ fn a_status_counts_over_several_recordings() {
             indices: indices.slice(..),
             output: output.slice(..),
             status: Some(&status),
+            flag: false,
             count: None,
         };
         let mut encoder = engine.device().create_command_encoder(&Default::default());

@@ -64,6 +64,7 @@ fn a_status_is_read_later_and_the_gather_is_not_stopped() {
             indices: indices.slice(..),
             output: output.slice(..),
             status: Some(&status),
+            flag: false,
             count: None,
         };
         // Twice in one encoder: each recording starts counting anew.

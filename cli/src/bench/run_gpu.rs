@@ -125,12 +125,16 @@ impl<'a> Tensors<'a> {
             true => Some(gather.status()?),
             false => None,
         };
+        let output_bytes = match status.is_some() {
+            true => gather.bytes_with_flag(),
+            false => scaled.output_bytes() as u64,
+        };
         let both = Usage::STORAGE | Usage::COPY_DST | Usage::COPY_SRC;
         Ok(Tensors {
             gather,
             params: device.buffer("params", scaled.params_bytes() as u64, both)?,
             indices: device.buffer("indices", scaled.indices_bytes() as u64, both)?,
-            output: device.buffer("output", scaled.output_bytes() as u64, both)?,
+            output: device.buffer("output", output_bytes, both)?,
             status,
             device,
         })
@@ -142,6 +146,7 @@ impl<'a> Tensors<'a> {
             indices: self.indices.slice(..),
             output: self.output.slice(..),
             status: self.status.as_ref(),
+            flag: self.status.is_some(),
             count: None,
         }
     }

@@ -109,7 +109,7 @@ impl Engine {
             indices: windows.indices.placement(),
             output: windows.output.placement(),
             status: None,
-            flag: None,
+            flag: false,
             count: None,
         };
         let mut pass = pass.clone();
@@ -149,7 +149,7 @@ impl Engine {
                     indices: window.placement(),
                     output: window.placement(),
                     status: Some(&status),
-                    flag: None,
+                    flag: false,
                     count: None,
                 };
                 let dispatches = recorder.count(context, &placed, &status, &pass)?;

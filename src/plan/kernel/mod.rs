@@ -102,9 +102,9 @@ impl Kernel {
     }
 
     fn with_flag(mut self, pass: &Pass) -> Kernel {
-        if let Some(byte) = pass.flag {
+        if pass.flagged {
             let store_bytes = self.kind.store_bytes(self.access_bytes);
-            self.block.set_flag(byte, store_bytes);
+            self.block.set_flag(pass.output.size, store_bytes);
         }
         self
     }
@@ -201,8 +201,8 @@ impl Kernel {
         };
         let [x, y] = fold(plan, work.workgroups(), max_workgroups)?;
         block.grid_x = x;
-        if let Some(byte) = pass.flag {
-            block.set_flag(byte, 4);
+        if let Some(output) = pass.flagged {
+            block.set_flag(output.size, 4);
         }
         Ok(([x, y, 1], work, block))
     }

@@ -23,7 +23,7 @@ fn check(plan: &Plan, origin: i64) -> Result<([u32; 3], Work, GeometryBlock)> {
             origin,
             owned_from: 0,
         },
-        flag: None,
+        flagged: None,
     };
     Kernel::check(plan, &pass, 65_535)
 }

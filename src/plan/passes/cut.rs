@@ -276,7 +276,7 @@ impl Cutter<'_> {
                 indices,
                 output,
                 output_offset: (bytes.start - output.origin) as u64,
-                flag: None,
+                flagged: false,
                 first: n == 0,
             });
         }

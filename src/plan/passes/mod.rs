@@ -54,6 +54,9 @@ impl BindingLimits {
     }
 }
 
+/// The bytes of a flag: as wide as the widest store.
+pub(crate) const FLAG_BYTES: u64 = 16;
+
 /// One dispatch.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Pass {
@@ -76,8 +79,8 @@ pub(crate) struct Pass {
     pub(crate) output: Segment,
     /// From the start of that binding to the first byte of the box.
     pub(crate) output_offset: u64,
-    /// The byte of that binding with the flag that a bad index raises, if there is one.
-    pub(crate) flag: Option<u64>,
+    /// Whether the last [`FLAG_BYTES`] of that binding are the flag that a bad index raises.
+    pub(crate) flagged: bool,
     /// Whether this is the first pass over the box: it writes what bad indices leave.
     pub(crate) first: bool,
 }
@@ -112,8 +115,8 @@ pub(crate) struct CheckPass {
     pub(crate) lookups: Range<usize>,
     /// What is bound of indices.
     pub(crate) indices: Segment,
-    /// The byte of the output's binding with the flag; without one, bad indices are counted anyway.
-    pub(crate) flag: Option<u64>,
+    /// What is bound of an output that ends with the flag; without one, bad indices are counted anyway.
+    pub(crate) flagged: Option<Segment>,
 }
 
 /// Where the data of the tensors lie.
@@ -180,7 +183,7 @@ pub(crate) fn check_passes(
             indices: segment.ok_or_else(|| cutter.tuple_too_large(&geometry))?,
             geometry,
             lookups,
-            flag: None,
+            flagged: None,
         });
         Ok(())
     })?;
