@@ -29,7 +29,7 @@ fn main(
         next_at = walk(at, row + 1u);
         next = look_up(next_at);
     }
-    if (rule(WRAP)) {
+    if (wraps()) {
         source = wrapped(at, source);
         next = wrapped(next_at, next);
     }

@@ -15,11 +15,7 @@
 @group(0) @binding(4) var<storage, read_write> status: array<atomic<u32>>;
 
 // Lookups of an invocation, as `CHECKED` in src/plan/kernels.rs.
-const CHECKED = 4u;
-
-// Those of a workgroup: words 0 and 2 of the status.
-var<workgroup> bad_lookups: atomic<u32>;
-var<workgroup> first_bad: atomic<u32>;
+const CHECKED = 64u;
 
 fn is_bad(at: Place) -> bool {
     var bad = false;
@@ -30,43 +26,32 @@ fn is_bad(at: Place) -> bool {
     return bad;
 }
 
-// Many bad lookups are many additions to one word of memory: a workgroup's are added up first.
+// Many bad lookups would be many additions to one word of memory: an invocation's are added up first. (Not
+// a workgroup's: barriers cost more than the rest where the flag is down.)
 @compute @workgroup_size(WORKGROUP)
 fn count(
     @builtin(workgroup_id) workgroup: vec3<u32>,
     @builtin(local_invocation_index) invocation: u32,
 ) {
-    if (invocation == 0u) {
-        atomicStore(&bad_lookups, 0u);
-        atomicStore(&first_bad, 0u);
-    }
-    workgroupBarrier();
-    var end = geometry.row_count;
+    let group = workgroup_number(workgroup) * WORKGROUP * CHECKED;
+    var end = min(geometry.row_count, group + WORKGROUP * CHECKED);
     if (rule(FLAG)) {
         end = select(0u, end, output[geometry.flag_at] == RAISED);
     }
-    let first = workgroup_number(workgroup) * WORKGROUP * CHECKED + invocation;
     var bad = 0u;
     var lowest = 0xffffffffu;
-    for (var n = 0u; n < CHECKED; n++) {
-        let lookup = first + n * WORKGROUP;
-        if (lookup < end && is_bad(place(lookup))) {
+    for (var lookup = group + invocation; lookup < end; lookup += WORKGROUP) {
+        if (is_bad(place(lookup))) {
             bad += 1u;
             lowest = min(lowest, lookup);
         }
     }
     if (bad > 0u) {
-        atomicAdd(&bad_lookups, bad);
-        atomicMax(&first_bad, ~lowest);
-    }
-    workgroupBarrier();
-    let sum = atomicLoad(&bad_lookups);
-    if (invocation == 0u && sum > 0u) {
-        if (atomicAdd(&status[0], sum) > 0xffffffffu - sum) {
+        if (atomicAdd(&status[0], bad) > 0xffffffffu - bad) {
             atomicAdd(&status[1], 1u);
         }
         if (atomicLoad(&status[3]) == 0u) {
-            atomicMax(&status[2], atomicLoad(&first_bad));
+            atomicMax(&status[2], ~lowest);
         }
     }
 }

@@ -61,6 +61,12 @@ fn add_steps(count: vec2<u32>, c: vec4<u32>, source: ptr<function, Source>) {
     }
 }
 
+// Whether indices wrap around. For that there is no pipeline for one coordinate: its code would take
+// registers, and so waves, from all other rules.
+fn wraps() -> bool {
+    return (DEPTH != 1u) & rule(WRAP);
+}
+
 // The row with indices wrapped around, if one is outside. A division for each lookup: an invocation
 // looks all its rows up first and then comes here, in a branch that all take or none, so that loads do
 // not wait for each other.

@@ -24,7 +24,7 @@ fn main(
     var source_b = look_up(at_b);
     var source_c = look_up(at_c);
     var source_d = look_up(at_d);
-    if (rule(WRAP)) {
+    if (wraps()) {
         source_a = wrapped(at_a, source_a);
         source_b = wrapped(at_b, source_b);
         source_c = wrapped(at_c, source_c);

@@ -23,7 +23,7 @@ fn main(
     var b = look_up(at_b);
     var c = look_up(at_c);
     var d = look_up(at_d);
-    if (rule(WRAP)) {
+    if (wraps()) {
         a = wrapped(at_a, a);
         b = wrapped(at_b, b);
         c = wrapped(at_c, c);

@@ -36,7 +36,7 @@ fn main(
         other_to += rows * geometry.row_length;
         ahead = 0u;
     }
-    if (rule(WRAP)) {
+    if (wraps()) {
         source = wrapped(at, source);
         other = wrapped(other_at, other);
     }

@@ -32,7 +32,7 @@ fn main(
         source_c = look_up(c.at);
         source_d = look_up(d.at);
     }
-    if (rule(WRAP)) {
+    if (wraps()) {
         source_a = wrapped(a.at, source_a);
         source_b = wrapped(b.at, source_b);
         source_c = wrapped(c.at, source_c);

@@ -1,7 +1,7 @@
 //! Pipelines, compiled once per key and shared.
 
 use std::collections::HashMap;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::error::Result;
 use crate::gpu::deferred::DeferredErrors;
@@ -36,6 +36,8 @@ pub(super) struct Pipelines {
     check: (wgpu::BindGroupLayout, wgpu::PipelineLayout),
     indirect_args: (wgpu::BindGroupLayout, wgpu::PipelineLayout),
     compiled: Mutex<HashMap<PipelineKey, Pipeline>>,
+    /// By their text, which pipelines have in common that differ in constants.
+    modules: Mutex<HashMap<String, wgpu::ShaderModule>>,
     deferred: DeferredErrors,
     cache: Option<wgpu::PipelineCache>,
     /// What a test changes in every shader; nothing, otherwise.
@@ -97,6 +99,7 @@ impl Pipelines {
                 ],
             ),
             compiled: Mutex::default(),
+            modules: Mutex::default(),
             deferred,
             cache,
             fault,
@@ -116,18 +119,32 @@ impl Pipelines {
         // Compiled outside the lock: two threads may do so at once, and one result stays.
         let pipeline = self
             .deferred
-            .scoped(device, "a shader", || self.compile(device, key))?;
+            .scoped(device, "a shader", || self.compile(device, key))
+            .inspect_err(|_| self.modules().clear())?; // one of them is invalid
         Ok(compiled().entry(key).or_insert(pipeline).clone())
+    }
+
+    fn module(&self, device: &wgpu::Device, key: PipelineKey, label: &str) -> wgpu::ShaderModule {
+        let source = key.source();
+        let source = self.fault.map_or(source.clone(), |plant| plant(source));
+        if let Some(module) = self.modules().get(&source) {
+            return module.clone();
+        }
+        let module = device.create_shader_module(wgpu::ShaderModuleDescriptor {
+            label: Some(label),
+            source: wgpu::ShaderSource::Wgsl(source.as_str().into()),
+        });
+        self.modules().insert(source, module.clone());
+        module
+    }
+
+    fn modules(&self) -> MutexGuard<'_, HashMap<String, wgpu::ShaderModule>> {
+        self.modules.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn compile(&self, device: &wgpu::Device, key: PipelineKey) -> Pipeline {
         let label = format!("wgpu-gather {:?}", key.stage);
-        let source = key.source();
-        let source = self.fault.map_or(source.clone(), |plant| plant(source));
-        let module = device.create_shader_module(wgpu::ShaderModuleDescriptor {
-            label: Some(&label),
-            source: wgpu::ShaderSource::Wgsl(source.into()),
-        });
+        let module = self.module(device, key, &label);
         let (bindings, layout) = match key.stage {
             Stage::Copy(..) if key.segments > 0 => &self.segments,
             Stage::Copy(..) => &self.copy,

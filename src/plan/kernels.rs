@@ -12,7 +12,7 @@ pub(super) const WORKGROUP: u64 = 256;
 /// Accesses that an invocation of the rows kernel has in flight, as in `shaders/rows.wgsl`.
 const IN_FLIGHT: u64 = 4;
 /// Lookups that an invocation checks, as in `shaders/check.wgsl`.
-const CHECKED: u64 = 4;
+const CHECKED: u64 = 64;
 /// Lookups that a workgroup checks.
 pub(super) const CHECKED_BY_WORKGROUP: u64 = WORKGROUP * CHECKED;
 /// Outputs of an invocation, as in `shaders/elements.wgsl` and `shaders/elements_x4.wgsl`.

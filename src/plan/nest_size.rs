@@ -3,6 +3,7 @@
 use std::fmt;
 
 use crate::plan::Plan;
+use crate::rules::OutOfBounds;
 
 /// How large a loop nest a kernel is compiled for; `None`: one of any size.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -42,8 +43,11 @@ impl NestSize {
     pub(super) fn of(plan: &Plan) -> (NestSize, NestReason) {
         let geometry = plan.geometry();
         let (loops, depth) = (geometry.row_loops().len(), geometry.coordinates.len());
+        // Those for one coordinate leave wrapping out.
+        let wraps = plan.rules().out_of_bounds == OutOfBounds::Wrap;
+        let least = if wraps { depth.max(2) } else { depth };
         let holds =
-            |size: &&NestSize| size.loops >= Some(loops) && size.depth >= Some(depth) && depth > 0;
+            |size: &&NestSize| depth > 0 && size.loops >= Some(loops) && size.depth >= Some(least);
         match NestSize::ALL.iter().find(holds) {
             Some(&size) => (size, NestReason::Enough),
             None if (1..=3).contains(&depth) => (NestSize::ANY, NestReason::Loops),
@@ -59,7 +63,7 @@ pub(crate) enum NestReason {
     Enough,
     /// The fill value does not repeat with every access.
     Fill,
-    /// There are more loops over rows than the others have.
+    /// There are more loops over rows than others have, for its coordinates and rules.
     Loops,
     /// There are no coordinates, or more than the others have.
     Coordinates,
@@ -84,7 +88,7 @@ impl fmt::Display for NestReason {
         f.write_str(match self {
             NestReason::Enough => "the smallest nest that does",
             NestReason::Fill => "the fill value does not repeat with every access",
-            NestReason::Loops => "more loops over rows than other kernels have",
+            NestReason::Loops => "more loops over rows than other kernels for its rules have",
             NestReason::Coordinates => "no coordinates, or more than three",
             NestReason::Segments => "params in segments: not every nest is compiled for them",
             NestReason::Wide => "positions of 64 bits: no other nest is compiled for them",

@@ -154,8 +154,8 @@ fn a_status_that_cannot_be_is_an_error() {
         (
             |s| {
                 s.replace(
-                    "atomicAdd(&status[0], sum)",
-                    "atomicAdd(&status[0], 9u * sum)",
+                    "atomicAdd(&status[0], bad)",
+                    "atomicAdd(&status[0], 9u * bad)",
                 )
             },
             "the number of bad indices",

@@ -274,7 +274,12 @@ pub(crate) const SHADER_FAULTS: &[Fault] = &[
         }
     }),
     ("first lookup of an invocation checked alone", Whole, |s| {
-        plant(s, "fn is_bad", "n < CHECKED", "n < 1u")
+        plant(
+            s,
+            "fn is_bad",
+            "lookup < end",
+            "lookup < min(end, group + WORKGROUP)",
+        )
     }),
     ("wrapped coordinates one behind another", Whole, |s| {
         let from = "add_steps(modulo(load_component(at, k), extent_of(c), c.zw), c, &found);";

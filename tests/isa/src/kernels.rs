@@ -52,21 +52,21 @@ const KERNELS: [Kernel; 7] = [
         row: Bytes::Access,
         load: Bytes::Access,
         store: Bytes::Access,
-        limits: limits(0.28, 3, 0.46),
+        limits: limits(0.28, 4, 0.51),
     },
     Kernel {
         name: "elements_x4",
         row: Bytes::Access,
         load: Bytes::Access,
         store: Bytes::Fixed(16),
-        limits: limits(0.20, 2, 0.00),
+        limits: limits(0.21, 2, 0.00),
     },
     Kernel {
         name: "bytes",
         row: Bytes::Fixed(10),
         load: Bytes::Fixed(4),
         store: Bytes::Fixed(4),
-        limits: limits(1.38, 4, 2.28),
+        limits: limits(1.38, 4, 2.39),
     },
     Kernel {
         name: "bytes_x4",
@@ -122,7 +122,7 @@ impl Kernel {
     /// each counted once.
     pub(crate) fn moved(&self, source: &PipelineSource, stored: u32) -> f64 {
         let lookups = f64::from(stored) / f64::from(self.row.of(source));
-        let words = source.depth.unwrap_or(1) as f64 * f64::from(source.index_words);
+        let words = source.depth.unwrap_or(1) as f64 * f64::from(source.index_words.max(1));
         2.0 * f64::from(stored) + lookups * words * 4.0
     }
 }
