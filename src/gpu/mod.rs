@@ -14,6 +14,7 @@
 mod adapter;
 mod any_tensor;
 mod batch;
+mod commands;
 mod context;
 mod deferred;
 mod engine;
