@@ -1,7 +1,7 @@
 //! Commands as data: dispatches, and the copies and clears between them.
 //!
-//! Made by `launch`, `storage` and `recording`, which encodes them when they are submitted. Knows wgpu
-//! alone.
+//! Made by `launch` and `recording`; `queue` keeps those that wait. Encoding is the last step before
+//! a submission. Knows wgpu alone.
 
 /// How many workgroups are dispatched.
 #[derive(Debug, Clone)]
@@ -53,6 +53,17 @@ pub(super) enum Command {
         to: wgpu::Buffer,
         bytes: u64,
     },
+}
+
+impl Command {
+    /// How many bytes it writes.
+    pub(super) fn bytes(&self) -> u64 {
+        match self {
+            Command::Dispatch(dispatch) => dispatch.output_bytes,
+            Command::Clear(buffer) => buffer.size(),
+            Command::Copy { bytes, .. } => *bytes,
+        }
+    }
 }
 
 /// Encodes commands in order. Neighbouring dispatches share a compute pass; wgpu keeps the one that

@@ -68,7 +68,7 @@ pub(super) fn uniform(
     let usage = usage | wgpu::BufferUsages::UNIFORM | wgpu::BufferUsages::COPY_DST;
     let buffer = context.create_buffer("geometry", bytes.len() as u64, usage)?;
     context.scoped("an upload", || {
-        context.queue.write_buffer(&buffer, 0, bytes);
+        context.queue.write_new_buffer(&buffer, bytes);
     })?;
     Ok(buffer)
 }

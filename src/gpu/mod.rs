@@ -25,6 +25,7 @@ mod pipeline;
 #[cfg(not(target_arch = "wasm32"))]
 mod poller;
 mod pool;
+mod queue;
 mod recent;
 mod recorder;
 mod recording;

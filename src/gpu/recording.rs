@@ -1,4 +1,4 @@
-//! Commands of gathers: recorded whole, then submitted.
+//! Commands of gathers: recorded whole, then submitted, or left to wait in the queue.
 //!
 //! Used by the gathers and host calls of an engine. Knows dispatches, not what they do.
 
@@ -17,7 +17,7 @@ pub(super) struct Recording {
     commands: Vec<Command>,
     /// What goes before the commands, each in a submission of its own.
     full: Vec<Vec<Command>>,
-    /// What must not serve other tensors before they are submitted.
+    /// What must not serve other tensors before the queue has the commands.
     kept: Vec<Arc<Owned>>,
     /// Where its gathers count bad indices.
     statuses: Vec<Status>,
@@ -26,20 +26,45 @@ pub(super) struct Recording {
 impl Context {
     /// Submits what `record` records, if it returns `Ok`; else nothing.
     pub(super) fn submit<R>(&self, record: impl FnOnce(&mut Recording) -> Result<R>) -> Result<R> {
+        self.record(record, |recording| self.send(recording))
+    }
+
+    /// As [`Context::submit`], but what `record` records may wait for more, if the caller cannot
+    /// see that it does.
+    pub(super) fn defer<R>(&self, record: impl FnOnce(&mut Recording) -> Result<R>) -> Result<R> {
+        self.record(record, |recording| {
+            let Recording { commands, kept, .. } = recording;
+            if recording.full.is_empty() && !commands.is_empty() {
+                let is_shared = || kept.iter().any(|owned| owned.is_shared());
+                self.queue.defer(commands, is_shared);
+            }
+            match recording.commands.is_empty() {
+                true => self.check_alive(),
+                false => self.send(recording),
+            }
+        })
+    }
+
+    /// Records, and has `give` pass on what was recorded.
+    fn record<R>(
+        &self,
+        record: impl FnOnce(&mut Recording) -> Result<R>,
+        give: impl FnOnce(&mut Recording) -> Result<()>,
+    ) -> Result<R> {
         self.check_alive()?;
         self.deferred.together(&self.device, "a gather", || {
             let mut recording = Recording::default();
             let recorded = record(&mut recording);
-            let sent = recorded.and_then(|result| self.send(&recording).map(|()| result));
-            if sent.is_err() {
+            let given = recorded.and_then(|result| give(&mut recording).map(|()| result));
+            if given.is_err() {
                 // Outputs of the caller have them by now, but nothing counts into them.
                 recording.statuses.iter().for_each(Status::set_clean);
             }
-            sent
+            given
         })
     }
 
-    /// Submits a recording.
+    /// Submits a recording, after what waits.
     fn send(&self, recording: &Recording) -> Result<()> {
         let Recording { commands, full, .. } = recording;
         let parts = full.iter().chain([commands]);
@@ -48,7 +73,7 @@ impl Context {
         })?;
         self.scoped("a dispatch", || {
             for commands in encoded {
-                self.queue.submit([commands]);
+                self.queue.submit(commands);
             }
         })
     }
@@ -60,7 +85,7 @@ impl Recording {
         self.commands.extend(commands);
     }
 
-    /// Keeps a buffer from serving other tensors until everything is submitted.
+    /// Keeps a buffer from serving other tensors until the queue has the commands.
     pub(super) fn keep(&mut self, owned: &Arc<Owned>) {
         self.kept.push(Arc::clone(owned));
     }

@@ -136,7 +136,7 @@ impl Context {
             Some(buffer) => buffer,
             None => self.fresh(label, size)?,
         };
-        Ok(Owned::pooled(buffer, &self.pool))
+        Ok(Owned::pooled(buffer, &self.pool, &self.queue))
     }
 
     /// A new buffer; if there is no memory for it, once more without what the pool keeps.
@@ -154,6 +154,8 @@ impl Context {
 
     /// Frees what the pool keeps; says how many bytes that were.
     pub(super) fn trim_pool(&self) -> u64 {
+        // What waits may use them.
+        self.queue.flush();
         let bytes = self.pool.trim();
         // The device frees memory when it is asked how far it is.
         let _ = self.device.poll(wgpu::PollType::Poll);

@@ -34,4 +34,5 @@ mod shaders;
 mod statuses;
 mod tensors;
 mod views;
+mod waiting;
 mod wrapping;
