@@ -6,8 +6,8 @@
 //! | level | call | waits for the device | submissions | makes, besides a pass |
 //! |---|---|---|---|---|
 //! | [host call](#host-call) | [`Executor::run`] | until the output is there | several | tensors on the device |
-//! | [device tensors](#device-tensors) | [`Engine::gather`] | no | one | the output, bind groups |
-//! | [your output](#your-output) | [`Engine::gather_into`] | no | one | bind groups |
+//! | [device tensors](#device-tensors) | [`Engine::gather`] | no | one; small ones share it | the output, bind groups |
+//! | [your output](#your-output) | [`Engine::gather_into`] | no | one; small ones share it | bind groups |
 //! | [batch](#batch) | [`Engine::batch`] | no | one for all | as the calls in it |
 //! | [your encoder](#your-encoder) | [`GatherPipeline::encode`] | no | none | bind groups |
 //! | [bound once](#bound-once) | [`GatherBinding::encode`] | no | none | nothing |
@@ -122,10 +122,12 @@
 //!
 //! # Batch
 //!
-//! A submission has a price of its own, which small gathers notice. [`Engine::batch`] records any
-//! number of gathers, of any types, and submits them together, or none if one is refused. One may
-//! read what an earlier one writes. [`Engine::gather_tables`] is short for several tables of one
-//! type and the same indices.
+//! A submission has a price of its own, which small gathers notice. Those on the engine's own
+//! tensors therefore share one as they are ([`Engine::gather`] says when). [`Engine::batch`] makes
+//! sure of it, also with buffers of yours and in a browser: it records any number of gathers, of
+//! any types, and submits them together, or none if one is refused. One may read what an earlier
+//! one writes. [`Engine::gather_tables`] is short for several tables of one type and the same
+//! indices.
 //!
 //! ```no_run
 //! use wgpu_gather::gpu::{DeviceTensor, Engine};
@@ -288,13 +290,18 @@
 //! Submissions to a queue take effect in their order, and so do the commands in an encoder and
 //! the dispatches in a pass; where one reads what another wrote, wgpu puts the barrier. Nothing
 //! here needs a fence or a wait, and no gather disturbs another one that was recorded before it.
-//! Two things are to be known:
+//! A small gather may be submitted later than it was called, but never after something that would
+//! show it. Three things are to be known:
 //!
 //! - `queue.write_buffer` lands before *all* commands of the next submission. Two gathers in one
 //!   encoder cannot see two contents that are written in this way; submit between them, or copy in
 //!   the encoder.
 //! - One dispatch cannot read and write one buffer, not even different parts of it. Output and
 //!   inputs lie in different buffers, else there is [`Error::SameBuffer`].
+//! - wgpu runs your callbacks (`map_async`, `on_submitted_work_done`) within any call that submits
+//!   or polls, also of the engine. A callback may call the engine, but must not wait for another
+//!   thread that does: while one thread submits gathers that were held back, the others' turn is
+//!   after it.
 //!
 //! # Bad indices
 //!

@@ -129,7 +129,7 @@ impl AnyDeviceTensor {
     }
 
     /// The buffer, or the first one: see [`AnyDeviceTensor::parts`]. Once it was handed out, the
-    /// engine will not use it again for other tensors.
+    /// engine will not use it again for other tensors, and holds back no gather that uses it.
     pub fn buffer(&self) -> &wgpu::Buffer {
         let mut owned = self.storage.owned();
         owned.next().expect("a tensor has a buffer").share()

@@ -172,7 +172,8 @@ impl Batch<'_> {
         }
         let width = tensor.element_bytes();
         let bytes = (first * width) as i64..((last + 1) * width) as i64;
-        let copy = storage.copy(self.context, self.recording.encoder(), bytes)?;
+        let (copy, commands) = storage.copy(self.context, bytes)?;
+        self.recording.push(commands);
         let mut copy = AnyDeviceTensor::new(copy, layout.clone(), width);
         copy.set_statuses(tensor.statuses().to_vec());
         Ok(copy)

@@ -13,6 +13,7 @@ use crate::gpu::pipeline::{Fault, Pipelines};
 #[cfg(not(target_arch = "wasm32"))]
 use crate::gpu::poller::Poller;
 use crate::gpu::pool::Pool;
+use crate::gpu::queue::Queue;
 use crate::gpu::requirements;
 use crate::gpu::scope::scoped;
 use crate::gpu::staging::Staging;
@@ -22,7 +23,7 @@ use crate::plan::{BindingLimits, MAX_SEGMENTS};
 #[derive(Debug)]
 pub(super) struct Context {
     pub(super) device: wgpu::Device,
-    pub(super) queue: wgpu::Queue,
+    pub(super) queue: Arc<Queue>,
     pub(super) limits: wgpu::Limits,
     pub(super) binding_limits: BindingLimits,
     pub(super) adapter: AdapterSummary,
@@ -80,8 +81,13 @@ impl Context {
         Ok(Context {
             adapter: AdapterSummary::new(&device.adapter_info(), &limits),
             binding_limits,
+            queue: Arc::new(Queue::new(
+                queue,
+                device.clone(),
+                deferred.clone(),
+                settings.max_pass_bytes,
+            )),
             device,
-            queue,
             limits,
             pipelines,
             pool: Pool::new(settings.max_pool_bytes),
@@ -102,8 +108,15 @@ impl Context {
         });
     }
 
+    /// Submits what waits.
+    pub(super) fn flush(&self) -> Result<()> {
+        self.queue.flush();
+        self.check_alive()
+    }
+
     /// Waits for what the device has still to say about the calls so far.
     pub(super) async fn settle(&self) -> Result<()> {
+        self.queue.flush();
         self.settled(self.deferred.take()).await
     }
 
@@ -120,10 +133,15 @@ impl Context {
     /// Runs `work` on the device; wgpu's complaints come back as errors.
     pub(super) fn scoped<T>(&self, what: &'static str, work: impl FnOnce() -> T) -> Result<T> {
         let made = self.deferred.scoped(&self.device, what, work);
-        made.map_err(|error| match error {
+        made.map_err(|error| self.with_loss(error))
+    }
+
+    /// The error, or that the device is lost if that is its cause.
+    fn with_loss(&self, error: Error) -> Error {
+        match error {
             Error::Gpu { reason, .. } if !self.answers() => Error::DeviceLost { reason },
             other => other,
-        })
+        }
     }
 
     /// Whether the device still makes buffers that can be used. A lost device gives invalid ones
@@ -136,7 +154,7 @@ impl Context {
                 usage: wgpu::BufferUsages::COPY_DST,
                 mapped_at_creation: false,
             });
-            self.queue.write_buffer(&buffer, 0, &[0; 4]);
+            self.queue.write_new_buffer(&buffer, &[0; 4]);
         };
         self.deferred.scoped(&self.device, "a probe", probe).is_ok()
     }
@@ -147,11 +165,11 @@ impl Context {
         Error::DeviceLost { reason }
     }
 
-    /// Fails if the device is known to be lost.
+    /// Fails if the device is known to be lost, and once if gathers that waited were not submitted.
     pub(super) fn check_alive(&self) -> Result<()> {
         match self.loss() {
             Some(reason) => Err(Error::DeviceLost { reason }),
-            None => Ok(()),
+            None => self.queue.failure().map_err(|error| self.with_loss(error)),
         }
     }
 

@@ -6,10 +6,10 @@ use std::sync::Arc;
 
 use crate::element::Element;
 use crate::error::{Error, Result, Role};
+use crate::gpu::commands::Dispatch;
 use crate::gpu::context::Context;
 use crate::gpu::flag::bytes_with_flag;
 use crate::gpu::indirect;
-use crate::gpu::launch::Dispatch;
 use crate::gpu::recorder::{Placed, Recorder};
 use crate::gpu::status::Status;
 use crate::gpu::storage::Placement;

@@ -4,8 +4,9 @@
 //! Used by `recorder`; knows no plan.
 
 use crate::error::{Error, OpKind, Result};
+use crate::gpu::commands::{Dispatch, Grid};
 use crate::gpu::context::Context;
-use crate::gpu::launch::{Dispatch, Grid, Launch, uniform};
+use crate::gpu::launch::{Launch, uniform};
 use crate::gpu::pipeline::{ARGUMENTS, BLOCK, COUNT};
 use crate::gpu::shader::{PipelineKey, Stage};
 use crate::plan::{GeometryBlock, IndirectArgsBlock, IndirectDispatch};

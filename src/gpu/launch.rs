@@ -3,6 +3,7 @@
 //! Made by `recorder` and `indirect`. Knows no plan, and not what a block says.
 
 use crate::error::Result;
+use crate::gpu::commands::{Dispatch, Grid};
 use crate::gpu::context::Context;
 use crate::gpu::pipeline::{GEOMETRY, Pipeline};
 use crate::gpu::shader::PipelineKey;
@@ -15,22 +16,6 @@ pub(super) struct Launch {
     /// Never rewritten, unless a count on the device decides how many rows there are.
     uniform: wgpu::Buffer,
     grid: Grid,
-}
-
-/// How many workgroups are dispatched.
-#[derive(Debug, Clone)]
-pub(super) enum Grid {
-    Fixed([u32; 3]),
-    /// What an earlier dispatch writes into this buffer.
-    Indirect(wgpu::Buffer),
-}
-
-/// One dispatch, ready to be recorded.
-#[derive(Debug, Clone)]
-pub(super) struct Dispatch {
-    launch: Launch,
-    group: wgpu::BindGroup,
-    output_bytes: u64,
 }
 
 impl Launch {
@@ -65,34 +50,11 @@ impl Launch {
             context.device.create_bind_group(&descriptor)
         })?;
         Ok(Dispatch {
-            launch: self.clone(),
+            pipeline: self.pipeline.compute.clone(),
             group,
+            grid: self.grid.clone(),
             output_bytes: 0,
         })
-    }
-}
-
-impl Dispatch {
-    /// Says how many bytes of output it makes.
-    pub(super) fn making(self, output_bytes: u64) -> Self {
-        Dispatch {
-            output_bytes,
-            ..self
-        }
-    }
-
-    /// How many bytes of output it makes.
-    pub(super) fn output_bytes(&self) -> u64 {
-        self.output_bytes
-    }
-
-    pub(super) fn record(&self, pass: &mut wgpu::ComputePass<'_>) {
-        pass.set_pipeline(&self.launch.pipeline.compute);
-        pass.set_bind_group(0, &self.group, &[]);
-        match &self.launch.grid {
-            Grid::Fixed([x, y, z]) => pass.dispatch_workgroups(*x, *y, *z),
-            Grid::Indirect(arguments) => pass.dispatch_workgroups_indirect(arguments, 0),
-        }
     }
 }
 
@@ -106,7 +68,7 @@ pub(super) fn uniform(
     let usage = usage | wgpu::BufferUsages::UNIFORM | wgpu::BufferUsages::COPY_DST;
     let buffer = context.create_buffer("geometry", bytes.len() as u64, usage)?;
     context.scoped("an upload", || {
-        context.queue.write_buffer(&buffer, 0, bytes);
+        context.queue.write_new_buffer(&buffer, bytes);
     })?;
     Ok(buffer)
 }

@@ -14,6 +14,7 @@
 mod adapter;
 mod any_tensor;
 mod batch;
+mod commands;
 mod context;
 mod deferred;
 mod engine;
@@ -25,6 +26,7 @@ mod pipeline;
 #[cfg(not(target_arch = "wasm32"))]
 mod poller;
 mod pool;
+mod queue;
 mod recent;
 mod recorder;
 mod recording;

@@ -1,6 +1,7 @@
 //! Buffers of tensors, recycled when the last view of a tensor is gone.
 //!
-//! The context holds the pool, `storage` takes from it. It makes no buffer and knows no device.
+//! The context holds the pool, `storage` takes from it. It makes no buffer. Who hands one out or
+//! frees one has the `queue` submit the gathers that wait.
 //!
 //! A fresh buffer costs more than its allocation: wgpu fills it with zeros before a shader may see
 //! it, a third pass over the memory of a gather. A buffer from the pool has been filled already.
@@ -8,6 +9,8 @@
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use crate::gpu::queue::Queue;
 
 /// The buffers that nobody uses, by size.
 #[derive(Debug, Clone)]
@@ -54,13 +57,17 @@ impl Pool {
         buffer
     }
 
-    fn recycle(&self, buffer: wgpu::Buffer, discards: u64) {
+    /// Keeps a buffer, unless it was discarded or there are enough; says whether it does.
+    fn recycle(&self, buffer: &wgpu::Buffer, discards: u64) -> bool {
         let mut free = self.lock();
         let size = buffer.size();
-        if discards == free.discards && size <= free.limit - free.bytes.min(free.limit) {
+        let fits = size <= free.limit - free.bytes.min(free.limit);
+        let is_kept = discards == free.discards && fits;
+        if is_kept {
             free.bytes += size;
-            free.buffers.entry(size).or_default().push(buffer);
+            free.buffers.entry(size).or_default().push(buffer.clone());
         }
+        is_kept
     }
 
     /// Forgets every buffer; says how many bytes they had.
@@ -82,19 +89,33 @@ impl Pool {
 #[derive(Debug)]
 pub(super) struct Owned {
     buffer: wgpu::Buffer,
-    /// Where it goes back to, and how often buffers had been discarded when it came from there.
-    pool: Option<(Pool, u64)>,
+    /// Where it goes back to; nowhere, if it is the caller's.
+    home: Option<Home>,
     /// Whether the caller has the buffer itself, and may use it after the last tensor is gone.
     shared: AtomicBool,
 }
 
+/// Where the buffers of an engine come from.
+#[derive(Debug)]
+struct Home {
+    pool: Pool,
+    /// How often buffers had been discarded when this one came from the pool.
+    discards: u64,
+    /// Where gathers that use the buffer may wait.
+    queue: Arc<Queue>,
+}
+
 impl Owned {
     /// A buffer that goes back to `pool`.
-    pub(super) fn pooled(buffer: wgpu::Buffer, pool: &Pool) -> Arc<Self> {
-        let discards = pool.lock().discards;
+    pub(super) fn pooled(buffer: wgpu::Buffer, pool: &Pool, queue: &Arc<Queue>) -> Arc<Self> {
+        let home = Home {
+            pool: pool.clone(),
+            discards: pool.lock().discards,
+            queue: Arc::clone(queue),
+        };
         Arc::new(Owned {
             buffer,
-            pool: Some((pool.clone(), discards)),
+            home: Some(home),
             shared: AtomicBool::new(false),
         })
     }
@@ -103,7 +124,7 @@ impl Owned {
     pub(super) fn wrapped(buffer: wgpu::Buffer) -> Arc<Self> {
         Arc::new(Owned {
             buffer,
-            pool: None,
+            home: None,
             shared: AtomicBool::new(true),
         })
     }
@@ -111,8 +132,8 @@ impl Owned {
     /// Whether another engine made the buffer. Of two devices of two instances, wgpu cannot say
     /// that they differ; of two buffers neither.
     pub(super) fn is_of_another(&self, pool: &Pool) -> bool {
-        let own = self.pool.as_ref();
-        own.is_some_and(|(own, _)| !Arc::ptr_eq(&own.0, &pool.0))
+        let home = self.home.as_ref();
+        home.is_some_and(|home| !Arc::ptr_eq(&home.pool.0, &pool.0))
     }
 
     /// The buffer, for work that is submitted while this lives.
@@ -120,19 +141,29 @@ impl Owned {
         &self.buffer
     }
 
-    /// The buffer, for the caller to keep: it will not go back to the pool.
+    /// The buffer, for the caller to keep: it will not go back to the pool, and no gather that uses
+    /// it waits.
     pub(super) fn share(&self) -> &wgpu::Buffer {
+        // In this order: see `Queue::defer`.
         self.shared.store(true, Ordering::Relaxed);
+        self.home.iter().for_each(|home| home.queue.flush());
         &self.buffer
+    }
+
+    /// Whether the caller may have the buffer.
+    pub(super) fn is_shared(&self) -> bool {
+        self.shared.load(Ordering::Relaxed)
     }
 }
 
 impl Drop for Owned {
     fn drop(&mut self) {
-        if let Some((pool, discards)) = &self.pool
+        if let Some(home) = &self.home
             && !*self.shared.get_mut()
+            && !home.pool.recycle(&self.buffer, home.discards)
         {
-            pool.recycle(self.buffer.clone(), *discards);
+            // What waits would keep its memory.
+            home.queue.flush();
         }
     }
 }

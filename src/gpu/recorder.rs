@@ -6,10 +6,11 @@
 use std::sync::Arc;
 
 use crate::error::{Error, Result, Role};
+use crate::gpu::commands::{Dispatch, Grid};
 use crate::gpu::context::Context;
 use crate::gpu::flag::give_flag;
 use crate::gpu::indirect;
-use crate::gpu::launch::{Dispatch, Grid, Launch, uniform};
+use crate::gpu::launch::{Launch, uniform};
 use crate::gpu::pipeline::{INDICES, OUTPUT, PARAMS, STATUS};
 use crate::gpu::recent::Recent;
 use crate::gpu::shader::{PipelineKey, Stage, segment_binding};

@@ -1,23 +1,23 @@
-//! Commands of gathers: recorded whole, then submitted.
+//! Commands of gathers: recorded whole, then submitted, or left to wait in the queue.
 //!
 //! Used by the gathers and host calls of an engine. Knows dispatches, not what they do.
 
 use std::sync::Arc;
 
 use crate::error::Result;
+use crate::gpu::commands::{Command, Dispatch, encode};
 use crate::gpu::context::Context;
-use crate::gpu::launch::Dispatch;
 use crate::gpu::pool::Owned;
 use crate::gpu::recorder::{Placed, Recorder};
 use crate::gpu::status::Status;
 
 /// Commands that are not submitted yet.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Recording {
-    encoder: wgpu::CommandEncoder,
-    /// What goes before the encoder, each in a submission of its own.
-    full: Vec<wgpu::CommandBuffer>,
-    /// What must not serve other tensors before it is submitted.
+    commands: Vec<Command>,
+    /// What goes before the commands, each in a submission of its own.
+    full: Vec<Vec<Command>>,
+    /// What must not serve other tensors before the queue has the commands.
     kept: Vec<Arc<Owned>>,
     /// Where its gathers count bad indices.
     statuses: Vec<Status>,
@@ -26,48 +26,66 @@ pub(super) struct Recording {
 impl Context {
     /// Submits what `record` records, if it returns `Ok`; else nothing.
     pub(super) fn submit<R>(&self, record: impl FnOnce(&mut Recording) -> Result<R>) -> Result<R> {
+        self.record(record, |recording| self.send(recording))
+    }
+
+    /// As [`Context::submit`], but what `record` records may wait for more, if the caller cannot
+    /// see that it does.
+    pub(super) fn defer<R>(&self, record: impl FnOnce(&mut Recording) -> Result<R>) -> Result<R> {
+        self.record(record, |recording| {
+            let Recording { commands, kept, .. } = recording;
+            if recording.full.is_empty() && !commands.is_empty() {
+                let is_shared = || kept.iter().any(|owned| owned.is_shared());
+                self.queue.defer(commands, is_shared);
+            }
+            match recording.commands.is_empty() {
+                true => self.check_alive(),
+                false => self.send(recording),
+            }
+        })
+    }
+
+    /// Records, and has `give` pass on what was recorded.
+    fn record<R>(
+        &self,
+        record: impl FnOnce(&mut Recording) -> Result<R>,
+        give: impl FnOnce(&mut Recording) -> Result<()>,
+    ) -> Result<R> {
         self.check_alive()?;
         self.deferred.together(&self.device, "a gather", || {
-            let encoder = self.scoped("an encoder", || {
-                self.device.create_command_encoder(&Default::default())
-            })?;
-            let mut recording = Recording {
-                encoder,
-                full: Vec::new(),
-                kept: Vec::new(),
-                statuses: Vec::new(),
-            };
+            let mut recording = Recording::default();
             let recorded = record(&mut recording);
-            let Recording {
-                encoder,
-                full,
-                kept,
-                statuses,
-            } = recording;
-            let submitted = recorded.and_then(|result| {
-                self.scoped("a dispatch", || {
-                    for commands in full.into_iter().chain([encoder.finish()]) {
-                        self.queue.submit([commands]);
-                    }
-                })?;
-                Ok(result)
-            });
-            if submitted.is_err() {
+            let given = recorded.and_then(|result| give(&mut recording).map(|()| result));
+            if given.is_err() {
                 // Outputs of the caller have them by now, but nothing counts into them.
-                statuses.iter().for_each(Status::set_clean);
+                recording.statuses.iter().for_each(Status::set_clean);
             }
-            drop(kept);
-            submitted
+            given
+        })
+    }
+
+    /// Submits a recording, after what waits.
+    fn send(&self, recording: &Recording) -> Result<()> {
+        let Recording { commands, full, .. } = recording;
+        let parts = full.iter().chain([commands]);
+        let encoded: Vec<wgpu::CommandBuffer> = self.scoped("a dispatch", || {
+            parts.map(|part| encode(&self.device, part)).collect()
+        })?;
+        self.scoped("a dispatch", || {
+            for commands in encoded {
+                self.queue.submit(commands);
+            }
         })
     }
 }
 
 impl Recording {
-    pub(super) fn encoder(&mut self) -> &mut wgpu::CommandEncoder {
-        &mut self.encoder
+    /// Records commands as they are.
+    pub(super) fn push(&mut self, commands: Vec<Command>) {
+        self.commands.extend(commands);
     }
 
-    /// Keeps a buffer from serving other tensors until everything is submitted.
+    /// Keeps a buffer from serving other tensors until the queue has the commands.
     pub(super) fn keep(&mut self, owned: &Arc<Owned>) {
         self.kept.push(Arc::clone(owned));
     }
@@ -82,43 +100,27 @@ impl Recording {
     ) -> Result<()> {
         let dispatches = recorder.dispatches(context, placed)?;
         if let Some(status) = placed.status {
-            self.encoder.clear_buffer(status.buffer(), 0, None);
+            self.commands.push(Command::Clear(status.buffer().clone()));
             status.note_recording();
             self.kept.push(Arc::clone(status.owned()));
             self.statuses.push(status.clone());
         }
         let most = context.binding_limits.pass_bytes;
         let mut bytes = 0;
-        let parts = dispatches.chunk_by(|before, _| {
-            bytes += before.output_bytes();
-            let goes_on = bytes < most;
-            bytes *= u64::from(goes_on);
-            goes_on
-        });
-        for (n, part) in parts.enumerate() {
-            if n > 0 {
-                self.cut(context)?;
+        for dispatch in dispatches {
+            if bytes >= most {
+                self.full.push(std::mem::take(&mut self.commands));
+                bytes = 0;
             }
-            self.dispatch(context, part)?;
+            bytes += dispatch.output_bytes;
+            self.commands.push(Command::Dispatch(dispatch));
         }
         Ok(())
     }
 
-    /// Records dispatches in a compute pass of their own.
-    pub(super) fn dispatch(&mut self, context: &Context, dispatches: &[Dispatch]) -> Result<()> {
-        context.scoped("a dispatch", || {
-            let mut pass = self.encoder.begin_compute_pass(&Default::default());
-            dispatches.iter().for_each(|d| d.record(&mut pass));
-        })
-    }
-
-    /// What is recorded next goes into another submission.
-    fn cut(&mut self, context: &Context) -> Result<()> {
-        let full = context.scoped("a dispatch", || {
-            let next = context.device.create_command_encoder(&Default::default());
-            std::mem::replace(&mut self.encoder, next).finish()
-        })?;
-        self.full.push(full);
-        Ok(())
+    /// Records dispatches.
+    pub(super) fn dispatch(&mut self, dispatches: Vec<Dispatch>) {
+        let commands = dispatches.into_iter().map(Command::Dispatch);
+        self.commands.extend(commands);
     }
 }

@@ -72,7 +72,7 @@ impl<'c, D> Ring<'c, D> {
     ) -> Result<()> {
         let context = self.context;
         let callback = context.scoped(self.direction.what(), || {
-            let submitted = context.queue.submit([encoder.finish()]);
+            let submitted = context.queue.submit(encoder.finish());
             Callback::register(submitted, |done| {
                 chunk.map_async(self.direction.mode(), ..bytes, done);
             })

@@ -7,6 +7,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use crate::error::{Error, OpKind, Result, Role};
+use crate::gpu::commands::Command;
 use crate::gpu::context::Context;
 use crate::gpu::pool::{Owned, rounded};
 use crate::plan::{Part, Segment};
@@ -80,14 +81,14 @@ impl Storage {
         self.owned().all(|o| o.buffer().usage().contains(usage))
     }
 
-    /// Records a copy of some bytes of the data, with what shares a word with them.
+    /// Scratch memory for some bytes of the data and what shares a word with them, and the commands
+    /// that copy them there.
     pub(super) fn copy(
         &self,
         context: &Context,
-        encoder: &mut wgpu::CommandEncoder,
         bytes: Range<i64>,
-    ) -> Result<Storage> {
-        let mut parts = Vec::new();
+    ) -> Result<(Storage, Vec<Command>)> {
+        let (mut parts, mut commands) = (Vec::new(), Vec::new());
         for (owned, part) in self.parts() {
             let data = bytes.start.max(part.origin)..bytes.end.min(part.end());
             if data.is_empty() {
@@ -97,7 +98,12 @@ impl Storage {
             let words = place(data.start) & !3..place(data.end).next_multiple_of(4);
             let size = words.end - words.start;
             let scratch = context.acquire("scratch", size)?;
-            encoder.copy_buffer_to_buffer(owned.buffer(), words.start, scratch.buffer(), 0, size);
+            commands.push(Command::Copy {
+                from: owned.buffer().clone(),
+                offset: words.start,
+                to: scratch.buffer().clone(),
+                bytes: size,
+            });
             parts.push(BufferPart {
                 owned: scratch,
                 part: Part {
@@ -107,7 +113,7 @@ impl Storage {
                 },
             });
         }
-        Ok(Storage(parts.into()))
+        Ok((Storage(parts.into()), commands))
     }
 
     /// Where the data lies.
@@ -130,7 +136,7 @@ impl Context {
             Some(buffer) => buffer,
             None => self.fresh(label, size)?,
         };
-        Ok(Owned::pooled(buffer, &self.pool))
+        Ok(Owned::pooled(buffer, &self.pool, &self.queue))
     }
 
     /// A new buffer; if there is no memory for it, once more without what the pool keeps.
@@ -148,6 +154,8 @@ impl Context {
 
     /// Frees what the pool keeps; says how many bytes that were.
     pub(super) fn trim_pool(&self) -> u64 {
+        // What waits may use them.
+        self.queue.flush();
         let bytes = self.pool.trim();
         // The device frees memory when it is asked how far it is.
         let _ = self.device.poll(wgpu::PollType::Poll);

@@ -78,7 +78,7 @@ impl<T: Element> DeviceTensor<T> {
     }
 
     /// The buffer, or the first one: see [`DeviceTensor::parts`]. Once it was handed out, the
-    /// engine will not use it again for other tensors.
+    /// engine will not use it again for other tensors, and holds back no gather that uses it.
     pub fn buffer(&self) -> &wgpu::Buffer {
         self.any.buffer()
     }

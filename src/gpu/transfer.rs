@@ -6,6 +6,7 @@ use std::ops::Range;
 
 use crate::error::{Error, Result, Role};
 use crate::gpu::context::Context;
+use crate::gpu::queue::Queue;
 use crate::gpu::ring::{Ring, not_mapped};
 use crate::gpu::staging::{Direction, chunk_bytes};
 use crate::gpu::storage::{Placement, Storage};
@@ -155,7 +156,7 @@ impl Context {
 }
 
 /// Writes through wgpu's own staging.
-fn write_small(queue: &wgpu::Queue, buffer: &wgpu::Buffer, bytes: &[u8]) {
+fn write_small(queue: &Queue, buffer: &wgpu::Buffer, bytes: &[u8]) {
     let whole = bytes.len() & !3;
     if whole > 0 {
         queue.write_buffer(buffer, 0, &bytes[..whole]);

@@ -3,7 +3,7 @@
 use std::sync::OnceLock;
 
 use gather_conformance::{Call, Outcome, Report, check_call};
-use wgpu_gather::gpu::{Engine, adapters};
+use wgpu_gather::gpu::{Engine, Options, adapters};
 use wgpu_gather::{Executor, wgpu};
 
 pub(crate) use pollster::block_on;
@@ -66,6 +66,12 @@ pub(crate) fn failed(outcome: &Outcome) -> bool {
 /// A device of its own on the adapter of `engine`, for tests that harm theirs.
 pub(crate) fn fresh_device(engine: &Engine, limits: wgpu::Limits) -> (wgpu::Device, wgpu::Queue) {
     device_on(&fresh_adapter(engine), limits)
+}
+
+/// An engine on a device of its own, on the adapter of `engine`.
+pub(crate) fn engine_with(engine: &Engine, options: Options) -> Engine {
+    let (device, queue) = fresh_device(engine, wgpu::Limits::downlevel_defaults());
+    block_on(Engine::with_options(device, queue, options)).expect("an engine")
 }
 
 /// The adapter of `engine`, in an instance of its own.

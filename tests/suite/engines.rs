@@ -1,15 +1,10 @@
 //! What an engine promises besides results: what it submits, keeps and starts.
 
 use wgpu_gather::gpu::internals::polling_threads_started;
-use wgpu_gather::gpu::{DeviceTensor, Engine, Options};
-use wgpu_gather::{Error, Layout, Op, Rules, Tensor, wgpu};
+use wgpu_gather::gpu::{DeviceTensor, Options};
+use wgpu_gather::{Error, Layout, Op, Rules, Tensor};
 
-use crate::common::{block_on, buffer_with, bytes_of, engines, fresh_device};
-
-fn engine_with(engine: &Engine, options: Options) -> Engine {
-    let (device, queue) = fresh_device(engine, wgpu::Limits::downlevel_defaults());
-    block_on(Engine::with_options(device, queue, options)).expect("an engine")
-}
+use crate::common::{block_on, buffer_with, bytes_of, engine_with, engines};
 
 #[test]
 fn a_batch_that_fails_submits_nothing() {

@@ -35,4 +35,5 @@ mod shaders;
 mod statuses;
 mod tensors;
 mod views;
+mod waiting;
 mod wrapping;

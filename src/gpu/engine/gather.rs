@@ -5,13 +5,23 @@ use crate::error::Result;
 use crate::gpu::any_tensor::AnyDeviceTensor;
 use crate::gpu::batch::Batch;
 use crate::gpu::engine::Engine;
+use crate::gpu::recording::Recording;
 use crate::gpu::tensor::DeviceTensor;
 use crate::index::{Index, IndexType};
 use crate::op::Op;
 use crate::rules::Rules;
 
 impl Engine {
-    /// Gathers into a new tensor. Submits, and waits for nothing.
+    /// Gathers into a new tensor, without waiting for the device.
+    ///
+    /// A submission costs more than a small gather. So the commands of this one may be held back, and
+    /// go to the device together with those of up to 31 other calls (256 KiB of outputs). No result
+    /// depends on it. A gather is submitted at once if it uses a buffer of yours, or one that you
+    /// have [taken](DeviceTensor::buffer) from a tensor. What is held back is submitted when you
+    /// take a buffer, and by every other call of the engine that reaches the device: a download, an
+    /// upload, a [batch](Engine::batch). Only a program that waits for the device by itself
+    /// (`wgpu::Device::poll`), to take the time of its gathers, has to call [`Engine::flush`] before.
+    /// In a browser nothing is held back.
     ///
     /// `params` and `indices` may be views of any strides, and outputs of earlier gathers. The new
     /// tensor's buffer comes from dropped tensors, if there are any of its size.
@@ -32,7 +42,7 @@ impl Engine {
         params: &DeviceTensor<T>,
         indices: &DeviceTensor<I>,
     ) -> Result<DeviceTensor<T>> {
-        self.batch(|batch| batch.gather(op, rules, params, indices))
+        self.gather_one(|batch| batch.gather(op, rules, params, indices))
     }
 
     /// [`Engine::gather`] for tensors whose elements are known at run time. `index_type` says what
@@ -50,11 +60,11 @@ impl Engine {
         indices: &AnyDeviceTensor,
         index_type: IndexType,
     ) -> Result<AnyDeviceTensor> {
-        self.batch(|batch| batch.gather_any(op, rules, params, indices, index_type))
+        self.gather_one(|batch| batch.gather_any(op, rules, params, indices, index_type))
     }
 
-    /// Gathers into a tensor of the caller, which must be contiguous. Submits, and waits for
-    /// nothing; makes no tensor.
+    /// Gathers into a tensor of the caller, which must be contiguous. Makes no tensor; waits for
+    /// nothing, and may be held back as [`Engine::gather`] is.
     ///
     /// ```no_run
     /// use wgpu_gather::gpu::{DeviceTensor, Engine};
@@ -82,7 +92,7 @@ impl Engine {
         indices: &DeviceTensor<I>,
         output: &mut DeviceTensor<T>,
     ) -> Result<()> {
-        self.batch(|batch| batch.gather_into(op, rules, params, indices, output))
+        self.gather_one(|batch| batch.gather_into(op, rules, params, indices, output))
     }
 
     /// [`Engine::gather_into`] for tensors whose elements are known at run time.
@@ -100,7 +110,9 @@ impl Engine {
         index_type: IndexType,
         output: &mut AnyDeviceTensor,
     ) -> Result<()> {
-        self.batch(|batch| batch.gather_any_into(op, rules, params, indices, index_type, output))
+        self.gather_one(|batch| {
+            batch.gather_any_into(op, rules, params, indices, index_type, output)
+        })
     }
 
     /// [`Engine::gather_into`] for an output that shares its buffer with `params` or `indices`:
@@ -118,7 +130,7 @@ impl Engine {
         indices: &DeviceTensor<I>,
         output: &mut DeviceTensor<T>,
     ) -> Result<()> {
-        self.batch(|batch| batch.gather_in_place(op, rules, params, indices, output))
+        self.gather_one(|batch| batch.gather_in_place(op, rules, params, indices, output))
     }
 
     /// [`Engine::gather_into`], for as many indices as a `u32` at the start of `count` says: an
@@ -192,12 +204,19 @@ impl Engine {
     ///
     /// What `record` returns, and the errors of the device.
     pub fn batch<R>(&self, record: impl FnOnce(&mut Batch<'_>) -> Result<R>) -> Result<R> {
-        self.context().submit(|recording| {
-            record(&mut Batch {
-                context: self.context(),
-                recorders: self.recorders(),
-                recording,
-            })
-        })
+        self.context().submit(|it| record(&mut self.batch_of(it)))
+    }
+
+    /// A batch of one gather, which may wait for more.
+    fn gather_one<R>(&self, record: impl FnOnce(&mut Batch<'_>) -> Result<R>) -> Result<R> {
+        self.context().defer(|it| record(&mut self.batch_of(it)))
+    }
+
+    fn batch_of<'b>(&'b self, recording: &'b mut Recording) -> Batch<'b> {
+        Batch {
+            context: self.context(),
+            recorders: self.recorders(),
+            recording,
+        }
     }
 }

@@ -19,6 +19,17 @@ pub fn polling_threads_started(engine: &crate::gpu::Engine) -> u64 {
     engine.context().poller.threads_started()
 }
 
+/// The first buffer of a tensor, which stays the engine's own.
+pub fn buffer_of(tensor: &impl AsRef<crate::gpu::AnyDeviceTensor>) -> &wgpu::Buffer {
+    let mut owned = tensor.as_ref().storage().owned();
+    owned.next().expect("a tensor has a buffer").buffer()
+}
+
+/// How many gathers `engine` holds back.
+pub fn waiting_gathers(engine: &crate::gpu::Engine) -> usize {
+    engine.context().queue.waiting()
+}
+
 /// What a pipeline is compiled from.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PipelineSource {

@@ -118,7 +118,8 @@ impl Engine {
         from_the_start(&mut pass.output);
         context.submit(|recording| {
             let dispatches = recorder.copy(context, &placed, &pass)?;
-            recording.dispatch(context, &dispatches)
+            recording.dispatch(dispatches);
+            Ok(())
         })
     }
 
@@ -153,7 +154,8 @@ impl Engine {
                     count: None,
                 };
                 let dispatches = recorder.count(context, &placed, &status, &pass)?;
-                recording.dispatch(context, &dispatches)
+                recording.dispatch(dispatches);
+                Ok(())
             })?;
         }
         status.read_driven(poll_mode).await

@@ -37,8 +37,9 @@ impl Device {
     }
 }
 
-/// Waits for all that was submitted.
+/// Waits for all that was called.
 fn wait(engine: &Engine) -> Result<()> {
+    engine.flush()?;
     match engine.device().poll(wgpu::PollType::wait_indefinitely()) {
         Ok(_) => Ok(()),
         Err(error) => bail!("waiting for the device: {error}"),
@@ -57,12 +58,13 @@ fn load<'a, T: Pod + Element, I: Pod + Index<Wide = I>>(
     engine: &Engine,
     task: &'a Task,
 ) -> Result<Vec<Box<dyn Gather + 'a>>> {
-    let params = upload::<T>(engine, &task.case().params, &task.params)?;
-    let indices = task
-        .indices
-        .iter()
-        .map(|set| upload::<I>(engine, &task.case().indices, set));
-    let indices: Vec<DeviceTensor<I>> = indices.collect::<Result<_>>()?;
+    let pooled = Pooled::<T, I> {
+        engine: engine.clone(),
+        task,
+        tensors: tensors(engine, task)?,
+    };
+    // Tensors of its own: gathers from buffers that were handed out share no submission.
+    let (params, indices) = tensors::<T, I>(engine, task)?;
     let pipeline = pollster::block_on(engine.pipeline(&task.scaled.plan))?;
     let output = engine.gather(task.case().op, task.rules(), &params, &indices[0])?;
     let bound = indices
@@ -73,13 +75,22 @@ fn load<'a, T: Pod + Element, I: Pod + Index<Wide = I>>(
         bound: bound.collect::<Result<_>>()?,
         output,
     };
-    let pooled = Pooled {
-        engine: engine.clone(),
-        task,
-        params,
-        indices,
-    };
     Ok(vec![Box::new(pooled), Box::new(bound)])
+}
+
+/// Params, and the sets of indices.
+type Tensors<T, I> = (DeviceTensor<T>, Vec<DeviceTensor<I>>);
+
+fn tensors<T: Pod + Element, I: Pod + Index<Wide = I>>(
+    engine: &Engine,
+    task: &Task,
+) -> Result<Tensors<T, I>> {
+    let params = upload(engine, &task.case().params, &task.params)?;
+    let indices = task
+        .indices
+        .iter()
+        .map(|set| upload(engine, &task.case().indices, set));
+    Ok((params, indices.collect::<Result<_>>()?))
 }
 
 fn upload<T: Pod + Element>(
@@ -101,15 +112,14 @@ fn download<T: Pod + Element>(engine: &Engine, tensor: &DeviceTensor<T>) -> Resu
 struct Pooled<'a, T: Pod + Element, I: Pod + Index> {
     engine: Engine,
     task: &'a Task,
-    params: DeviceTensor<T>,
-    indices: Vec<DeviceTensor<I>>,
+    tensors: Tensors<T, I>,
 }
 
 impl<T: Pod + Element, I: Pod + Index<Wide = I>> Pooled<'_, T, I> {
     fn gather(&self, set: usize) -> Result<DeviceTensor<T>> {
         let (op, rules) = (self.task.case().op, self.task.rules());
-        let engine = &self.engine;
-        Ok(engine.gather(op, rules, &self.params, &self.indices[set])?)
+        let (params, indices) = &self.tensors;
+        Ok(self.engine.gather(op, rules, params, &indices[set])?)
     }
 }
 

@@ -1,0 +1,94 @@
+//! Commands as data: dispatches, and the copies and clears between them.
+//!
+//! Made by `launch` and `recording`; `queue` keeps those that wait. Encoding is the last step before
+//! a submission. Knows wgpu alone.
+
+/// How many workgroups are dispatched.
+#[derive(Debug, Clone)]
+pub(super) enum Grid {
+    Fixed([u32; 3]),
+    /// What an earlier dispatch writes into this buffer.
+    Indirect(wgpu::Buffer),
+}
+
+/// One dispatch, with everything that it binds.
+#[derive(Debug, Clone)]
+pub(super) struct Dispatch {
+    pub(super) pipeline: wgpu::ComputePipeline,
+    pub(super) group: wgpu::BindGroup,
+    pub(super) grid: Grid,
+    /// How many bytes of output it makes.
+    pub(super) output_bytes: u64,
+}
+
+impl Dispatch {
+    /// Says how many bytes of output it makes.
+    pub(super) fn making(self, output_bytes: u64) -> Self {
+        Dispatch {
+            output_bytes,
+            ..self
+        }
+    }
+
+    pub(super) fn record(&self, pass: &mut wgpu::ComputePass<'_>) {
+        pass.set_pipeline(&self.pipeline);
+        pass.set_bind_group(0, &self.group, &[]);
+        match &self.grid {
+            Grid::Fixed([x, y, z]) => pass.dispatch_workgroups(*x, *y, *z),
+            Grid::Indirect(arguments) => pass.dispatch_workgroups_indirect(arguments, 0),
+        }
+    }
+}
+
+/// What an encoder records.
+#[derive(Debug)]
+pub(super) enum Command {
+    Dispatch(Dispatch),
+    /// Fills a buffer with zeros.
+    Clear(wgpu::Buffer),
+    /// Copies so many bytes from an offset of one buffer to the start of another.
+    Copy {
+        from: wgpu::Buffer,
+        offset: u64,
+        to: wgpu::Buffer,
+        bytes: u64,
+    },
+}
+
+impl Command {
+    /// How many bytes it writes.
+    pub(super) fn bytes(&self) -> u64 {
+        match self {
+            Command::Dispatch(dispatch) => dispatch.output_bytes,
+            Command::Clear(buffer) => buffer.size(),
+            Command::Copy { bytes, .. } => *bytes,
+        }
+    }
+}
+
+/// Encodes commands in order. Neighbouring dispatches share a compute pass; wgpu keeps the one that
+/// reads from starting before the one that writes is done.
+pub(super) fn encode(device: &wgpu::Device, commands: &[Command]) -> wgpu::CommandBuffer {
+    let mut encoder = device.create_command_encoder(&Default::default());
+    let dispatches = |command: &Command| matches!(command, Command::Dispatch(_));
+    for run in commands.chunk_by(|a, b| dispatches(a) && dispatches(b)) {
+        match &run[0] {
+            Command::Dispatch(_) => {
+                let mut pass = encoder.begin_compute_pass(&Default::default());
+                for command in run {
+                    if let Command::Dispatch(dispatch) = command {
+                        dispatch.record(&mut pass);
+                    }
+                }
+            }
+            Command::Clear(buffer) => encoder.clear_buffer(buffer, 0, None),
+            Command::Copy {
+                from,
+                offset,
+                to,
+                bytes,
+            } => encoder.copy_buffer_to_buffer(from, *offset, to, 0, *bytes),
+        }
+    }
+    encoder.finish()
+}
