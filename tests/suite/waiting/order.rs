@@ -208,6 +208,7 @@ fn a_recorded_gather_counts_in_a_buffer_that_nothing_else_writes() {
             indices: ids.buffer_slice(),
             output: output.slice(..),
             status: Some(&status),
+            flag: false,
             count: None,
         };
         pipeline.encode(&mut encoder, &buffers).expect("a gather");
