@@ -182,6 +182,7 @@
 //!         indices: ids.slice(..),
 //!         output: rows.slice(..),
 //!         status: None,
+//!         flag: false,
 //!         count: None,
 //!     })
 //! }
@@ -317,6 +318,10 @@
 //!   the steps yourself, with one status.
 //! - In your own encoder, `status` of [`Buffers`] is yours to give and to read. It is cleared when
 //!   a gather is recorded into an encoder, while in a pass it goes on counting.
+//!
+//! Counting reads the indices once more. With room for a flag behind the output it does so only if one of
+//! them is bad: outputs that the engine makes have that room, and yours if you say so
+//! ([`Buffers::flag`]).
 //!
 //! ```no_run
 //! use wgpu_gather::gpu::{GatherBinding, Buffers, DeviceTensor, GatherPipeline, Status};

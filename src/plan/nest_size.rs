@@ -76,8 +76,10 @@ pub(crate) enum NestReason {
 impl fmt::Display for NestSize {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (self.loops, self.depth) {
-            (Some(loops), Some(1)) => write!(f, "{loops} loops, 1 coordinate"),
-            (Some(loops), Some(depth)) => write!(f, "{loops} loops, {depth} coordinates"),
+            (Some(loops), Some(1)) => write!(f, "up to {loops} loops, 1 coordinate"),
+            (Some(loops), Some(depth)) => {
+                write!(f, "up to {loops} loops, up to {depth} coordinates")
+            }
             _ => f.write_str("any nest"),
         }
     }

@@ -33,7 +33,8 @@ pub fn waiting_gathers(engine: &crate::gpu::Engine) -> usize {
 /// What a pipeline is compiled from.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PipelineSource {
-    /// What the pipeline does and is compiled for: such as `rows 16, 2 loops, 1 coordinate i64`,
+    /// What the pipeline does and is compiled for: such as
+    /// `rows 16, up to 2 loops, 1 coordinate i64`,
     /// `bytes 1, any nest in 6` or `count`.
     pub name: String,
     /// The text of the module.

@@ -37,7 +37,7 @@ const MAX_PASSES: u64 = 1 << 16;
 /// assert_eq!(explanation.loops[0].1.len(), 2); // dims 0 and 1 of indices are one loop
 /// let dispatches = &explanation.dispatches[0];
 /// assert_eq!((dispatches.kernel_name(), dispatches.access_bytes()), ("rows", 16));
-/// assert!(explanation.to_string().contains("rows, 1 loop, 1 coordinate, accesses of 16 bytes"));
+/// assert!(explanation.to_string().contains("rows, up to 2 loops, 1 coordinate, accesses of 16 bytes"));
 /// # Ok::<(), wgpu_gather::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq)]
