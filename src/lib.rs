@@ -221,6 +221,7 @@ mod op;
 pub mod plan;
 mod rules;
 mod shape;
+pub mod shard;
 mod tensor;
 #[cfg(all(test, feature = "gpu"))]
 mod tests;
