@@ -1,12 +1,15 @@
 //! From indices to rows, and from rows to the order in which their owners are asked for them.
 
+use super::format::RowFormat;
 use super::pack::packed;
 use super::partition::Partition;
 use crate::element::{Element, zeroed_bits};
 use crate::error::{Result, Role};
 use crate::index::{IndexType, Word, load};
+use crate::op::Op;
 use crate::plan::Plan;
 use crate::rules::Rules;
+use crate::shape::Layout;
 use crate::tensor::Indices;
 
 /// The source of a lookup that has none.
@@ -15,25 +18,37 @@ pub(super) const NONE: u64 = u64::MAX;
 /// No row, among resolved ones: the last row of the largest table has a lower number.
 const BAD: usize = usize::MAX;
 
-/// The row of the table that each index selects by the rules, or [`BAD`].
-pub(super) fn resolved(plan: &Plan, indices: &Indices<'_>, rows: usize) -> Result<Vec<usize>> {
-    let index_type = indices.index_type();
-    let (data, layout) = (indices.bytes(), indices.layout());
-    let bytes = packed(Role::Indices, data, index_type.bytes(), layout)?;
-    let resolved = match index_type {
-        IndexType::I32 => each::<i32>(&bytes, plan.rules(), rows),
-        IndexType::U32 => each::<u32>(&bytes, plan.rules(), rows),
-        IndexType::I64 => each::<i64>(&bytes, plan.rules(), rows),
-        IndexType::U64 => each::<u64>(&bytes, plan.rules(), rows),
+/// The gather as a plan on the whole table, and the row that each index selects by the rules, or
+/// [`BAD`]. No row, if the output is empty.
+pub(super) fn resolved(
+    partition: &Partition,
+    format: &RowFormat,
+    rules: &Rules,
+    indices: &Indices<'_>,
+) -> Result<(Plan, Vec<usize>)> {
+    let (index_type, layout) = (indices.index_type(), indices.layout());
+    let width = format.element_bytes();
+    let table = Layout::contiguous(&format.shape_of(partition.rows()));
+    let plan = Plan::new(Op::gather(0), rules, width, &table, index_type, layout)?;
+    if plan.is_empty() {
+        return Ok((plan, Vec::new()));
+    }
+    let bytes = packed(Role::Indices, indices.bytes(), index_type.bytes(), layout)?;
+    let extent = partition.rows();
+    let rows = match index_type {
+        IndexType::I32 => each::<i32>(&bytes, rules, extent),
+        IndexType::U32 => each::<u32>(&bytes, rules, extent),
+        IndexType::I64 => each::<i64>(&bytes, rules, extent),
+        IndexType::U64 => each::<u64>(&bytes, rules, extent),
     }?;
     if plan.reports_bad_indices()
-        && let Some(first) = resolved.iter().position(|&row| row == BAD)
+        && let Some(first) = rows.iter().position(|&row| row == BAD)
     {
-        let count = resolved.iter().filter(|&&row| row == BAD).count();
+        let count = rows.iter().filter(|&&row| row == BAD).count();
         let value = index_type.load(&bytes, first);
         return Err(plan.bad_index(first as u64, &[value], count as u64));
     }
-    Ok(resolved)
+    Ok((plan, rows))
 }
 
 fn each<W: Word>(bytes: &[u8], rules: &Rules, extent: usize) -> Result<Vec<usize>> {

@@ -71,20 +71,7 @@ impl ShardPlan {
         indices: &Indices<'_>,
         dedupe: bool,
     ) -> Result<ShardPlan> {
-        let table = Layout::contiguous(&format.shape_of(partition.rows()));
-        let plan = Plan::new(
-            Op::gather(0),
-            rules,
-            format.element_bytes(),
-            &table,
-            indices.index_type(),
-            indices.layout(),
-        )?;
-        let rows = if plan.is_empty() {
-            Vec::new()
-        } else {
-            resolved(&plan, indices, partition.rows())?
-        };
+        let (plan, rows) = resolved(partition, format, rules, indices)?;
         let ordered = match dedupe {
             true => ordered_once(partition, rows)?,
             false => ordered_all(partition, rows)?,
@@ -99,6 +86,21 @@ impl ShardPlan {
             output_shape: plan.output_shape().to_vec(),
             output_bytes: plan.output_bytes(),
         })
+    }
+
+    /// Checks a call, and under the rule [`OutOfBounds::Error`] its indices: for one that is to be made
+    /// part by part, and not to begin where it would fail.
+    ///
+    /// # Errors
+    ///
+    /// As [`ShardPlan::new`].
+    pub fn check(
+        partition: &Partition,
+        format: &RowFormat,
+        rules: &Rules,
+        indices: &Indices<'_>,
+    ) -> Result<()> {
+        resolved(partition, format, rules, indices).map(|_| ())
     }
 
     /// What a row is.

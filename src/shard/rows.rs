@@ -1,7 +1,5 @@
 //! The rows that one owner holds, where they are gathered from.
 
-use std::borrow::Cow;
-
 use super::format::RowFormat;
 #[cfg(feature = "gpu")]
 use super::pack::packed;
@@ -32,17 +30,22 @@ enum Place<'a> {
     Device(Engine, AnyDeviceTensor),
 }
 
-/// Rows of a shard that were asked for.
-pub(super) enum Asked {
-    /// Nothing has begun: they are gathered when they are received, or there are none.
-    Nothing,
-    /// The device is about to gather them.
+/// A gather from a shard that was begun: what is needed to finish it.
+pub(super) enum Begun<'s> {
+    /// Nothing has been done yet.
+    Host {
+        executor: &'s Executor,
+        params: &'s Params<'s>,
+        rules: &'s Rules,
+        indices: Indices<'s>,
+    },
+    /// The device gathers these rows.
     #[cfg(feature = "gpu")]
-    Device(AnyDeviceTensor),
+    Device(&'s Engine, AnyDeviceTensor),
 }
 
 /// A number that is no row is never read: it is an error, as after damage on the way.
-const RULES: Rules = Rules::new(Negative::OutOfBounds, OutOfBounds::Error);
+static RULES: Rules = Rules::new(Negative::OutOfBounds, OutOfBounds::Error);
 
 impl<'a> Shard<'a> {
     /// The shard of these rows: the first dim of `rows` counts them. A GPU executor gets a copy of
@@ -93,8 +96,7 @@ impl<'a> Shard<'a> {
     /// [`Error::IndexOutOfBounds`] for a number that is no row; [`Error::OutputLength`]; those of the
     /// executor.
     pub async fn gather(&self, rows: &[u64], output: &mut [u8]) -> Result<()> {
-        let asked = self.ask(rows).await?;
-        self.receive(rows, asked, output).await
+        self.begin_rows(rows).await?.finish(output).await
     }
 
     /// [`Shard::gather`], blocking this thread.
@@ -107,53 +109,88 @@ impl<'a> Shard<'a> {
         pollster::block_on(self.gather(rows, output))
     }
 
-    /// Has a device begin to gather these rows.
-    pub(super) async fn ask(&self, rows: &[u64]) -> Result<Asked> {
-        if rows.is_empty() {
-            return Ok(Asked::Nothing);
-        }
-        match &self.place {
-            Place::Host(..) => Ok(Asked::Nothing),
-            #[cfg(feature = "gpu")]
-            Place::Device(engine, table) => {
-                let layout = Layout::contiguous(&[rows.len()]);
-                let ids = Params::new(bytemuck::cast_slice(rows), 8, layout)?;
-                let ids = engine.upload_any(&ids).await?;
-                let made = engine.gather_any(Op::gather(0), &RULES, table, &ids, IndexType::U64);
-                made.map(Asked::Device)
-            }
-        }
+    /// Gathers by rules of the caller's, from a shard that has all rows of its table.
+    ///
+    /// # Errors
+    ///
+    /// As [`Executor::run_bytes`].
+    pub async fn run(&self, rules: &Rules, indices: &Indices<'_>, output: &mut [u8]) -> Result<()> {
+        let (index_type, layout) = (indices.index_type(), indices.layout().clone());
+        let indices = Indices::new(indices.bytes(), index_type, layout)?;
+        self.begin(rules, indices).await?.finish(output).await
     }
 
-    /// Gathers or downloads the rows that [`Shard::ask`] was called for.
-    pub(super) async fn receive(
+    /// [`Shard::run`], blocking this thread.
+    ///
+    /// # Errors
+    ///
+    /// As [`Shard::run`].
+    #[cfg(not(target_arch = "wasm32"))]
+    pub fn run_blocking(
         &self,
-        rows: &[u64],
-        asked: Asked,
+        rules: &Rules,
+        indices: &Indices<'_>,
         output: &mut [u8],
     ) -> Result<()> {
-        match (&self.place, asked) {
+        pollster::block_on(self.run(rules, indices, output))
+    }
+
+    /// Has a device begin to gather the rows of these numbers.
+    pub(super) async fn begin_rows<'s>(&'s self, rows: &'s [u64]) -> Result<Begun<'s>> {
+        let numbers: &[u8] = bytemuck::cast_slice(rows);
+        let layout = Layout::contiguous(&[rows.len()]);
+        let indices = Indices::new(numbers, IndexType::U64, layout)?;
+        self.begin(&RULES, indices).await
+    }
+
+    async fn begin<'s>(&'s self, rules: &'s Rules, indices: Indices<'s>) -> Result<Begun<'s>> {
+        Ok(match &self.place {
+            Place::Host(executor, params) => Begun::Host {
+                executor,
+                params,
+                rules,
+                indices,
+            },
             #[cfg(feature = "gpu")]
-            (Place::Device(engine, _), Asked::Device(made)) => {
-                engine.download_bytes(&made, output).await
+            Place::Device(engine, table) => {
+                let index_type = indices.index_type();
+                let layout = indices.layout().clone();
+                let ids = Params::new(indices.bytes(), index_type.bytes(), layout)?;
+                let ids = engine.upload_any(&ids).await?;
+                let made = engine.gather_any(Op::gather(0), rules, table, &ids, index_type)?;
+                Begun::Device(engine, made)
             }
-            (Place::Host(executor, params), _) => {
-                let ids = Cow::Borrowed(bytemuck::cast_slice(rows));
-                let layout = Layout::contiguous(&[rows.len()]);
-                let ids = Indices::new(ids, IndexType::U64, layout)?;
+        })
+    }
+}
+
+impl Begun<'_> {
+    /// Writes the rows to `output`.
+    pub(super) async fn finish(self, output: &mut [u8]) -> Result<()> {
+        match self {
+            Begun::Host {
+                executor,
+                params,
+                rules,
+                indices,
+            } => {
                 executor
-                    .run_bytes(Op::gather(0), &RULES, params, &ids, output)
+                    .run_bytes(Op::gather(0), rules, params, &indices, output)
                     .await
             }
-            // Nothing was asked for.
             #[cfg(feature = "gpu")]
-            (Place::Device(..), Asked::Nothing) if output.is_empty() => Ok(()),
-            #[cfg(feature = "gpu")]
-            (Place::Device(..), Asked::Nothing) => Err(Error::OutputLength {
-                op: Op::gather(0).kind(),
-                expected: 0,
-                got: output.len(),
-            }),
+            Begun::Device(engine, made) => {
+                let width = made.element_bytes();
+                let expected = elements(Role::Output, made.shape(), width)? * width;
+                if output.len() != expected {
+                    return Err(Error::OutputLength {
+                        op: Op::gather(0).kind(),
+                        expected,
+                        got: output.len(),
+                    });
+                }
+                engine.download_bytes(&made, output).await
+            }
         }
     }
 }

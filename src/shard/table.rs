@@ -128,17 +128,16 @@ impl<'a> ShardedTable<'a> {
     async fn execute(&self, plan: &ShardPlan, output: &mut [u8]) -> Result<()> {
         plan.check_output(output.len())?;
         // All devices have their work before the first is waited for.
-        let mut asked = Vec::with_capacity(self.shards.len());
+        let mut begun = Vec::with_capacity(self.shards.len());
         for (n, shard) in self.shards.iter().enumerate() {
-            asked.push(shard.ask(plan.asked_of(n)).await?);
+            begun.push(shard.begin_rows(plan.asked_of(n)).await?);
         }
         let mut rows = zeroed_bits::<u8>(Role::Output, plan.row_bytes())?;
         let mut rest = &mut rows[..];
-        for (n, (shard, asked)) in self.shards.iter().zip(asked).enumerate() {
-            let ids = plan.asked_of(n);
-            let bytes = ids.len() * self.format.bytes();
+        for (n, begun) in begun.into_iter().enumerate() {
+            let bytes = plan.asked_of(n).len() * self.format.bytes();
             let (here, after) = rest.split_at_mut(bytes);
-            shard.receive(ids, asked, here).await?;
+            begun.finish(here).await?;
             rest = after;
         }
         plan.assemble(&rows, output)
