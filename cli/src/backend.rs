@@ -48,8 +48,12 @@ pub struct Chosen {
 impl Chosen {
     /// The executor for `args`.
     pub fn new(args: &BackendArgs) -> Result<Self> {
+        Chosen::with_options(args, Options::default())
+    }
+
+    /// [`Chosen::new`], with other options for a GPU than the library's; `args` come before them.
+    pub fn with_options(args: &BackendArgs, mut options: Options) -> Result<Self> {
         let wanted = args.adapter.as_deref();
-        let mut options = Options::default();
         if let Some(most) = args.max_gpu_memory {
             options.max_memory_bytes = most.0;
         }

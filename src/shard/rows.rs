@@ -79,6 +79,16 @@ impl<'a> Shard<'a> {
         })
     }
 
+    /// [`Shard::new`], blocking this thread.
+    ///
+    /// # Errors
+    ///
+    /// As [`Shard::new`].
+    #[cfg(not(target_arch = "wasm32"))]
+    pub fn new_blocking(executor: &Executor, rows: &Params<'a>) -> Result<Shard<'a>> {
+        pollster::block_on(Shard::new(executor, rows))
+    }
+
     /// What a row is.
     pub fn format(&self) -> &RowFormat {
         &self.format

@@ -20,7 +20,7 @@ use wgpu_gather::{DType, Layout};
 pub use resident::{AROUND_BYTES, MOST_BYTES, Resident};
 use source::Format;
 pub use source::Source;
-pub use write::Output;
+pub use write::{Output, Writing};
 
 /// A tensor as a file has it.
 pub struct Array {

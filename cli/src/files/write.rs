@@ -116,6 +116,17 @@ impl Writing<'_> {
         }
     }
 
+    /// Makes room for a file of `bytes` bytes, of which others write the rest, and says where it is
+    /// until it is finished.
+    pub fn share(&mut self, bytes: u64) -> io::Result<PathBuf> {
+        let Some(file) = &mut self.file else {
+            return Err(ErrorKind::NotFound.into());
+        };
+        file.flush()?;
+        file.get_ref().as_file().set_len(bytes)?;
+        Ok(file.get_ref().path().to_owned())
+    }
+
     /// Gives the file its name, now that everything is written.
     pub fn finish(mut self) -> Result<()> {
         let Some(file) = self.file.take() else {
