@@ -51,52 +51,22 @@ pub(crate) fn run(world: &impl Communicator, args: &GatherArgs) -> Result<String
         ShardedTable::from_whole(world, &files.chosen.executor, partition, &params, options)?;
     let bytes = agree(world, output_bytes(&files.output_shape, files.dtype))?;
 
-    let ids = agree(
-        world,
-        FlatIndices::new(&files.indices).map_err(|error| format!("{error:#}")),
-    )?;
-    let chunk = args.exchange.chunk.0;
-    let parts = Parts::new(ids.len(), ranks as u64, row_bytes as u64, chunk);
-    let rank = world.rank() as u64;
-    let all = ids.part(parts.of_rank(rank))?;
+    let ids = FlatIndices::new(&files.indices).map_err(|error| format!("{error:#}"));
+    let ids = agree(world, ids)?;
+    let parts = parts(args, &options, ids.len(), ranks, row_bytes);
     if files.rules.out_of_bounds == OutOfBounds::Error {
         // Before anything is written; chunk by chunk, another rank's could come first.
+        let all = ids.part(parts.of_rank(world.rank() as u64))?;
         let checked = table.check(&files.rules, &all);
         checked.map_err(|error| in_the_file(error, &parts, shape))?;
     }
     let open = started.elapsed().as_secs_f64();
 
-    let output = agree(
-        world,
-        output_of(world, args).map_err(|error| format!("{error:#}")),
-    )?;
-    let mut out = OutFile::begin(
-        world,
-        output.as_ref(),
-        files.dtype,
-        &files.output_shape,
-        bytes,
-    )?;
-    let mut resident = Resident::of(&[&files.params, &files.indices]);
-    if resident.is_some() {
-        files.params.expect_scattered();
-    }
-    let (mut traffic, mut write) = (Traffic::default(), 0.0);
-    let mut output = Vec::new();
-    for chunk in 0..parts.chunks() {
-        let part = parts.of_chunk(rank, chunk);
-        let offset = part.start * row_bytes as u64;
-        output.resize((part.end - part.start) as usize * row_bytes, 0);
-        let indices = ids.part(part)?;
-        traffic += table.gather_watched(&files.rules, &indices, &mut output, || {
-            if let Some(resident) = &mut resident {
-                resident.trim();
-            }
-        })?;
-        let started = Instant::now();
-        agree(world, out.write(&output, offset))?;
-        write += started.elapsed().as_secs_f64();
-    }
+    let output = output_of(world, args).map_err(|error| format!("{error:#}"));
+    let output = agree(world, output)?;
+    let (dtype, shape_of_output) = (files.dtype, &files.output_shape);
+    let mut out = OutFile::begin(world, output.as_ref(), dtype, shape_of_output, bytes)?;
+    let (traffic, write) = chunks(world, &table, &files, &ids, &parts, &mut out)?;
     out.finish(world)?;
     let done = Done {
         args,
@@ -117,6 +87,50 @@ pub(crate) fn run(world: &impl Communicator, args: &GatherArgs) -> Result<String
         ],
     };
     Ok(done.text(world, &traffic))
+}
+
+/// Makes the output of this rank chunk by chunk; says what went over the wire, and how long the writing
+/// took. All ranks go through as many chunks.
+fn chunks(
+    world: &impl Communicator,
+    table: &ShardedTable<'_>,
+    files: &Files,
+    ids: &FlatIndices<'_>,
+    parts: &Parts,
+    out: &mut OutFile<'_>,
+) -> Result<(Traffic, f64)> {
+    let row_bytes = files.format.bytes();
+    let mut resident = Resident::of(&[&files.params, &files.indices]);
+    if resident.is_some() {
+        files.params.expect_scattered();
+    }
+    let (mut traffic, mut write) = (Traffic::default(), 0.0);
+    let mut output = Vec::new();
+    for chunk in 0..parts.chunks() {
+        let part = parts.of_chunk(world.rank() as u64, chunk);
+        let offset = part.start * row_bytes as u64;
+        output.resize((part.end - part.start) as usize * row_bytes, 0);
+        let indices = ids.part(part)?;
+        traffic += table.gather_watched(&files.rules, &indices, &mut output, || {
+            if let Some(resident) = &mut resident {
+                resident.trim();
+            }
+        })?;
+        let started = Instant::now();
+        agree(world, out.write(&output, offset))?;
+        write += started.elapsed().as_secs_f64();
+    }
+    Ok((traffic, write))
+}
+
+/// The lookups of each rank and chunk.
+fn parts(args: &GatherArgs, options: &Options, ids: u64, ranks: usize, row_bytes: usize) -> Parts {
+    let mut chunk = args.exchange.chunk.0;
+    if ranks == 1 {
+        // There are no rounds that would bound what is read of a mapped file at a time.
+        chunk = chunk.min(options.round_bytes as u64);
+    }
+    Parts::new(ids, ranks as u64, row_bytes as u64, chunk)
 }
 
 /// Opens and checks what this rank can on its own.
