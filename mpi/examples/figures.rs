@@ -1,8 +1,8 @@
 //! What a gather over ranks costs, against one process and against an all-gather of the table: a JSON line
 //! for each case. `mpirun -n N figures`; the numbers are in `benches/results/`.
 //!
-//! The ways take turns, so that other load hits all of them; a figure is the median of the turns, and a
-//! turn takes as long as the slowest rank does.
+//! Ours and the local gather take turns, the first of a turn in turn, so that other load hits both; a figure
+//! is the median of the turns, and a turn takes as long as the slowest rank does.
 
 use std::time::Instant;
 
@@ -73,18 +73,25 @@ fn case(world: &SimpleCommunicator, rows: usize, row_bytes: usize, pattern: &str
     let (mut sharded, mut gathered, mut alone) = (Vec::new(), Vec::new(), Vec::new());
     let mut traffic = None;
     for _ in 0..TURNS {
-        sharded.push(timed(world, || {
-            traffic = Some(table.gather(&rules, &indices, &mut output).expect("rows"));
-        }));
-        // The whole table on every rank; the gather from it alone is what one process would do.
         gathered.push(timed(world, || {
             all_gather(world, &held, &owners, row_bytes, &mut whole);
         }));
-        let params = Params::new(&whole, 8, layout(rows)).expect("a table");
-        alone.push(timed(world, || {
-            cpu.run_bytes_blocking(Op::gather(0), &rules, &params, &placed, &mut expected)
-                .expect("rows");
-        }));
+    }
+    // What one process would do: a gather from the whole table.
+    let params = Params::new(&whole, 8, layout(rows)).expect("a table");
+    for turn in 0..2 * TURNS {
+        for way in [turn % 2, 1 - turn % 2] {
+            if way == 0 {
+                sharded.push(timed(world, || {
+                    traffic = Some(table.gather(&rules, &indices, &mut output).expect("rows"));
+                }));
+            } else {
+                alone.push(timed(world, || {
+                    cpu.run_bytes_blocking(Op::gather(0), &rules, &params, &placed, &mut expected)
+                        .expect("rows");
+                }));
+            }
+        }
         assert!(
             output == expected,
             "rank {rank}: other rows than a gather from the whole table"

@@ -57,6 +57,8 @@ fn mpirun(programs: &[(usize, Vec<String>)]) -> Output {
     for (name, value) in [
         ("OMPI_ALLOW_RUN_AS_ROOT", "1"),
         ("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1"),
+        // There are fewer processors than ranks.
+        ("OMPI_MCA_mpi_yield_when_idle", "1"),
     ] {
         command.env(name, value);
     }

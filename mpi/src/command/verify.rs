@@ -46,7 +46,7 @@ pub(crate) fn run(world: &impl Communicator, args: &VerifyArgs) -> Result<String
         }
     }
     Ok(format!(
-        "{} random calls on {} ranks, {}: all bits right ({} outputs and {} errors on rank 0; {} empty \
+        "{} random calls, ranks: {}, {}: all bits right ({} outputs and {} errors on rank 0; {} empty \
          shards, {} calls with split messages, {} rounds, {} duplicates)\n",
         args.random,
         world.size(),
