@@ -365,6 +365,41 @@ pub enum Error {
         bytes: usize,
     },
 
+    /// A table is to lie on no shard.
+    #[error("a sharded table needs at least one shard, got none")]
+    NoShards,
+
+    /// The shards of a table have more rows than can be counted.
+    #[error("the {shards} shards have more rows in all than can be addressed")]
+    TooManyRows {
+        /// How many shards there are.
+        shards: usize,
+    },
+
+    /// A table, or a shard of it, is not one of a partition.
+    #[error(
+        "a partition of {rows} rows over {shards} shards has no shard {shard} of a table of shape {shape:?} (allowed: shards 0..{shards} of tables with {rows} rows)"
+    )]
+    ShardTable {
+        /// The shape of the table.
+        shape: Vec<usize>,
+        /// The shard asked for.
+        shard: usize,
+        /// The rows of the partition.
+        rows: usize,
+        /// Its shards.
+        shards: usize,
+    },
+
+    /// The executors are not as many as the shards that are to lie on them.
+    #[error("a partition over {shards} shards needs as many executors, got {executors}")]
+    ShardExecutors {
+        /// The shards of the partition.
+        shards: usize,
+        /// The executors given.
+        executors: usize,
+    },
+
     /// A tensor does not fit one binding of the device.
     #[error(
         "{op}: {role} needs {bytes} bytes, more than one binding of this device holds ({limit}); the CPU path has no such limit"

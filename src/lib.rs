@@ -128,6 +128,9 @@
 //! in your own encoder, between shaders of your own; what waits for what, and what each level costs.
 //! The folder `examples/` has whole programs.
 //!
+//! **On several devices or machines.** [`shard`] has tables whose rows lie on several executors, and the
+//! plans for moving ids and rows between machines.
+//!
 //! # Limits
 //!
 //! The size of a tensor is not limited. Params, indices and output may each be larger than a binding
@@ -156,6 +159,7 @@
 //! to that [`plan::Geometry`] and merges loops. What executes a plan knows no operator.
 //!
 //! ```text
+//! shard               tables over several executors
 //! executor            one call for all
 //!  ├─ cpu::reference  the definitions; knows op and rules, not the plan
 //!  ├─ cpu::parallel   executes a plan on all cores
@@ -221,6 +225,7 @@ mod op;
 pub mod plan;
 mod rules;
 mod shape;
+pub mod shard;
 mod tensor;
 #[cfg(all(test, feature = "gpu"))]
 mod tests;

@@ -10,9 +10,10 @@
 #   WGPU_GATHER_WANT_BROWSER=1  fails where the tests in a browser cannot run, instead of saying so;
 #                               .ci/run sets it, unless it is set to 0
 #   WGPU_GATHER_WANT_DX12=1     the same for tests/dx12.sh; so WGPU_GATHER_WANT_DRIVERS for
-#                               tests/drivers.sh, WGPU_GATHER_WANT_ISA for tests/isa.sh and
-#                               WGPU_GATHER_WANT_MESA for tests/mesa.sh; 0 leaves them out. They need
-#                               Debian and root, and some minutes
+#                               tests/drivers.sh, WGPU_GATHER_WANT_ISA for tests/isa.sh,
+#                               WGPU_GATHER_WANT_MESA for tests/mesa.sh and WGPU_GATHER_WANT_MPI for
+#                               tests/mpi.sh; 0 leaves them out. They need Debian and root, and some
+#                               minutes
 #   GATHER_CASES=1000           how many random calls the tests make
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -185,7 +186,7 @@ browser_tools() {
     fi
 }
 
-# Tests in systems of their own.
+# Tests in systems of their own, or with programs that are installed for them.
 elsewhere() {
     if [[ ${WGPU_GATHER_ALLOW_NO_GPU:-} == 1 ]]; then
         echo "NOT RUN: tests/$1.sh, as nothing is to be installed"
@@ -206,6 +207,7 @@ run "adapters" adapters
 run "Vulkan validation" vulkan_validation
 run "browser" web/test.sh
 run "tests" cargo test --workspace --all-features --locked
+run "tables over ranks of MPI" elsewhere mpi
 run "compilers of GPUs" elsewhere isa
 run "drivers without their GPUs" elsewhere drivers
 run "other versions of Mesa" elsewhere mesa

@@ -9,24 +9,24 @@ use crate::size::Size;
 
 /// What computes.
 #[derive(Args)]
-pub(crate) struct BackendArgs {
+pub struct BackendArgs {
     /// What computes; auto is the GPU, or the CPU where there is no GPU or only a software adapter
     #[arg(long, value_enum, default_value_t = Backend::Auto)]
-    pub(crate) backend: Backend,
+    pub backend: Backend,
     /// The adapter to use: part of its name, or its API (vulkan, metal, dx12, gl); implies
     /// --backend gpu
     #[arg(long, value_name = "TEXT")]
-    pub(crate) adapter: Option<String>,
+    pub adapter: Option<String>,
     /// The most memory of the GPU that the tensors of a call take: bytes, or a number with KiB,
     /// MiB, GiB or TiB. Larger tensors go through it part by part, or are gathered by the CPU
     /// where less than half as much is gathered as params holds [default: no limit]
     #[arg(long, value_name = "SIZE")]
-    pub(crate) max_gpu_memory: Option<Size>,
+    pub max_gpu_memory: Option<Size>,
 }
 
 /// The values of `--backend`.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Backend {
+pub enum Backend {
     /// The GPU if this machine has one, else the CPU
     Auto,
     /// A GPU adapter, software ones included
@@ -38,18 +38,22 @@ pub(crate) enum Backend {
 }
 
 /// An executor, and why it was chosen if that was left to us.
-pub(crate) struct Chosen {
+pub struct Chosen {
     /// What executes.
-    pub(crate) executor: Executor,
+    pub executor: Executor,
     /// Why, under `--backend auto`.
-    pub(crate) reason: Option<String>,
+    pub reason: Option<String>,
 }
 
 impl Chosen {
     /// The executor for `args`.
-    pub(crate) fn new(args: &BackendArgs) -> Result<Self> {
+    pub fn new(args: &BackendArgs) -> Result<Self> {
+        Chosen::with_options(args, Options::default())
+    }
+
+    /// [`Chosen::new`], with other options for a GPU than the library's; `args` come before them.
+    pub fn with_options(args: &BackendArgs, mut options: Options) -> Result<Self> {
         let wanted = args.adapter.as_deref();
-        let mut options = Options::default();
         if let Some(most) = args.max_gpu_memory {
             options.max_memory_bytes = most.0;
         }
@@ -82,7 +86,7 @@ impl Chosen {
     }
 
     /// `cpu (2 threads; no GPU adapter)`, `gpu: NVIDIA H200 (vulkan)`.
-    pub(crate) fn describe(&self) -> String {
+    pub fn describe(&self) -> String {
         let text = self.executor.describe();
         match (&self.reason, text.strip_suffix(')')) {
             (None, _) => text,
@@ -92,7 +96,7 @@ impl Chosen {
     }
 
     /// `reference`, `cpu` or `gpu`.
-    pub(crate) fn name(&self) -> &'static str {
+    pub fn name(&self) -> &'static str {
         match self.executor {
             Executor::Reference => "reference",
             Executor::Cpu => "cpu",
@@ -101,7 +105,7 @@ impl Chosen {
     }
 
     /// The adapter, if a GPU executes.
-    pub(crate) fn adapter(&self) -> Option<&AdapterSummary> {
+    pub fn adapter(&self) -> Option<&AdapterSummary> {
         match &self.executor {
             Executor::Gpu(engine) => Some(engine.adapter()),
             _ => None,

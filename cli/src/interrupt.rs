@@ -10,14 +10,14 @@ static UNFINISHED: Mutex<Option<PathBuf>> = Mutex::new(None);
 
 /// The file to be removed if the process is interrupted. While this is held, nobody interrupts it:
 /// a file is made and named here, or renamed and forgotten here, in one step.
-pub(crate) fn unfinished() -> MutexGuard<'static, Option<PathBuf>> {
+pub fn unfinished() -> MutexGuard<'static, Option<PathBuf>> {
     UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Has interrupts remove the unfinished file and end the process, with status 130 for Ctrl-C and
 /// 143 for a request to terminate.
 #[cfg(unix)]
-pub(crate) fn watch() -> Result<()> {
+pub fn watch() -> Result<()> {
     use signal_hook::consts::{SIGINT, SIGTERM};
 
     let signals = signal_hook::iterator::Signals::new([SIGINT, SIGTERM]);
@@ -34,7 +34,7 @@ pub(crate) fn watch() -> Result<()> {
 
 /// Has Ctrl-C remove the unfinished file and end the process with status 130.
 #[cfg(not(unix))]
-pub(crate) fn watch() -> Result<()> {
+pub fn watch() -> Result<()> {
     let leave = || {
         let _held = remove_unfinished();
         std::process::exit(130);

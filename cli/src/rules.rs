@@ -13,14 +13,14 @@ use crate::fill;
 const JAX_FILL: &str = "jax-fill";
 
 /// The values of `--rules`.
-pub(crate) fn preset_names() -> Vec<&'static str> {
+pub fn preset_names() -> Vec<&'static str> {
     let presets = Rules::PRESETS.iter().map(|&(name, _)| name);
     presets.chain([JAX_FILL]).collect()
 }
 
 /// How indices are treated.
 #[derive(Args)]
-pub(crate) struct RulesArgs {
+pub struct RulesArgs {
     /// Whose rules to follow for negative and out-of-bounds indices
     #[arg(
         long,
@@ -28,20 +28,20 @@ pub(crate) struct RulesArgs {
         default_value = "tensorflow-gpu",
         value_parser = PossibleValuesParser::new(preset_names())
     )]
-    pub(crate) rules: String,
+    pub rules: String,
     /// What a negative index means, instead of what the rules say
     #[arg(long, value_name = "MEANING")]
-    pub(crate) negative: Option<NegativeArg>,
+    pub negative: Option<NegativeArg>,
     /// What an out-of-bounds index gives, instead of what the rules say: zero, fill=V, clip, wrap
     /// or error. V is a value of the element type of params (nan, inf and true are values; re,im
     /// for complex numbers), or its bits as 0x… with all their digits
     #[arg(long, value_name = "WHAT")]
-    pub(crate) out_of_bounds: Option<OutOfBoundsArg>,
+    pub out_of_bounds: Option<OutOfBoundsArg>,
 }
 
 /// The values of `--negative`.
 #[derive(Clone, Copy, ValueEnum)]
-pub(crate) enum NegativeArg {
+pub enum NegativeArg {
     /// A negative index is out of bounds
     OutOfBounds,
     /// -extent..=-1 count from the end
@@ -50,7 +50,7 @@ pub(crate) enum NegativeArg {
 
 /// The value of `--out-of-bounds`; that of `fill=V` is read when the element type is known.
 #[derive(Clone)]
-pub(crate) struct OutOfBoundsArg {
+pub struct OutOfBoundsArg {
     rule: OutOfBounds,
     fill: Option<String>,
 }
@@ -73,7 +73,7 @@ impl FromStr for OutOfBoundsArg {
 }
 
 /// The rules that `args` ask for, for params of `dtype`.
-pub(crate) fn resolve(args: &RulesArgs, dtype: DType) -> Result<Rules> {
+pub fn resolve(args: &RulesArgs, dtype: DType) -> Result<Rules> {
     let mut rules = preset(&args.rules, dtype);
     if let Some(negative) = args.negative {
         rules.negative = match negative {
@@ -102,12 +102,12 @@ fn preset(name: &str, dtype: DType) -> Rules {
 }
 
 /// What a negative index means, as `--negative` takes it.
-pub(crate) fn negative_text(rules: &Rules) -> &'static str {
+pub fn negative_text(rules: &Rules) -> &'static str {
     rules.negative.name()
 }
 
 /// What a bad index gives, as `--out-of-bounds` takes it; a fill value as its bits.
-pub(crate) fn out_of_bounds_text(rules: &Rules) -> String {
+pub fn out_of_bounds_text(rules: &Rules) -> String {
     match &rules.out_of_bounds {
         OutOfBounds::Fill(fill) => format!("fill={}", fill::bits(fill)),
         other => other.name().to_owned(),

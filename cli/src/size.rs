@@ -4,11 +4,11 @@ use std::str::FromStr;
 
 /// A number of bytes: `512MiB`, `2GiB`, `1048576`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Size(pub(crate) u64);
+pub struct Size(pub u64);
 
 /// What is no size.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum NoSize {
+pub enum NoSize {
     /// Not a whole number with one of the units.
     Unreadable,
     /// More bytes than a 64-bit number holds.

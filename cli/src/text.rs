@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 /// `12 µs`, `0.8 ms`, `12.34 s`.
-pub(crate) fn duration(time: Duration) -> String {
+pub fn duration(time: Duration) -> String {
     match time.as_secs_f64() {
         seconds if seconds < 1e-4 => format!("{:.0} µs", seconds * 1e6),
         seconds if seconds < 1.0 => format!("{:.1} ms", seconds * 1e3),
@@ -12,7 +12,7 @@ pub(crate) fn duration(time: Duration) -> String {
 }
 
 /// `128 MiB`, `1.99 GiB`: in the largest unit of which there is at least one, never rounded up.
-pub(crate) fn bytes(bytes: u64) -> String {
+pub fn bytes(bytes: u64) -> String {
     const UNITS: [&str; 7] = ["bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
     let unit = bytes.max(1).ilog2() / 10;
     if bytes == 1 {
@@ -25,7 +25,7 @@ pub(crate) fn bytes(bytes: u64) -> String {
 }
 
 /// `1,234,567`.
-pub(crate) fn grouped(count: usize) -> String {
+pub fn grouped(count: usize) -> String {
     let digits = count.to_string();
     let groups = digits.as_bytes().rchunks(3).rev();
     let groups: Vec<_> = groups.map(String::from_utf8_lossy).collect();
@@ -34,7 +34,7 @@ pub(crate) fn grouped(count: usize) -> String {
 
 /// `rows`, each padded to the width of its column, columns two spaces apart, one row per line.
 /// Columns whose heading ends in a space are set flush right.
-pub(crate) fn table(headings: &[&str], rows: &[Vec<String>]) -> String {
+pub fn table(headings: &[&str], rows: &[Vec<String>]) -> String {
     let width = |column: usize| {
         let cells = rows.iter().map(|row| row[column].chars().count());
         let heading = headings[column].trim_end().chars().count();

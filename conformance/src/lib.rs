@@ -20,7 +20,7 @@ pub use builtin::builtin;
 pub use call::{Call, check_call, compare};
 pub use case::{Case, CaseError, Expected, read_cases};
 pub use data::{Data, Values};
-pub use random::call_from;
+pub use random::{call_from, rows_call_from};
 pub use report::{Outcome, Report};
 pub use run::run_case;
 #[cfg(not(target_arch = "wasm32"))]

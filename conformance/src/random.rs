@@ -15,6 +15,17 @@ const MAX_ELEMENTS: usize = 3000;
 pub fn call_from(choices: &[u32]) -> Call {
     let mut choices = Choices { rest: choices };
     let shape = shapes(&mut choices);
+    call_of(shape, choices)
+}
+
+/// The gather along the first axis that these choices make: of rows, which shards may hold.
+pub fn rows_call_from(choices: &[u32]) -> Call {
+    let mut choices = Choices { rest: choices };
+    let shape = gather_rows(&mut choices);
+    call_of(shape, choices)
+}
+
+fn call_of(shape: Shapes, mut choices: Choices<'_>) -> Call {
     let element_bytes = choices.of(&[4, 1, 2, 8, 16, 3, 12, 20, 6, 5, 32, 24, 7, 48, 256]);
     let index_type = choices.of(&IndexType::ALL);
     let rules = rules(&mut choices, element_bytes);
@@ -141,6 +152,18 @@ fn gather(choices: &mut Choices<'_>) -> Shapes {
         extents: vec![params[axis]],
         params,
         indices,
+    }
+}
+
+fn gather_rows(choices: &mut Choices<'_>) -> Shapes {
+    let rank = 1 + choices.below(4);
+    let params = choices.dims(rank, 1);
+    let positions = choices.below(4);
+    Shapes {
+        op: Op::gather(0),
+        indices: choices.dims(positions, bulk(&params[1..])),
+        extents: vec![params[0]],
+        params,
     }
 }
 

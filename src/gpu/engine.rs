@@ -237,7 +237,7 @@ impl Engine {
         self.0.when_full
     }
 
-    fn max_memory(&self) -> u64 {
+    pub(crate) fn max_memory(&self) -> u64 {
         self.0.max_memory
     }
 

@@ -32,6 +32,7 @@ mod random;
 mod segments;
 mod shader_faults;
 mod shaders;
+mod shards;
 mod statuses;
 mod tensors;
 mod views;

@@ -17,13 +17,13 @@ use anyhow::Result;
 use memmap2::Mmap;
 use wgpu_gather::{DType, Layout};
 
-pub(crate) use resident::{AROUND_BYTES, MOST_BYTES, Resident};
+pub use resident::{AROUND_BYTES, MOST_BYTES, Resident};
 use source::Format;
-pub(crate) use source::Source;
-pub(crate) use write::Output;
+pub use source::Source;
+pub use write::{Output, Writing};
 
 /// A tensor as a file has it.
-pub(crate) struct Array {
+pub struct Array {
     storage: Storage,
     data: Range<usize>,
     stored: Stored,
@@ -38,7 +38,7 @@ enum Storage {
 
 /// What a file says of its elements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Stored {
+pub enum Stored {
     /// Elements of a type.
     Typed(DType),
     /// Raw bytes, this many per element (`V2` of NumPy).
@@ -47,7 +47,7 @@ pub(crate) enum Stored {
 
 impl Array {
     /// The tensor at `source`.
-    pub(crate) fn read(source: &Source) -> Result<Self> {
+    pub fn read(source: &Source) -> Result<Self> {
         match source.format() {
             Format::Npy => npy::read(source.path()),
             Format::Npz(name) => npz::read(source.path(), name.as_deref()),
@@ -56,7 +56,7 @@ impl Array {
     }
 
     /// The elements, in the order in which they lie in the file.
-    pub(crate) fn bytes(&self) -> &[u8] {
+    pub fn bytes(&self) -> &[u8] {
         let all: &[u8] = match &self.storage {
             Storage::Mapped(map) => map,
             Storage::Owned(bytes) => bytes,
@@ -65,7 +65,7 @@ impl Array {
     }
 
     /// Bytes of the elements that are mapped, and not in memory of our own.
-    pub(crate) fn mapped_bytes(&self) -> u64 {
+    pub fn mapped_bytes(&self) -> u64 {
         match self.storage {
             Storage::Mapped(_) => self.data.len() as u64,
             Storage::Owned(_) => 0,
@@ -80,19 +80,19 @@ impl Array {
     }
 
     /// Prepares mapped elements for reads here and there.
-    pub(crate) fn expect_scattered(&self) {
+    pub fn expect_scattered(&self) {
         if let Storage::Mapped(map) = &self.storage {
             mmap::expect_scattered(map);
         }
     }
 
     /// What the file says of the elements.
-    pub(crate) fn stored(&self) -> Stored {
+    pub fn stored(&self) -> Stored {
         self.stored
     }
 
     /// Shape and order of the elements.
-    pub(crate) fn layout(&self) -> &Layout {
+    pub fn layout(&self) -> &Layout {
         &self.layout
     }
 }

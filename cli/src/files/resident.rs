@@ -8,14 +8,14 @@
 use super::Array;
 
 /// Bytes of mapped files that may be resident before they are given back.
-pub(crate) const MOST_BYTES: u64 = 128 << 20;
+pub const MOST_BYTES: u64 = 128 << 20;
 
 /// What one read of a mapped file can make resident: the system maps the cached pages around the
 /// one that is read.
-pub(crate) const AROUND_BYTES: u64 = 64 << 10;
+pub const AROUND_BYTES: u64 = 64 << 10;
 
 /// Keeps arrays from becoming resident altogether.
-pub(crate) struct Resident<'a> {
+pub struct Resident<'a> {
     arrays: Vec<&'a Array>,
     /// What else of files is resident: the program and its libraries.
     others: u64,
@@ -24,7 +24,7 @@ pub(crate) struct Resident<'a> {
 impl<'a> Resident<'a> {
     /// Of those of `arrays` that are mapped; `None` if they are too small to matter, or if this
     /// system does not tell what is resident.
-    pub(crate) fn of(arrays: &[&'a Array]) -> Option<Self> {
+    pub fn of(arrays: &[&'a Array]) -> Option<Self> {
         let mapped = arrays.iter().copied().filter(|a| a.mapped_bytes() > 0);
         let arrays: Vec<&Array> = mapped.collect();
         let bytes: u64 = arrays.iter().map(|a| a.mapped_bytes()).sum();
@@ -36,7 +36,7 @@ impl<'a> Resident<'a> {
     }
 
     /// Gives back what is resident, if that is too much.
-    pub(crate) fn trim(&mut self) {
+    pub fn trim(&mut self) {
         let Some(resident) = file_pages() else { return };
         if resident > self.others + MOST_BYTES {
             self.arrays.iter().for_each(|a| a.give_back());

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Result, bail};
 
 /// Where a tensor lies.
-pub(crate) struct Source {
+pub struct Source {
     path: PathBuf,
     format: Format,
 }
@@ -19,7 +19,7 @@ pub(super) enum Format {
 
 impl Source {
     /// Reads `text` as the name of a tensor. The first `.npz:` or `.safetensors:` ends the path.
-    pub(crate) fn parse(text: &str) -> Result<Self> {
+    pub fn parse(text: &str) -> Result<Self> {
         let split = |ending: &str| {
             let at = text.find(&format!("{ending}:"))? + ending.len();
             Some((&text[..at], &text[at + 1..]))
@@ -44,7 +44,7 @@ impl Source {
     }
 
     /// The file.
-    pub(crate) fn path(&self) -> &Path {
+    pub fn path(&self) -> &Path {
         &self.path
     }
 

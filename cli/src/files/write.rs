@@ -18,7 +18,7 @@ const BUFFER_BYTES: usize = 256 << 10;
 const TENSOR: &str = "output";
 
 /// A file to be written.
-pub(crate) struct Output {
+pub struct Output {
     path: PathBuf,
     format: Format,
     /// Of the file that is to be replaced, if there is one.
@@ -34,7 +34,7 @@ impl Output {
     /// The file at `path`, which is to be none of `inputs` and looks as if it could be written.
     ///
     /// An input is mapped, and its new content would be computed from its old.
-    pub(crate) fn new(path: &Path, inputs: &[&Path]) -> Result<Self> {
+    pub fn new(path: &Path, inputs: &[&Path]) -> Result<Self> {
         let format = match path.extension().and_then(|e| e.to_str()) {
             Some("npy") => Format::Npy,
             Some("safetensors") => Format::Safetensors,
@@ -60,7 +60,7 @@ impl Output {
     }
 
     /// Everything that precedes `bytes` bytes of data in a file of this format.
-    pub(crate) fn header(&self, dtype: DType, shape: &[usize], bytes: usize) -> Result<Vec<u8>> {
+    pub fn header(&self, dtype: DType, shape: &[usize], bytes: usize) -> Result<Vec<u8>> {
         match self.format {
             Format::Npy => npy::header(dtype, shape),
             Format::Safetensors => safetensors::header(TENSOR, dtype, shape, bytes),
@@ -69,7 +69,7 @@ impl Output {
 
     /// Begins to write the file, of `bytes` bytes: aside, under a temporary name. Refused at once
     /// if there is no space for it.
-    pub(crate) fn begin(&self, bytes: u64) -> Result<Writing<'_>> {
+    pub fn begin(&self, bytes: u64) -> Result<Writing<'_>> {
         let mut builder = tempfile::Builder::new();
         builder.prefix(".wgpu-gather-").suffix(".tmp");
         #[cfg(unix)]
@@ -95,13 +95,13 @@ impl Output {
     }
 
     /// The file.
-    pub(crate) fn path(&self) -> &Path {
+    pub fn path(&self) -> &Path {
         &self.path
     }
 }
 
 /// A file that is being written. If it is dropped unfinished, nothing is left of it.
-pub(crate) struct Writing<'o> {
+pub struct Writing<'o> {
     output: &'o Output,
     /// Until it is finished.
     file: Option<BufWriter<NamedTempFile>>,
@@ -109,15 +109,26 @@ pub(crate) struct Writing<'o> {
 
 impl Writing<'_> {
     /// Writes what comes next.
-    pub(crate) fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
+    pub fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
         match &mut self.file {
             Some(file) => file.write_all(bytes),
             None => Ok(()),
         }
     }
 
+    /// Makes room for a file of `bytes` bytes, of which others write the rest, and says where it is
+    /// until it is finished.
+    pub fn share(&mut self, bytes: u64) -> io::Result<PathBuf> {
+        let Some(file) = &mut self.file else {
+            return Err(ErrorKind::NotFound.into());
+        };
+        file.flush()?;
+        file.get_ref().as_file().set_len(bytes)?;
+        Ok(file.get_ref().path().to_owned())
+    }
+
     /// Gives the file its name, now that everything is written.
-    pub(crate) fn finish(mut self) -> Result<()> {
+    pub fn finish(mut self) -> Result<()> {
         let Some(file) = self.file.take() else {
             return Ok(());
         };

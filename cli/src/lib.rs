@@ -1,0 +1,98 @@
+//! The `wgpu-gather` command: gathers from files, on the GPU or the CPU.
+//!
+//! A command computes an [`Answer`] and prints nothing itself, so that what goes to stdout and
+//! which status the process ends with are decided in one place, and a reader that closes the pipe
+//! early harms nobody.
+//!
+//! A library, because the command for shards (`mpi/`) reads the same files and takes the same
+//! arguments: those modules are public. Nothing else is to depend on it.
+
+mod adapters;
+mod answer;
+mod args;
+pub mod backend;
+mod bench;
+mod demo;
+mod explain;
+pub mod files;
+mod fill;
+pub mod interrupt;
+mod progress;
+mod random;
+pub mod rules;
+mod run;
+mod shape;
+pub mod size;
+mod stream;
+mod tally;
+pub mod tensors;
+pub mod text;
+mod verify;
+
+use std::io::Write;
+use std::process::ExitCode;
+
+use anyhow::Result;
+use clap::Parser;
+
+use crate::answer::Answer;
+use crate::args::{Cli, Command};
+
+#[cfg(target_endian = "big")]
+compile_error!("the files are little-endian and are read without conversion");
+
+/// The command: reads the arguments of the process, prints, and says how to exit.
+pub fn main() -> ExitCode {
+    quiet_wayland();
+    let answer = match answer(Cli::parse().command) {
+        Ok(answer) => answer,
+        Err(error) => return fail(&error),
+    };
+    answer.errors().iter().for_each(complain);
+    match answer.print() {
+        Ok(()) => answer.status(),
+        Err(error) => fail(&error),
+    }
+}
+
+/// Where no display is, wgpu's GL backend still looks for a Wayland one, and libwayland then writes
+/// `error: XDG_RUNTIME_DIR is invalid or not set` to stderr, in words that look like ours.
+///
+/// To be called first: no other thread may exist yet.
+pub fn quiet_wayland() {
+    const NAME: &str = "XDG_RUNTIME_DIR";
+    if cfg!(target_os = "linux") && std::env::var_os(NAME).is_none() {
+        #[expect(
+            unsafe_code,
+            reason = "there is no safe way to set a variable for a library"
+        )]
+        // SAFETY: this is the first thing that the process does, so no other thread reads or
+        // writes the environment.
+        unsafe {
+            std::env::set_var(NAME, std::env::temp_dir());
+        }
+    }
+}
+
+fn answer(command: Command) -> Result<Answer> {
+    match command {
+        Command::Gather(args) => run::run(args.op(), &args.call),
+        Command::GatherNd(args) => run::run(args.op(), &args.call),
+        Command::GatherElements(args) => run::run(args.op(), &args.call),
+        Command::Adapters(args) => adapters::run(&args),
+        Command::Verify(args) => verify::run(&args),
+        Command::Bench(args) => bench::run(&args),
+        Command::Explain(args) => explain::run(&args),
+        Command::Demo(args) => demo::run(&args),
+    }
+}
+
+fn fail(error: &anyhow::Error) -> ExitCode {
+    complain(error);
+    ExitCode::FAILURE
+}
+
+fn complain(error: &anyhow::Error) {
+    // Where stderr is closed too, there is nobody left to tell.
+    let _ = writeln!(std::io::stderr(), "error: {error:#}");
+}

@@ -1,0 +1,189 @@
+//! A table over the executors of one process.
+
+use super::format::RowFormat;
+use super::partition::Partition;
+use super::plan::ShardPlan;
+use super::rows::Shard;
+use crate::element::{Element, elements_from_bits, zeroed_bits};
+use crate::error::{Error, Result, Role};
+use crate::executor::Executor;
+use crate::index::Index;
+use crate::rules::Rules;
+use crate::tensor::{Indices, Params, Tensor, TensorView};
+
+/// A table whose rows lie on several executors: for one that outgrows the memory of a device.
+///
+/// A gather has all devices work at once, and downloads the rows from one after the other. The bits,
+/// and the errors about indices, are those of a gather on one executor.
+///
+/// ```
+/// use wgpu_gather::shard::{Partition, ShardedTable};
+/// use wgpu_gather::{Executor, Params, Rules, Tensor};
+///
+/// // With GPUs: `Executor::Gpu(engine)` for each of them.
+/// let executors = [Executor::Cpu, Executor::Cpu];
+/// let rows = Tensor::new(&[3, 2], vec![1.0f32, 2.0, 3.0, 4.0, 5.0, 6.0])?;
+/// let partition = Partition::cyclic(3, 2)?;
+/// let rows = Params::try_from(&rows.view())?;
+/// let table = ShardedTable::new_blocking(&executors, partition, &rows)?;
+///
+/// let ids = Tensor::new(&[2], vec![2i64, 7])?;
+/// let found = table.gather_blocking::<f32, _>(&Rules::TENSORFLOW_GPU, &ids.view())?;
+/// assert_eq!(found.data(), [5.0, 6.0, 0.0, 0.0]);
+/// # Ok::<(), wgpu_gather::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct ShardedTable<'a> {
+    partition: Partition,
+    format: RowFormat,
+    shards: Vec<Shard<'a>>,
+}
+
+impl<'a> ShardedTable<'a> {
+    /// Distributes the rows of `table` (its first dim) over the executors: those of shard `n` of the
+    /// partition go to the executor `n`.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::ShardExecutors`] if there are not as many executors as shards, [`Error::ShardTable`] if
+    /// the table has not as many rows as the partition; as [`Shard::new`].
+    pub async fn new(
+        executors: &[Executor],
+        partition: Partition,
+        table: &Params<'a>,
+    ) -> Result<ShardedTable<'a>> {
+        if executors.len() != partition.shards() {
+            return Err(Error::ShardExecutors {
+                shards: partition.shards(),
+                executors: executors.len(),
+            });
+        }
+        let width = table.element_bytes();
+        let mut shards = Vec::with_capacity(executors.len());
+        for (shard, executor) in executors.iter().enumerate() {
+            let view = partition.view(table.layout(), shard)?;
+            let rows = Params::new(table.bytes(), width, view)?;
+            shards.push(Shard::new(executor, &rows).await?);
+        }
+        let format = shards[0].format().clone();
+        Ok(ShardedTable {
+            partition,
+            format,
+            shards,
+        })
+    }
+
+    /// Who owns which row.
+    pub fn partition(&self) -> &Partition {
+        &self.partition
+    }
+
+    /// What a row is.
+    pub fn format(&self) -> &RowFormat {
+        &self.format
+    }
+
+    /// Gathers along the first axis.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::TensorWidth`] if elements of `T` are not as wide as those of the table; as
+    /// [`ShardedTable::gather_bytes`]; [`Error::InvalidBits`] for a fill value that is none of `T`.
+    pub async fn gather<T: Element, I: Index>(
+        &self,
+        rules: &Rules,
+        indices: &TensorView<'_, I>,
+    ) -> Result<Tensor<T>> {
+        if size_of::<T>() != self.format.element_bytes() {
+            return Err(Error::TensorWidth {
+                expected: size_of::<T>(),
+                got: self.format.element_bytes(),
+            });
+        }
+        let plan = self.plan(rules, &Indices::try_from(indices)?)?;
+        let mut bits = zeroed_bits::<T>(Role::Output, plan.output_bytes() / size_of::<T>())?;
+        self.execute(&plan, bytemuck::cast_slice_mut(&mut bits))
+            .await?;
+        Tensor::new(plan.output_shape(), elements_from_bits(Role::Output, bits)?)
+    }
+
+    /// Gathers bytes along the first axis: `output` receives the elements, row-major.
+    ///
+    /// # Errors
+    ///
+    /// As [`ShardPlan::new`], [`Error::OutputLength`], and those of the executors.
+    pub async fn gather_bytes(
+        &self,
+        rules: &Rules,
+        indices: &Indices<'_>,
+        output: &mut [u8],
+    ) -> Result<()> {
+        self.execute(&self.plan(rules, indices)?, output).await
+    }
+
+    fn plan(&self, rules: &Rules, indices: &Indices<'_>) -> Result<ShardPlan> {
+        ShardPlan::new(&self.partition, &self.format, rules, indices, true)
+    }
+
+    async fn execute(&self, plan: &ShardPlan, output: &mut [u8]) -> Result<()> {
+        plan.check_output(output.len())?;
+        // All devices have their work before the first is waited for.
+        let mut begun = Vec::with_capacity(self.shards.len());
+        for (n, shard) in self.shards.iter().enumerate() {
+            begun.push(shard.begin_rows(plan.asked_of(n)).await?);
+        }
+        let mut rows = zeroed_bits::<u8>(Role::Output, plan.row_bytes())?;
+        let mut rest = &mut rows[..];
+        for (n, begun) in begun.into_iter().enumerate() {
+            let bytes = plan.asked_of(n).len() * self.format.bytes();
+            let (here, after) = rest.split_at_mut(bytes);
+            begun.finish(here).await?;
+            rest = after;
+        }
+        plan.assemble(&rows, output)
+    }
+}
+
+/// The blocking twins. In a browser nothing may block, so there they do not exist.
+#[cfg(not(target_arch = "wasm32"))]
+impl<'a> ShardedTable<'a> {
+    /// [`ShardedTable::new`], blocking this thread.
+    ///
+    /// # Errors
+    ///
+    /// As [`ShardedTable::new`].
+    pub fn new_blocking(
+        executors: &[Executor],
+        partition: Partition,
+        table: &Params<'a>,
+    ) -> Result<ShardedTable<'a>> {
+        pollster::block_on(ShardedTable::new(executors, partition, table))
+    }
+
+    /// [`ShardedTable::gather`], blocking this thread.
+    ///
+    /// # Errors
+    ///
+    /// As [`ShardedTable::gather`].
+    pub fn gather_blocking<T: Element, I: Index>(
+        &self,
+        rules: &Rules,
+        indices: &TensorView<'_, I>,
+    ) -> Result<Tensor<T>> {
+        pollster::block_on(self.gather(rules, indices))
+    }
+
+    /// [`ShardedTable::gather_bytes`], blocking this thread.
+    ///
+    /// # Errors
+    ///
+    /// As [`ShardedTable::gather_bytes`].
+    pub fn gather_bytes_blocking(
+        &self,
+        rules: &Rules,
+        indices: &Indices<'_>,
+        output: &mut [u8],
+    ) -> Result<()> {
+        pollster::block_on(self.gather_bytes(rules, indices, output))
+    }
+}

@@ -1,0 +1,150 @@
+//! Tables over several devices at once, against the reference on the whole table.
+
+use gather_conformance::{Call, Outcome, compare, rows_call_from};
+use wgpu_gather::gpu::{Engine, Options, WhenFull};
+use wgpu_gather::shard::{Partition, Shard, ShardedTable};
+use wgpu_gather::{Error, Executor, Layout, Params, Rules, Tensor};
+
+use crate::common::{block_on, engines, executors, fresh_device};
+
+/// Choices from a seed.
+fn choices(seed: u32) -> Vec<u32> {
+    let mut state = seed.wrapping_mul(2_654_435_761) | 1;
+    let mut next = || {
+        state ^= state << 13;
+        state ^= state >> 17;
+        state ^= state << 5;
+        state.wrapping_mul(0x9e37_79b1) >> 4
+    };
+    (0..120).map(|_| next()).collect()
+}
+
+/// How the rows are spread: even blocks, one after the other; all on the last; cyclic.
+fn partition(kind: usize, rows: usize, shards: usize) -> Partition {
+    let mut all_on_the_last = vec![0; shards];
+    all_on_the_last[shards - 1] = rows;
+    match kind {
+        0 => Partition::even_blocks(rows, shards),
+        1 => Partition::blocks(&all_on_the_last),
+        _ => Partition::cyclic(rows, shards),
+    }
+    .expect("a partition")
+}
+
+/// What the table over `executors` makes of the call.
+fn gathered(call: &Call, executors: &[Executor], kind: usize) -> Result<Vec<u8>, Error> {
+    let (params, indices) = (call.params()?, call.indices()?);
+    let rows = call.params_layout.shape()[0];
+    let partition = partition(kind, rows, executors.len());
+    let table = ShardedTable::new_blocking(executors, partition, &params)?;
+    let elements: usize = call.output_shape()?.iter().product();
+    let mut output = vec![0xa5; elements * call.element_bytes];
+    table.gather_bytes_blocking(&call.rules, &indices, &mut output)?;
+    Ok(output)
+}
+
+#[test]
+fn a_table_over_all_devices_at_once_gives_the_bits_of_one() {
+    // Each device of the machine and the CPU path have a shard.
+    let executors = executors();
+    println!("a table over {} executors", executors.len());
+    let (mut outputs, mut errors) = (0, 0);
+    for seed in 0..600 {
+        let call = rows_call_from(&choices(seed));
+        let got = gathered(&call, &executors, seed as usize % 3);
+        match &got {
+            Ok(output) => outputs += usize::from(!output.is_empty()),
+            Err(_) => errors += 1,
+        }
+        let outcome = compare(&call, got);
+        assert_eq!(outcome, Outcome::Passed, "seed {seed}: {call:?}");
+    }
+    println!("{outputs} outputs, {errors} errors");
+    assert!(outputs > 200 && errors > 20, "{outputs} {errors}");
+}
+
+#[test]
+fn a_shard_on_the_wrong_device_is_found() {
+    let executors = executors();
+    if executors.len() < 2 {
+        println!("SKIPPED: one executor has all shards");
+        return;
+    }
+    // The rows of the first two executors in each other's place.
+    let rows = Tensor::new(&[2, 1], vec![1u32, 2]).expect("a table");
+    let swapped = Tensor::new(&[2, 1], vec![2u32, 1]).expect("a table");
+    let ids = Tensor::new(&[2], vec![0u32, 1]).expect("ids");
+    let gather = |rows: &Tensor<u32>| {
+        let params = Params::try_from(&rows.view()).expect("params");
+        let partition = Partition::even_blocks(2, 2).expect("a partition");
+        let table = ShardedTable::new_blocking(&executors[..2], partition, &params).expect("table");
+        table
+            .gather_blocking::<u32, _>(&Rules::TORCH, &ids.view())
+            .expect("an output")
+    };
+    assert_ne!(gather(&rows), gather(&swapped));
+}
+
+#[test]
+fn bad_tables_are_errors() {
+    let executors = [Executor::Cpu, Executor::Cpu];
+    let rows = Tensor::new(&[3], vec![1u32, 2, 3]).expect("a table");
+    let params = Params::try_from(&rows.view()).expect("params");
+    let table = |shards, rows| {
+        let partition = Partition::cyclic(rows, shards).expect("a partition");
+        ShardedTable::new_blocking(&executors, partition, &params)
+    };
+    assert_eq!(
+        table(3, 3).expect_err("too few executors").to_string(),
+        "a partition over 3 shards needs as many executors, got 2"
+    );
+    assert_eq!(
+        table(2, 4).expect_err("another table").to_string(),
+        "a partition of 4 rows over 2 shards has no shard 0 of a table of shape [3] (allowed: shards \
+         0..2 of tables with 4 rows)"
+    );
+    let table = table(2, 3).expect("a table");
+    let ids = Tensor::new(&[1], vec![0u8]).expect("ids");
+    let failed = table.gather_blocking::<u64, _>(&Rules::TORCH, &ids.view());
+    assert!(
+        matches!(failed, Err(Error::TensorWidth { .. })),
+        "{failed:?}"
+    );
+    let scalar = Params::new(&[1, 2], 2, Layout::contiguous(&[])).expect("params");
+    let failed = block_on(Shard::new(&Executor::Cpu, &scalar));
+    assert!(
+        matches!(failed, Err(Error::RankTooSmall { .. })),
+        "{failed:?}"
+    );
+}
+
+/// A device that may have 8 bytes gets no shard of 16: an error, or the CPU path has it.
+#[test]
+fn a_full_device_is_an_error_or_the_cpu_path() {
+    let rows = Tensor::new(&[2, 2], vec![1u32, 2, 3, 4]).expect("a table");
+    let params = Params::try_from(&rows.view()).expect("params");
+    for engine in engines() {
+        for when_full in [WhenFull::Fail, WhenFull::UseCpu] {
+            let (device, queue) = fresh_device(engine, engine.device().limits());
+            let mut options = Options::default();
+            options.max_memory_bytes = 8;
+            options.when_full = when_full;
+            let full = block_on(Engine::with_options(device, queue, options)).expect("an engine");
+            let shard = block_on(Shard::new(&Executor::Gpu(full), &params));
+            match (when_full, shard) {
+                (WhenFull::Fail, Err(Error::GpuOutOfMemory { what })) => {
+                    assert_eq!(
+                        what,
+                        "a shard of 16 bytes, more than the 8 that may be used"
+                    );
+                }
+                (WhenFull::UseCpu, Ok(shard)) => {
+                    let mut row = [0; 8];
+                    shard.gather_blocking(&[1], &mut row).expect("a row");
+                    assert_eq!(row, [3, 0, 0, 0, 4, 0, 0, 0]);
+                }
+                (_, other) => panic!("{when_full:?}: {other:?}"),
+            }
+        }
+    }
+}
