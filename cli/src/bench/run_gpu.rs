@@ -313,8 +313,7 @@ mod tests {
         for adapter in found {
             let label = adapter.label();
             assert!(run(&label, None).unwrap().median_ms > 0.0);
-            let wrong =
-                |shader: String| shader.replace("coordinate.low * c.y", "coordinate.low * 0u");
+            let wrong = |shader: String| shader.replace("count.x * c.y", "count.x * 0u");
             let error = run(&label, Some(wrong)).unwrap_err().to_string();
             assert!(error.starts_with("wrong: byte "), "{label}: {error}");
             let beside = |shader: String| shader.replace("output[", "output[1u + ");
