@@ -321,7 +321,7 @@
 //!
 //! Counting reads the indices once more. With room for a flag behind the output it does so only if one of
 //! them is bad: outputs that the engine makes have that room, and yours if you say so
-//! ([`Buffers::flag`]).
+//! ([`flag`](crate::gpu::Buffers::flag) of [`Buffers`]).
 //!
 //! ```no_run
 //! use wgpu_gather::gpu::{GatherBinding, Buffers, DeviceTensor, GatherPipeline, Status};
