@@ -71,15 +71,15 @@ fn wraps() -> bool {
 // looks all its rows up first and then comes here, in a branch that all take or none, so that loads do
 // not wait for each other.
 fn wrapped(at: Place, source: Source) -> Source {
-    if (source.valid) {
-        return source;
+    var found = source;
+    if (!source.valid) {
+        found = Source(at.params, true, true, 0u, at.params_high);
+        for (var k = 0u; k < geometry.depth; k++) {
+            let c = geometry.coordinates[k];
+            add_steps(modulo(load_component(at, k), extent_of(c), c.zw), c, &found);
+        }
+        find_segment(&found);
     }
-    var found = Source(at.params, true, true, 0u, at.params_high);
-    for (var k = 0u; k < geometry.depth; k++) {
-        let c = geometry.coordinates[k];
-        add_steps(modulo(load_component(at, k), extent_of(c), c.zw), c, &found);
-    }
-    find_segment(&found);
     return found;
 }
 

@@ -28,16 +28,19 @@ fn rule(bit: u32) -> bool {
 
 // An index, sign-extended to 64 bits: low word, high word.
 fn load_index(at: u32) -> vec2<u32> {
-    if (INDEX_WORDS == 2u) {
-        return vec2(indices[2u * at], indices[2u * at + 1u]);
+    var index = vec2(0u);
+    if (is_long()) {
+        index = vec2(indices[2u * at], indices[2u * at + 1u]);
+    } else {
+        let low = indices[at];
+        index = vec2(low, select(0u, 0xffffffffu, (low >= 0x80000000u) & rule(SIGNED)));
     }
-    if (INDEX_WORDS == 0u) {
-        if (rule(LONG)) {
-            return vec2(indices[2u * at], indices[2u * at + 1u]);
-        }
-    }
-    let low = indices[at];
-    return vec2(low, select(0u, 0xffffffffu, (low >= 0x80000000u) & rule(SIGNED)));
+    return index;
+}
+
+// Whether an index has two words.
+fn is_long() -> bool {
+    return (INDEX_WORDS == 2u) | ((INDEX_WORDS == 0u) & rule(LONG));
 }
 
 // Neighbours may hold good and bad indices, so no rule is a branch that waits: what an index would be

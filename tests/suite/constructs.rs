@@ -40,7 +40,6 @@ const CONSTRUCTS: &[(&str, &[&str])] = &[
         "index.wgsl is_inside return",
         &["extents of a check in one word"],
     ),
-    ("index.wgsl load_index return", &["truncation of i64"]),
     (
         "index.wgsl long_division for",
         &["last bit of a modulo left out"],
@@ -52,10 +51,6 @@ const CONSTRUCTS: &[(&str, &[&str])] = &[
     (
         "copy.wgsl wrapped for",
         &["wrapped coordinates one behind another"],
-    ),
-    (
-        "copy.wgsl wrapped return",
-        &["good rows wrapped as if they were bad"],
     ),
     ("bytes.wgsl main return", &["last partial word dropped"]),
     (

@@ -286,13 +286,12 @@ pub(crate) const SHADER_FAULTS: &[Fault] = &[
         let to = "found.params = at.params; add_steps(modulo(load_component(at, k), extent_of(c), c.zw), c, &found);";
         plant(s, "fn look_up", from, to)
     }),
-    ("good rows wrapped as if they were bad", Whole, |s| {
-        // What lies inside is its own remainder: nothing changes but for what starts elsewhere.
+    ("good rows wrapped for the bad ones", Whole, |s| {
         plant(
             s,
-            "fn look_up",
-            "    if (source.valid) {\n        return source;",
-            "    if (!source.valid) {\n        return source;",
+            "fn wrapped",
+            "if (!source.valid) {",
+            "if (source.valid) {",
         )
     }),
     ("extents of a check in one word", Whole, |s| {

@@ -156,11 +156,11 @@ mod tests {
 
     #[test]
     fn what_only_a_rule_asks_for_is_passed_by() {
-        let branch = |name: &str| {
+        let after = |test: &str, name: &str| {
             figures(
                 &format!(
                     "BB0:
-                    s_bitcmp1_b32 s0, 3
+                    {test}
                     {name} BB2
                     BB1:
                     v_mov_b32 v0, v1
@@ -171,8 +171,18 @@ mod tests {
                 Generation::Rdna2,
             )
         };
-        assert_eq!(branch("s_cbranch_scc0").valu, 0);
-        assert_eq!(branch("s_cbranch_scc1").valu, 2);
+        let masked = "s_and_b32 s1, s0, 8
+            v_mov_b32 v0, v1
+            s_cmp_lg_i32 s1, 0";
+        assert_eq!(after("s_bitcmp1_b32 s0, 3", "s_cbranch_scc0").valu, 0);
+        assert_eq!(after("s_bitcmp1_b32 s0, 3", "s_cbranch_scc1").valu, 2);
+        assert_eq!(after(masked, "s_cbranch_scc0").valu, 1);
+        let kept = "s_and_b32 s1, s0, 8
+            s_mov_b32 s1, src_scc
+            s_add_u32 s2, s3, s4
+            s_cmp_lg_i32 s1, 0";
+        assert_eq!(after(kept, "s_cbranch_scc0").valu, 0);
+        assert_eq!(after("s_cmp_lg_i32 s1, 0", "s_cbranch_scc0").valu, 2);
     }
 
     #[test]

@@ -80,8 +80,9 @@ impl<'a> Program<'a> {
 
     /// Whether a branch on a rule is taken if nothing asks for that; `None` for others.
     fn by_rule(&self, branch: usize, target: usize) -> Option<bool> {
-        let mut before = self.instructions[..branch].iter();
-        let on_bit = before.rfind(|i| i.sets_condition())?.name == "s_bitcmp1_b32";
+        let before = &self.instructions[..branch];
+        let condition = before.iter().rposition(Instruction::sets_condition)?;
+        let on_bit = is_bit(&before[..=condition]);
         let side = self.instructions.get(branch..target).unwrap_or_default();
         match self.instructions[branch].name {
             "s_cbranch_scc0" if on_bit => Some(true),
@@ -135,6 +136,32 @@ impl<'a> Program<'a> {
             .rposition(|i| !idle(i))
             .map_or(0, |i| i + 1);
         (complements.contains(&complement.name) && of_exec).then_some(start)
+    }
+}
+
+/// Whether the condition that the last of these instructions sets is a bit of a word. Older compilers mask
+/// the word, keep the condition in a register, and compare that with 0.
+fn is_bit(instructions: &[Instruction<'_>]) -> bool {
+    let Some((last, before)) = instructions.split_last() else {
+        return false;
+    };
+    let mut operands = last.operands.split(',').map(str::trim);
+    let (first, second) = (operands.next(), operands.next());
+    match last.name {
+        "s_bitcmp1_b32" => true,
+        "s_and_b32" => ["8", "16", "32"].map(Some).contains(&operands.next()),
+        "s_cmp_lg_i32" | "s_cmp_lg_u32" if second == Some("0") => {
+            // Of the condition itself, or of a register that has it or whose value set it.
+            let writes = |i: &Instruction<'_>| i.operands.split(',').next() == first;
+            let (to, kept) = match before.iter().rposition(writes) {
+                _ if first == Some("src_scc") => (before.len(), true),
+                Some(at) => (at + 1, before[at].operands.ends_with("src_scc")),
+                None => return false,
+            };
+            let condition = before[..to].iter().rposition(Instruction::sets_condition);
+            condition.is_some_and(|at| (kept || at + 1 == to) && is_bit(&before[..=at]))
+        }
+        _ => false,
     }
 }
 
