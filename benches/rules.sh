@@ -37,14 +37,18 @@ field() { sed -E "s/.*\"$1\":\"?([^,\"]*)\"?,.*/\1/" $results.jsonl; }
     head -n 1 $results.jsonl | sed -E 's/.*"adapter":"([^"]*)".*"driver":"([^"]*)".*/\1, \2/'
     paste <(field case) <(field out_of_bounds) <(field p10_ms) | sed 's/fill=0x[0-9a-f]*/fill/' |
         awk '
+            $3 !~ /^[0-9.]+$/ { next } # a call that fails gets no time
             !(($1, $2) in least) || $3 < least[$1, $2] { least[$1, $2] = $3 }
             !($1 in seen) { seen[$1] = 1; order[++count] = $1 }
             END {
                 printf "%-17s %9s %6s %6s %6s %6s\n", "case", "zero, ms", "clip", "fill", "error", "wrap"
                 for (n = 1; n <= count; n++) {
-                    c = order[n]; zero = least[c, "zero"]
-                    printf "%-17s %9.3f %6.2f %6.2f %6.2f %6.2f\n", c, zero, least[c, "clip"] / zero,
-                        least[c, "fill"] / zero, least[c, "error"] / zero, least[c, "wrap"] / zero
+                    c = order[n]
+                    printf "%-17s %9.3f", c, least[c, "zero"]
+                    for (r = split("clip fill error wrap", rules); r > 0; r--)
+                        line[r] = (c, rules[r]) in least ? least[c, rules[r]] / least[c, "zero"] : "-"
+                    for (r = 1; r <= 4; r++) printf line[r] == "-" ? "      -" : " %6.2f", line[r]
+                    printf "\n"
                 }
             }'
 } | tee $results.txt
