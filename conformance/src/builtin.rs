@@ -154,9 +154,9 @@ fn call(
 /// Random bits, and in between what arithmetic on floats would change: signalling NaNs, negative
 /// zeros.
 fn params_bytes(elements: usize, width: usize, random: &mut SplitMix) -> Vec<u8> {
-    let mut bytes: Vec<u8> = (0..elements * width).map(|_| random.next() as u8).collect();
+    let mut bytes: Vec<u8> = (0..elements * width).map(|_| random.draw() as u8).collect();
     for element in bytes.chunks_exact_mut(width).step_by(3) {
-        let nan = random.next() & 1 == 0;
+        let nan = random.draw() & 1 == 0;
         let bits: &[u8] = match (width, nan) {
             (2, true) => &0x7d01u16.to_ne_bytes(),
             (2, false) => &0x8000u16.to_ne_bytes(),
@@ -174,22 +174,23 @@ fn params_bytes(elements: usize, width: usize, random: &mut SplitMix) -> Vec<u8>
 /// Mostly within `extent`; else negative, just outside, far outside, or equal to a valid index in
 /// its low 32 bits.
 fn index(random: &mut SplitMix, extent: i64) -> i64 {
-    let inside = (random.next() % extent as u64) as i64;
-    match random.next() % 32 {
+    let inside = (random.draw() % extent as u64) as i64;
+    match random.draw() % 32 {
         0..=3 => -1 - inside,
         4 => extent,
         5 => -extent - 1,
         6 => inside + (1 << 32),
-        7 => (random.next() as i64) | 1 << 40,
+        7 => (random.draw() as i64) | 1 << 40,
         _ => inside,
     }
 }
 
-/// The SplitMix64 generator: the same numbers on every machine.
-struct SplitMix(u64);
+/// The SplitMix64 generator, from a seed: the same numbers on every machine.
+pub struct SplitMix(pub u64);
 
 impl SplitMix {
-    fn next(&mut self) -> u64 {
+    /// The next number.
+    pub fn draw(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
         z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

@@ -16,7 +16,7 @@ mod run;
 #[cfg(not(target_arch = "wasm32"))]
 mod search;
 
-pub use builtin::builtin;
+pub use builtin::{SplitMix, builtin};
 pub use call::{Call, check_call, compare};
 pub use case::{Case, CaseError, Expected, read_cases};
 pub use data::{Data, Values};

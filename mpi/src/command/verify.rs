@@ -1,7 +1,7 @@
 //! `verify`: random calls on random shards, against the reference on the whole table.
 
 use anyhow::{Result, bail};
-use gather_conformance::{Call, rows_call_from};
+use gather_conformance::{Call, SplitMix, rows_call_from};
 use gather_mpi::{Options, ShardedTable, agree, broadcast};
 use mpi::traits::*;
 use wgpu_gather::shard::Partition;
@@ -182,28 +182,19 @@ fn part(layout: &Layout, rank: usize, ranks: usize) -> Layout {
 }
 
 /// Numbers from a seed.
-struct Choices(u64);
+struct Choices(SplitMix);
 
 impl Choices {
     fn new(seed: u32, n: u32) -> Self {
-        Choices(u64::from(seed) << 32 | u64::from(n))
-    }
-
-    /// SplitMix64.
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
+        Choices(SplitMix(u64::from(seed) << 32 | u64::from(n)))
     }
 
     fn below(&mut self, n: usize) -> usize {
-        (self.next() % n.max(1) as u64) as usize
+        (self.0.draw() % n.max(1) as u64) as usize
     }
 
     fn call(&mut self) -> Call {
-        let choices: Vec<u32> = (0..120).map(|_| (self.next() >> 32) as u32).collect();
+        let choices: Vec<u32> = (0..120).map(|_| (self.0.draw() >> 32) as u32).collect();
         rows_call_from(&choices)
     }
 
