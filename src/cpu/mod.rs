@@ -5,6 +5,7 @@
 
 mod chunks;
 mod copy;
+pub(crate) mod decode;
 mod lookups;
 pub(crate) mod parallel;
 pub(crate) mod reference;
@@ -13,5 +14,5 @@ mod rows;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use chunks::chunks;
+pub(crate) use chunks::{chunks, decoded_chunks};
 pub(crate) use parallel::gather;
