@@ -13,6 +13,8 @@ pub(super) const INDICES: u32 = 1;
 pub(super) const PARAMS: u32 = 2;
 pub(super) const OUTPUT: u32 = 3;
 pub(super) const STATUS: u32 = 4;
+/// Of `shaders/fold_carry.wgsl`.
+pub(super) const CARRY: u32 = 4;
 /// Those of `shaders/indirect_args.wgsl`.
 pub(super) const COUNT: u32 = 1;
 pub(super) const BLOCK: u32 = 2;
@@ -35,6 +37,7 @@ pub(super) struct Pipelines {
     segments: (wgpu::BindGroupLayout, wgpu::PipelineLayout),
     check: (wgpu::BindGroupLayout, wgpu::PipelineLayout),
     indirect_args: (wgpu::BindGroupLayout, wgpu::PipelineLayout),
+    fold: (wgpu::BindGroupLayout, wgpu::PipelineLayout),
     compiled: Mutex<HashMap<PipelineKey, Pipeline>>,
     /// By their text, which pipelines have in common that differ in constants.
     modules: Mutex<HashMap<String, wgpu::ShaderModule>>,
@@ -98,6 +101,16 @@ impl Pipelines {
                     entry(ARGUMENTS, storage(false)),
                 ],
             ),
+            fold: layouts(
+                "wgpu-gather fold",
+                &[
+                    entry(GEOMETRY, uniform),
+                    entry(INDICES, storage(true)),
+                    entry(PARAMS, storage(true)),
+                    entry(OUTPUT, storage(false)),
+                    entry(CARRY, storage(false)),
+                ],
+            ),
             compiled: Mutex::default(),
             modules: Mutex::default(),
             deferred,
@@ -147,7 +160,8 @@ impl Pipelines {
         let module = self.module(device, key, &label);
         let (bindings, layout) = match key.stage {
             Stage::Copy(..) if key.segments > 0 => &self.segments,
-            Stage::Copy(..) => &self.copy,
+            Stage::Copy(..) | Stage::Keys | Stage::Sort(_) => &self.copy,
+            Stage::Fold(_) => &self.fold,
             Stage::Count | Stage::Locate => &self.check,
             Stage::IndirectArgs => &self.indirect_args,
         };

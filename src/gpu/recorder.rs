@@ -103,6 +103,33 @@ impl Recorder {
         })
     }
 
+    /// A recorder that only looks for bad indices.
+    pub(super) fn checks_of(plan: Plan) -> Self {
+        Recorder {
+            output: Layout::contiguous(plan.output_shape()),
+            plan,
+            copies: Recent::new(1),
+            checks: Recent::new(1),
+        }
+    }
+
+    /// The dispatches that look for bad indices, if there are any to look at.
+    pub(super) fn checks(
+        &self,
+        context: &Context,
+        placed: &Placed<'_>,
+        status: &Status,
+    ) -> Result<Vec<Dispatch>> {
+        let mut dispatches = Vec::new();
+        if self.plan.counts_bad_indices() {
+            let indices = &placed.indices.parts;
+            for pass in check_passes(&self.plan, indices, &context.binding_limits)? {
+                dispatches.extend(self.count(context, placed, status, &pass)?);
+            }
+        }
+        Ok(dispatches)
+    }
+
     /// The recorder of a plan, new or from among those kept.
     pub(super) fn kept(kept: &Recorders, context: &Context, plan: Plan) -> Result<Arc<Self>> {
         let make = || Ok(Arc::new(Recorder::new(context, plan.clone())?));

@@ -99,7 +99,18 @@ impl Recording {
         placed: &Placed<'_>,
     ) -> Result<()> {
         let dispatches = recorder.dispatches(context, placed)?;
-        if let Some(status) = placed.status {
+        self.call(context, dispatches, placed.status);
+        Ok(())
+    }
+
+    /// Records the dispatches of one call, which count bad indices in `status`.
+    pub(super) fn call(
+        &mut self,
+        context: &Context,
+        dispatches: Vec<Dispatch>,
+        status: Option<&Status>,
+    ) {
+        if let Some(status) = status {
             self.commands.push(Command::Clear(status.buffer().clone()));
             status.note_recording();
             self.kept.push(Arc::clone(status.owned()));
@@ -115,7 +126,6 @@ impl Recording {
             bytes += dispatch.output_bytes;
             self.commands.push(Command::Dispatch(dispatch));
         }
-        Ok(())
     }
 
     /// Records dispatches.
