@@ -4,7 +4,7 @@
 //! loop nest or a stride order, so that a mistake in the planner cannot hide in both.
 
 use crate::call::GatherCall;
-use crate::error::{BadIndex, Error, Result, Role};
+use crate::error::{BadIndex, Error, OpKind, Result, Role};
 use crate::op::{Checked, Op};
 use crate::quantized::QuantizedCall;
 use crate::rules::{OutOfBounds, Rules};
@@ -19,15 +19,16 @@ use crate::tensor::Indices;
 /// under the rule [`OutOfBounds::Error`].
 pub(crate) fn gather(call: GatherCall<'_>, output: &mut [u8]) -> Result<()> {
     let (params, width) = (call.params, call.params.element_bytes());
-    let definition = Definition {
+    let layout = params.layout();
+    let of = Shaped {
         op: call.op,
         rules: call.rules,
-        params: params.layout(),
+        params: layout.shape(),
         width,
         indices: call.indices,
     };
-    definition.gather(output, |source, element| {
-        let at = params.layout().position(source) * width;
+    of.gather(output, |source, element| {
+        let at = layout.position(source) * width;
         element.copy_from_slice(&params.bytes()[at..at + width]);
     })
 }
@@ -39,14 +40,14 @@ pub(crate) fn gather(call: GatherCall<'_>, output: &mut [u8]) -> Result<()> {
 /// As [`gather`].
 pub(crate) fn gather_quantized(call: QuantizedCall<'_>, output: &mut [u8]) -> Result<()> {
     let layout = Layout::contiguous(call.table.shape());
-    let definition = Definition {
+    let of = Shaped {
         op: call.op,
         rules: call.rules,
-        params: &layout,
+        params: call.table.shape(),
         width: call.to.bytes(),
         indices: call.indices,
     };
-    definition.gather(output, |source, element| {
+    of.gather(output, |source, element| {
         let mut value = [0.0];
         call.table
             .decode_within(layout.position(source), &mut value);
@@ -54,43 +55,42 @@ pub(crate) fn gather_quantized(call: QuantizedCall<'_>, output: &mut [u8]) -> Re
     })
 }
 
-/// What a gather is defined by, besides the data of params.
-struct Definition<'a> {
+/// A gather without the data of params.
+struct Shaped<'a> {
     op: Op,
     rules: &'a Rules,
-    params: &'a Layout,
+    params: &'a [usize],
     /// Bytes of an element of the output.
     width: usize,
     indices: &'a Indices<'a>,
 }
 
-impl Definition<'_> {
+impl Shaped<'_> {
     /// Writes the output: `copy` writes the element of params at these coordinates.
     fn gather(&self, output: &mut [u8], copy: impl Fn(&[usize], &mut [u8])) -> Result<()> {
-        let (params, indices) = (self.params.shape(), self.indices.layout().shape());
-        let shape = self.op.output_shape(params, indices, self.rules)?;
-        let expected = elements(Role::Output, &shape, self.width)? * self.width;
+        let (op, rules, width) = (self.op, self.rules, self.width);
+        let shape = op.output_shape(self.params, self.indices.layout().shape(), rules)?;
+        let expected = elements(Role::Output, &shape, width)? * width;
         if output.len() != expected {
             let got = output.len();
             return Err(Error::OutputLength {
-                op: self.op.kind(),
+                op: op.kind(),
                 expected,
                 got,
             });
         }
-        self.check_fill()?;
-        let checked = self.op.check(params, indices, self.rules)?;
+        let params_of = (self.params, width);
+        let definition = Definition::new(op, op.kind(), rules, params_of, self.indices)?;
         if output.is_empty() {
             return Ok(());
         }
-        self.check_rules(checked)?;
+        definition.check_rules()?;
         let mut any_bad = false;
-        let elements = output.chunks_exact_mut(self.width);
-        for (coordinates, element) in Coordinates::new(&shape).zip(elements) {
-            match self.source(checked, &coordinates) {
+        for (coordinates, element) in Coordinates::new(&shape).zip(output.chunks_exact_mut(width)) {
+            match definition.source(&coordinates) {
                 Some(source) => copy(&source, element),
                 None => {
-                    match &self.rules.out_of_bounds {
+                    match &rules.out_of_bounds {
                         OutOfBounds::Fill(fill) => element.copy_from_slice(fill.bytes()),
                         OutOfBounds::Zero
                         | OutOfBounds::Clip
@@ -103,57 +103,87 @@ impl Definition<'_> {
                 }
             }
         }
-        if any_bad && self.rules.out_of_bounds == OutOfBounds::Error {
-            return self.report(checked);
+        if any_bad && rules.out_of_bounds == OutOfBounds::Error {
+            return definition.report();
         }
         Ok(())
     }
+}
 
-    fn check_fill(&self) -> Result<()> {
-        match &self.rules.out_of_bounds {
-            OutOfBounds::Fill(fill) if fill.bytes().len() != self.width => Err(Error::FillWidth {
-                op: self.op.kind(),
-                got: fill.bytes().len(),
-                expected: self.width,
-            }),
-            _ => Ok(()),
+/// An operator that has been checked against the shapes.
+pub(super) struct Definition<'a> {
+    kind: OpKind,
+    rules: &'a Rules,
+    params_shape: &'a [usize],
+    indices: &'a Indices<'a>,
+    checked: Checked,
+}
+
+impl<'a> Definition<'a> {
+    /// The definition of `op`, which errors call `kind`, for params of this shape and of elements of
+    /// so many bytes.
+    pub(super) fn new(
+        op: Op,
+        kind: OpKind,
+        rules: &'a Rules,
+        (params_shape, element_bytes): (&'a [usize], usize),
+        indices: &'a Indices<'a>,
+    ) -> Result<Self> {
+        if let OutOfBounds::Fill(fill) = &rules.out_of_bounds {
+            let (got, expected) = (fill.bytes().len(), element_bytes);
+            if got != expected {
+                let op = kind;
+                return Err(Error::FillWidth { op, got, expected });
+            }
         }
-    }
-
-    fn params_shape(&self) -> &[usize] {
-        self.params.shape()
+        let checked = op.check(kind, params_shape, indices.layout().shape(), rules)?;
+        Ok(Definition {
+            kind,
+            rules,
+            params_shape,
+            indices,
+            checked,
+        })
     }
 
     /// Clip and Wrap need an element to move to.
-    fn check_rules(&self, checked: Checked) -> Result<()> {
+    pub(super) fn check_rules(&self) -> Result<()> {
         let rule = match self.rules.out_of_bounds {
             OutOfBounds::Clip => "clip",
             OutOfBounds::Wrap => "wrap",
             OutOfBounds::Zero | OutOfBounds::Fill(_) | OutOfBounds::Error => return Ok(()),
         };
-        let op = self.op.kind();
-        match axes(checked).find(|&axis| self.extent(axis) == 0) {
+        let op = self.kind;
+        match self.axes().find(|&axis| self.extent(axis) == 0) {
             Some(axis) => Err(Error::NothingToRead { op, axis, rule }),
             None => Ok(()),
         }
     }
 
+    /// The dims of params that are looked up.
+    fn axes(&self) -> std::ops::Range<usize> {
+        match self.checked {
+            Checked::Gather { axis, .. } | Checked::GatherElements { axis } => axis..axis + 1,
+            Checked::GatherNd { batch_dims, depth } => batch_dims..batch_dims + depth,
+        }
+    }
+
     /// The extent of a dim of params; torch: a 0-d tensor acts as shape \[1\].
     fn extent(&self, axis: usize) -> usize {
-        self.params_shape().get(axis).copied().unwrap_or(1)
+        self.params_shape.get(axis).copied().unwrap_or(1)
     }
 
     /// The element of params that belongs at these coordinates of the output.
-    fn source(&self, checked: Checked, output: &[usize]) -> Option<Vec<usize>> {
-        match checked {
-            Checked::Gather { axis, batch_dims } => self.gather_slice(output, axis, batch_dims),
+    pub(super) fn source(&self, output: &[usize]) -> Option<Vec<usize>> {
+        match self.checked {
+            Checked::Gather { axis, batch_dims } => self.gather(output, axis, batch_dims),
             Checked::GatherNd { batch_dims, depth } => self.gather_nd(output, batch_dims, depth),
             Checked::GatherElements { axis } => self.gather_elements(output, axis),
         }
     }
 
     /// output\[batch, outer, position, inner\] = params\[batch, outer, indices\[batch, position\], inner\]
-    fn gather_slice(&self, output: &[usize], axis: usize, batch_dims: usize) -> Option<Vec<usize>> {
+    fn gather(&self, output: &[usize], axis: usize, batch_dims: usize) -> Option<Vec<usize>> {
         let positions = self.indices.layout().rank() - batch_dims;
         let (batch, rest) = output.split_at(batch_dims);
         let (outer, rest) = rest.split_at(axis - batch_dims);
@@ -174,7 +204,7 @@ impl Definition<'_> {
     /// output\[…, x, …\] = params\[…, indices\[…, x, …\], …\]
     fn gather_elements(&self, output: &[usize], axis: usize) -> Option<Vec<usize>> {
         let coordinate = self.coordinate(output, axis)?;
-        if self.params_shape().is_empty() {
+        if self.params_shape.is_empty() {
             return Some(Vec::new()); // torch: a 0-d tensor acts as shape [1]
         }
         let mut source = output.to_vec();
@@ -192,8 +222,8 @@ impl Definition<'_> {
     }
 
     /// The first bad index, and how many lookups have one, as an error.
-    fn report(&self, checked: Checked) -> Result<()> {
-        let depth = match checked {
+    pub(super) fn report(&self) -> Result<()> {
+        let depth = match self.checked {
             Checked::GatherNd { depth, .. } => depth,
             Checked::Gather { .. } | Checked::GatherElements { .. } => 1,
         };
@@ -201,7 +231,7 @@ impl Definition<'_> {
         let mut last_bad_lookup = None;
         let mut count = 0;
         for (n, position) in Coordinates::new(self.indices.layout().shape()).enumerate() {
-            let axis = axes(checked).start + n % depth;
+            let axis = self.axes().start + n % depth;
             let extent = self.extent(axis);
             let value = self.indices.load(self.indices.layout().position(&position));
             let lookup = n / depth;
@@ -211,7 +241,7 @@ impl Definition<'_> {
             last_bad_lookup = Some(lookup);
             count += 1;
             first.get_or_insert(BadIndex {
-                op: self.op.kind(),
+                op: self.kind,
                 position,
                 value,
                 axis,
@@ -225,22 +255,14 @@ impl Definition<'_> {
     }
 }
 
-/// The dims of params that are looked up.
-fn axes(checked: Checked) -> std::ops::Range<usize> {
-    match checked {
-        Checked::Gather { axis, .. } | Checked::GatherElements { axis } => axis..axis + 1,
-        Checked::GatherNd { batch_dims, depth } => batch_dims..batch_dims + depth,
-    }
-}
-
 /// All coordinates of a shape, row-major. A 0-d shape has one, the empty one.
-struct Coordinates<'a> {
+pub(super) struct Coordinates<'a> {
     shape: &'a [usize],
     next: Option<Vec<usize>>,
 }
 
 impl<'a> Coordinates<'a> {
-    fn new(shape: &'a [usize]) -> Self {
+    pub(super) fn new(shape: &'a [usize]) -> Self {
         let next = (!shape.contains(&0)).then(|| vec![0; shape.len()]);
         Coordinates { shape, next }
     }

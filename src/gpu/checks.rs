@@ -12,7 +12,7 @@ use crate::gpu::placed::Placed;
 use crate::gpu::recent::Recent;
 use crate::gpu::shader::{PipelineKey, Stage};
 use crate::gpu::status::Status;
-use crate::plan::{CheckPass, IndirectDispatch, Kernel, Plan, Segment};
+use crate::plan::{CheckPass, IndirectDispatch, Kernel, Plan, Segment, check_passes};
 
 /// Launches that check all of the indices of a plan in one pass, by where they start, in bytes, and the
 /// flag that they look at.
@@ -65,6 +65,23 @@ impl Checks {
             .0
             .get(|(of, _)| *of == origin, || Ok((origin, make()?)));
         made.map(|(_, check)| check)
+    }
+
+    /// The dispatches that look for the bad indices of a plan, if there are any to look at.
+    pub(super) fn dispatches(
+        &self,
+        context: &Context,
+        plan: &Plan,
+        placed: &Placed<'_>,
+        status: &Status,
+    ) -> Result<Vec<Dispatch>> {
+        let mut dispatches = Vec::new();
+        if plan.counts_bad_indices() {
+            for pass in check_passes(plan, &placed.indices.parts, &context.binding_limits)? {
+                dispatches.extend(self.count(context, plan, placed, status, &pass)?);
+            }
+        }
+        Ok(dispatches)
     }
 
     /// The dispatches that count the bad indices of a pass and locate the first.

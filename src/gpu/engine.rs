@@ -10,6 +10,7 @@ pub mod internals;
 mod probe;
 mod quantized;
 mod quantized_host;
+mod scatter;
 pub(super) mod select;
 mod stream;
 mod transfer;

@@ -100,12 +100,12 @@ impl Recording {
         placed: &Placed<'_>,
     ) -> Result<()> {
         let dispatches = recorder.dispatches(context, placed)?;
-        self.dispatches(context, dispatches, placed.status);
+        self.call(context, dispatches, placed.status);
         Ok(())
     }
 
-    /// Records the dispatches of a gather, and clears its status before.
-    pub(super) fn dispatches(
+    /// Records the dispatches of one call, which count bad indices in `status`.
+    pub(super) fn call(
         &mut self,
         context: &Context,
         dispatches: Vec<Dispatch>,

@@ -2,6 +2,7 @@
 
 use crate::plan::{BindingLimits, DecodeKind, Kernel, KernelKind, NestSize, Plan, Positions};
 use crate::quantized::{BlockFormat, Decoder};
+use crate::scatter::{FoldKernel, SortStage};
 
 /// What a pipeline does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -16,6 +17,12 @@ pub(crate) enum Stage {
     Locate,
     /// Fits another dispatch to a count on the device.
     IndirectArgs,
+    /// Writes the keys of a scatter.
+    Keys,
+    /// A step of the sort of keys.
+    Sort(SortStage),
+    /// Folds the updates of each key.
+    Fold(FoldKernel),
 }
 
 impl Stage {
@@ -75,6 +82,15 @@ impl PipelineKey {
         }
     }
 
+    /// The pipeline of a scatter that does this.
+    pub(crate) fn of_scatter(stage: Stage) -> Self {
+        PipelineKey {
+            stage,
+            index_words: 0,
+            segments: 0,
+        }
+    }
+
     /// Every key there is on a device that binds so many segments of params.
     pub(crate) fn all(segments: u32) -> Vec<PipelineKey> {
         let mut stages = vec![Stage::Count, Stage::Locate, Stage::IndirectArgs];
@@ -91,6 +107,9 @@ impl PipelineKey {
                 stages.extend(nests.map(|&nest| Stage::Decode(decoder, kind, nest)));
             }
         }
+        stages.push(Stage::Keys);
+        stages.extend(SortStage::ALL.map(Stage::Sort));
+        stages.extend(FoldKernel::all().into_iter().map(Stage::Fold));
         let mut keys = Vec::new();
         for stage in stages {
             let several = stage.takes_segments().then_some(segments);
@@ -124,6 +143,11 @@ impl PipelineKey {
             }
             Stage::Count | Stage::Locate => vec![GEOMETRY, INDEX, CHECK],
             Stage::IndirectArgs => vec![include_str!("../../shaders/indirect_args.wgsl")],
+            Stage::Keys => vec![GEOMETRY, INDEX, KEYS],
+            Stage::Sort(stage) => vec![SORT, sort_part(stage)],
+            Stage::Fold(kernel) => {
+                vec![FOLD, fold_units(kernel), fold_sums(kernel), FOLD_ARITHMETIC]
+            }
         };
         parts.join("\n")
     }
@@ -133,15 +157,18 @@ impl PipelineKey {
         match self.stage {
             Stage::Copy(_, _, nest) => self.segments > 0 && nest == NestSize::ANY,
             Stage::Decode(_, _, nest) => nest == NestSize::ANY,
-            Stage::Count | Stage::Locate => true,
-            Stage::IndirectArgs => false,
+            Stage::Count | Stage::Locate | Stage::Keys => true,
+            Stage::IndirectArgs | Stage::Sort(_) | Stage::Fold(_) => false,
         }
     }
 
     /// The entry point in that module.
     pub(crate) fn entry_point(&self) -> &'static str {
         match self.stage {
+            Stage::Sort(SortStage::Scan) => "scan",
+            Stage::Sort(SortStage::AddSums) => "add_sums",
             Stage::Copy(..) | Stage::Decode(..) | Stage::IndirectArgs => "main",
+            Stage::Keys | Stage::Sort(_) | Stage::Fold(_) => "main",
             Stage::Count => "count",
             Stage::Locate => "locate",
         }
@@ -149,8 +176,10 @@ impl PipelineKey {
 
     /// The override constants.
     pub(crate) fn constants(&self) -> Vec<(&'static str, f64)> {
-        if self.stage == Stage::IndirectArgs {
-            return Vec::new();
+        match self.stage {
+            Stage::IndirectArgs | Stage::Sort(_) => return Vec::new(),
+            Stage::Fold(kernel) => return fold_constants(kernel),
+            Stage::Copy(..) | Stage::Decode(..) | Stage::Count | Stage::Locate | Stage::Keys => {}
         }
         let mut constants = vec![
             ("INDEX_WORDS", f64::from(self.index_words)),
@@ -184,7 +213,46 @@ const TABLE: &str = include_str!("../../shaders/decode/table.wgsl");
 const FLOATS: &str = include_str!("../../shaders/decode/floats.wgsl");
 const SCALES_K: &str = include_str!("../../shaders/decode/scales_k.wgsl");
 const BLOCKS: &str = include_str!("../../shaders/decode/blocks.wgsl");
+const KEYS: &str = include_str!("../../shaders/keys.wgsl");
+const SORT: &str = include_str!("../../shaders/sort.wgsl");
+const FOLD: &str = include_str!("../../shaders/fold.wgsl");
+const FOLD_ARITHMETIC: &str = include_str!("../../shaders/fold_arithmetic.wgsl");
 const CHECK: &str = include_str!("../../shaders/check.wgsl");
+
+fn sort_part(stage: SortStage) -> &'static str {
+    match stage {
+        SortStage::Count => include_str!("../../shaders/sort_count.wgsl"),
+        SortStage::Scan | SortStage::AddSums => include_str!("../../shaders/sort_scan.wgsl"),
+        SortStage::Move => include_str!("../../shaders/sort_move.wgsl"),
+    }
+}
+
+fn fold_units(kernel: FoldKernel) -> &'static str {
+    match kernel.unit_bytes {
+        ..4 => include_str!("../../shaders/fold_subwords.wgsl"),
+        _ => include_str!("../../shaders/fold_words.wgsl"),
+    }
+}
+
+fn fold_sums(kernel: FoldKernel) -> &'static str {
+    match kernel.resumes() {
+        true => include_str!("../../shaders/fold_resume.wgsl"),
+        false => include_str!("../../shaders/fold_carry.wgsl"),
+    }
+}
+
+/// The override constants of a fold.
+fn fold_constants(kernel: FoldKernel) -> Vec<(&'static str, f64)> {
+    let (unit, count) = match kernel.unit_bytes {
+        bytes @ ..4 => ("UNIT_BYTES", bytes),
+        bytes => ("UNIT_WORDS", bytes / 4),
+    };
+    vec![
+        ("KIND", f64::from(kernel.kind as u32)),
+        ("REDUCE", f64::from(kernel.reduce as u32)),
+        (unit, count as f64),
+    ]
+}
 
 /// What a kernel has of its own, the type of the output (`Out`) first.
 fn copy_parts(kind: KernelKind) -> &'static [&'static str] {

@@ -62,6 +62,8 @@ pub(crate) struct GeometryBlock {
     walk_params: u32,
     walk_indices: u32,
     flag_at: u32,
+    pub(super) first_row: u32,
+    pub(super) key_count: u32,
 }
 
 /// After how many bytes what a bad index leaves in the output repeats, for a kernel of such accesses:

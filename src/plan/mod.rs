@@ -39,7 +39,8 @@ pub(crate) use kernels::KernelKind;
 pub(crate) use nest_dims::NestDims;
 pub(crate) use nest_size::NestSize;
 pub(crate) use passes::{
-    CheckPass, FLAG_BYTES, Part, Parts, Pass, Segment, bind, check_passes, passes,
+    CheckPass, FLAG_BYTES, LookupPass, Part, Parts, Pass, Segment, bind, check_passes,
+    lookup_passes, passes, windows,
 };
 
 use geometry::{DimsOfLoop, Lowered};
@@ -68,7 +69,7 @@ use crate::tensor::{Indices, Params};
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Plan {
-    op: Op,
+    op: OpKind,
     rules: Rules,
     element_bytes: usize,
     index_type: IndexType,
@@ -107,13 +108,33 @@ impl Plan {
         index_type: IndexType,
         indices: &Layout,
     ) -> Result<Plan> {
-        let kind = op.kind();
+        Plan::new_as(
+            op.kind(),
+            op,
+            rules,
+            element_bytes,
+            params,
+            index_type,
+            indices,
+        )
+    }
+
+    /// [`Plan::new`], whose errors name the operator `kind`.
+    pub(crate) fn new_as(
+        kind: OpKind,
+        op: Op,
+        rules: &Rules,
+        element_bytes: usize,
+        params: &Layout,
+        index_type: IndexType,
+        indices: &Layout,
+    ) -> Result<Plan> {
         if element_bytes == 0 {
             return Err(Error::ZeroSizedElement { role: Role::Params });
         }
-        let checked = op.check(params.shape(), indices.shape(), rules)?;
+        let checked = op.check(kind, params.shape(), indices.shape(), rules)?;
         let leads = checked.indices_lead(indices.rank());
-        let output_shape = op.output_shape(params.shape(), indices.shape(), rules)?;
+        let output_shape = op.output_shape_as(kind, params.shape(), indices.shape(), rules)?;
         let output_elements = elements(Role::Output, &output_shape, element_bytes)?;
         check_fill(kind, rules, element_bytes)?;
         let lowered = match output_elements {
@@ -122,7 +143,7 @@ impl Plan {
         };
         check_something_to_read(kind, rules, &lowered.geometry)?;
         Ok(Plan {
-            op,
+            op: kind,
             rules: rules.clone(),
             element_bytes,
             index_type,
@@ -155,7 +176,7 @@ impl Plan {
 
     /// The operator, for error messages only.
     pub fn op(&self) -> OpKind {
-        self.op.kind()
+        self.op
     }
 
     /// The rules for indices.

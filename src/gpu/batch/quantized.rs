@@ -103,8 +103,7 @@ impl Batch<'_> {
         };
         recorder.check_apart(table, &placed)?;
         let dispatches = recorder.dispatches(context, table, &placed)?;
-        self.recording
-            .dispatches(context, dispatches, status.as_ref());
+        self.recording.call(context, dispatches, status.as_ref());
         let tensors = [indices.storage(), output.storage()];
         let owned = tensors.into_iter().flat_map(|s| s.owned());
         owned

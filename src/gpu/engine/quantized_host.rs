@@ -141,7 +141,7 @@ impl Engine {
         };
         context.submit(|recording| {
             let dispatches = recorder.dispatches(context, &table, &placed)?;
-            recording.dispatches(context, dispatches, status.as_ref());
+            recording.call(context, dispatches, status.as_ref());
             Ok(())
         })?;
         if let Some(status) = &status {

@@ -4,6 +4,7 @@
 //! stride and every start. `choice` says which kernel.
 
 mod decode;
+mod keys;
 
 use std::borrow::Cow;
 
