@@ -3,13 +3,15 @@
 //! [`read_cases`] reads files of the schema `gather-conformance/1`; [`run_case`] runs one on an
 //! executor and compares bits. [`builtin`] makes cases whose expected answers come from
 //! [`Executor::Reference`](wgpu_gather::Executor::Reference), which tells a user whether their GPU and
-//! driver are right; [`search`] does so for any number of random ones.
+//! driver are right; [`search`] does so for any number of random ones. [`read_quantized_cases`] reads
+//! gathers from quantised tables (`gather-quantized/1`).
 
 mod builtin;
 mod call;
 mod case;
 mod data;
 mod output;
+mod quantized;
 mod random;
 mod report;
 mod run;
@@ -20,6 +22,9 @@ pub use builtin::{SplitMix, builtin};
 pub use call::{Call, check_call, compare};
 pub use case::{Case, CaseError, Expected, read_cases};
 pub use data::{Data, Values};
+pub use quantized::{
+    QuantizedCase, QuantizedData, QuantizedExpected, Scales, read_quantized_cases,
+};
 pub use random::{call_from, rows_call_from};
 pub use report::{Outcome, Report};
 pub use run::run_case;
