@@ -29,8 +29,8 @@ Examples:
   wgpu-gather verify --backend gpu --random 1000000
 
 Memory:
-  .npy and .safetensors files are mapped and the output is written as it is made, so that both may
-  be larger than memory: on Linux, --backend cpu has at most 400 MiB resident. Besides come whole
+  .npy, .safetensors and .gguf files are mapped and the output is written as it is made, so that
+  both may be larger than memory: on Linux, --backend cpu has at most 400 MiB resident. Besides come whole
   .npz arrays, 8- and 16-bit indices as 32-bit ones, a GPU's driver, the reference's output";
 
 /// Gathers (tf.gather, gather_nd / GatherND, torch.gather / GatherElements) on the GPU or the CPU
@@ -143,10 +143,12 @@ impl GatherElementsArgs {
 /// What the three operators have in common.
 #[derive(Args)]
 pub(crate) struct CallArgs {
-    /// The tensor gathered from: FILE.npy, FILE.npz:NAME or FILE.safetensors:NAME
+    /// The tensor gathered from: FILE.npy, FILE.npz:NAME, FILE.safetensors:NAME or
+    /// FILE.gguf:NAME
     #[arg(long, value_name = "P")]
     pub(crate) params: String,
-    /// The indices (i8 to i64, u8 to u64): FILE.npy, FILE.npz:NAME or FILE.safetensors:NAME
+    /// The indices (i8 to i64, u8 to u64): FILE.npy, FILE.npz:NAME, FILE.safetensors:NAME or
+    /// FILE.gguf:NAME
     #[arg(long, value_name = "I")]
     pub(crate) indices: String,
     /// The file to write: FILE.npy, or FILE.safetensors (as tensor "output"); it appears whole or

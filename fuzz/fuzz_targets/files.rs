@@ -25,7 +25,7 @@ use files::{Array, Source, Stored};
 static DIRECTORY: LazyLock<TempDir> = LazyLock::new(|| TempDir::new().unwrap());
 
 fuzz_target!(|input: &[u8]| {
-    for ending in ["npy", "npz", "safetensors"] {
+    for ending in ["npy", "npz", "safetensors", "gguf"] {
         let path: PathBuf = DIRECTORY.path().join(format!("input.{ending}"));
         // A new file each time: the last one may still be mapped.
         let _ = fs::remove_file(&path);

@@ -1,8 +1,9 @@
-//! Tensors in files: `.npy`, `.npz` and `.safetensors`.
+//! Tensors in files: `.npy`, `.npz`, `.safetensors` and `.gguf`.
 //!
 //! Reading gives an [`Array`]: an element type, a layout, and bytes as they lie in the file, mapped
 //! rather than read wherever the format allows. Writing ([`Output`]) is all or nothing.
 
+mod gguf;
 mod mmap;
 mod npy;
 mod npz;
@@ -51,6 +52,7 @@ impl Array {
         match source.format() {
             Format::Npy => npy::read(source.path()),
             Format::Npz(name) => npz::read(source.path(), name.as_deref()),
+            Format::Gguf(name) => gguf::read(source.path(), name.as_deref()),
             Format::Safetensors(name) => safetensors::read(source.path(), name.as_deref()),
         }
     }

@@ -5,6 +5,7 @@ use std::path::Path;
 use crate::kit::{Dir, f32s, i32s, i64s, npy, npy_dict, npy_fortran, one_tensor, safetensors};
 
 const STORED: &[u8] = include_bytes!("../fixtures/stored.npz");
+const GGUF: &[u8] = include_bytes!("../fixtures/small.gguf");
 const DEFLATED: &[u8] = include_bytes!("../fixtures/deflated.npz");
 
 /// What the bad calls are made with, good files and bad ones.
@@ -67,6 +68,15 @@ fn inputs() -> Dir {
         );
     put_archives(&dir);
     put_safetensors(&dir);
+    let mut unknown = GGUF.to_vec();
+    // The number of a type, behind a name and one dim.
+    let ids = GGUF.windows(3).position(|w| w == b"ids").unwrap();
+    unknown[ids + 3 + 4 + 8] = 42;
+    dir.put("m.gguf", GGUF)
+        .put("cut.gguf", &GGUF[..GGUF.len() - 1])
+        .put("cut_in_header.gguf", &GGUF[..100])
+        .put("text.gguf", b"This is text, not a tensor")
+        .put("unknown.gguf", &unknown);
     std::fs::create_dir(dir.path().join("directory.npy")).unwrap();
     dir.put("locked.npy", b"");
     let mut locked = std::fs::metadata(dir.path().join("locked.npy"))

@@ -6,6 +6,7 @@ mod commands;
 mod elements;
 mod explain;
 mod formats;
+mod gguf;
 mod gpu;
 mod kit;
 #[cfg(unix)]
