@@ -400,6 +400,96 @@ pub enum Error {
         executors: usize,
     },
 
+    /// A quantized table, or a tensor of it, has not as many bytes as its shape takes.
+    #[error("{role}: a table of shape {shape:?} in {format} takes {expected} bytes, got {got}")]
+    QuantizedLength {
+        /// Which tensor of the table.
+        role: Role,
+        /// The format.
+        format: String,
+        /// The shape of the table, in elements.
+        shape: Vec<usize>,
+        /// Bytes that it takes.
+        expected: usize,
+        /// Bytes given.
+        got: usize,
+    },
+
+    /// A quantized table without dims.
+    #[error("codes: a table in {format} has rank 0 (allowed: 1 or more)")]
+    QuantizedScalar {
+        /// The format.
+        format: String,
+    },
+
+    /// The rows of a table are not whole blocks.
+    #[error(
+        "codes: a table of shape {shape:?} has no rows of whole blocks of {format} (allowed: a last dim that is a multiple of {block})"
+    )]
+    PartialBlock {
+        /// The format.
+        format: &'static str,
+        /// The shape of the table, in elements.
+        shape: Vec<usize>,
+        /// Elements of a block.
+        block: usize,
+    },
+
+    /// The axis of the blocks does not name a dim of the table.
+    #[error("scales: quantize axis {axis} is out of range for a table of rank {rank} (allowed {})", Signed(*rank))]
+    QuantizeAxis {
+        /// The axis as given.
+        axis: isize,
+        /// The rank of the table.
+        rank: usize,
+    },
+
+    /// Blocks of no elements.
+    #[error("scales: the block size is 0 (allowed: 1 or more)")]
+    BlockSize,
+
+    /// Scales that codes of this type cannot have.
+    #[error(
+        "scales: {codes} codes cannot have {scales} scales (allowed: e8m0 for e4m3; f32, f16 or bf16 for integers)"
+    )]
+    ScalesOfCodes {
+        /// The type of the codes.
+        codes: &'static str,
+        /// The type of the scales.
+        scales: &'static str,
+    },
+
+    /// Zero points that codes of this type cannot have.
+    #[error(
+        "zero points: {codes} codes cannot have zero points {zero_points} (allowed: Zero for all, Middle for unsigned, Packed and PackedRows for integers)"
+    )]
+    ZeroPointsOfCodes {
+        /// The type of the codes.
+        codes: &'static str,
+        /// The kind of the zero points.
+        zero_points: String,
+    },
+
+    /// A name that no format has.
+    #[error("unknown format \"{name}\" (allowed: {})", allowed.join(", "))]
+    UnknownFormat {
+        /// The name as given.
+        name: String,
+        /// The names there are.
+        allowed: Vec<&'static str>,
+    },
+
+    /// Elements are to be decoded that a table has not.
+    #[error("a table of {elements} elements has no {count} elements from element {first} on")]
+    DecodeRange {
+        /// The first element asked for.
+        first: usize,
+        /// How many are asked for.
+        count: usize,
+        /// How many there are.
+        elements: usize,
+    },
+
     /// A tensor does not fit one binding of the device.
     #[error(
         "{op}: {role} needs {bytes} bytes, more than one binding of this device holds ({limit}); the CPU path has no such limit"

@@ -1,5 +1,7 @@
 //! One public API over the executors: the same call gives the same bits on each.
 
+mod quantized;
+
 use bytemuck::AnyBitPattern;
 
 use crate::call::{GatherCall, PlannedCall};

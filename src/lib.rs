@@ -223,6 +223,7 @@ mod index;
 pub mod interop;
 mod op;
 pub mod plan;
+pub mod quantized;
 mod rules;
 mod shape;
 pub mod shard;

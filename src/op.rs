@@ -88,7 +88,7 @@ pub enum Op {
 
 /// An operator whose attributes fit the shapes: axes count from the front, and the output shape
 /// is known.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Checked {
     /// [`Op::Gather`].
     Gather {

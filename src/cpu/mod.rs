@@ -5,6 +5,7 @@
 
 mod chunks;
 mod copy;
+pub(crate) mod decode;
 mod lookups;
 pub(crate) mod parallel;
 pub(crate) mod reference;

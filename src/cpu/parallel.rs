@@ -94,7 +94,7 @@ fn write(
     };
     let any_bad = match output.len() <= 2 * chunk_bytes {
         true => work.write(0, output),
-        false => write_chunks(&work, output, chunk_bytes),
+        false => in_chunks(output, chunk_bytes, |first, chunk| work.write(first, chunk)),
     };
     match any_bad && plan.reports_bad_indices() {
         true => Err(report(plan, indices)),
@@ -102,22 +102,27 @@ fn write(
     }
 }
 
-/// Writes chunk after chunk on all cores; returns whether some index was bad.
+/// Calls `write` with chunk after chunk of `output` and where it starts, on all cores; returns whether
+/// some call did.
 ///
 /// The calling thread takes chunks too, and begins at once: a parallel iterator would have it wait
 /// for the pool to wake up.
 #[cfg(all(feature = "rayon", not(target_arch = "wasm32")))]
-fn write_chunks(work: &Work<'_>, output: &mut [MaybeUninit<u8>], chunk_bytes: usize) -> bool {
+pub(super) fn in_chunks<B: Send>(
+    output: &mut [B],
+    chunk_len: usize,
+    write: impl Fn(usize, &mut [B]) -> bool + Sync,
+) -> bool {
     use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
     use std::sync::{Mutex, PoisonError};
 
-    let helpers = output.len().div_ceil(chunk_bytes).min(threads()) - 1;
+    let helpers = output.len().div_ceil(chunk_len).min(threads()) - 1;
     let any_bad = AtomicBool::new(false);
-    let chunks = Mutex::new(output.chunks_mut(chunk_bytes).enumerate());
+    let chunks = Mutex::new(output.chunks_mut(chunk_len).enumerate());
     let next = || chunks.lock().unwrap_or_else(PoisonError::into_inner).next();
     let take_chunks = || {
         while let Some((n, chunk)) = next() {
-            if work.write(n * chunk_bytes, chunk) {
+            if write(n * chunk_len, chunk) {
                 any_bad.store(true, Relaxed);
             }
         }
@@ -132,8 +137,12 @@ fn write_chunks(work: &Work<'_>, output: &mut [MaybeUninit<u8>], chunk_bytes: us
 }
 
 #[cfg(not(all(feature = "rayon", not(target_arch = "wasm32"))))]
-fn write_chunks(work: &Work<'_>, output: &mut [MaybeUninit<u8>], _chunk_bytes: usize) -> bool {
-    work.write(0, output)
+pub(super) fn in_chunks<B: Send>(
+    output: &mut [B],
+    _chunk_len: usize,
+    write: impl Fn(usize, &mut [B]) -> bool + Sync,
+) -> bool {
+    write(0, output)
 }
 
 #[cfg(test)]

@@ -5,9 +5,11 @@
 
 use crate::call::GatherCall;
 use crate::error::{BadIndex, Error, Result, Role};
-use crate::op::Checked;
-use crate::rules::OutOfBounds;
-use crate::shape::elements;
+use crate::op::{Checked, Op};
+use crate::quantized::QuantizedCall;
+use crate::rules::{OutOfBounds, Rules};
+use crate::shape::{Layout, elements};
+use crate::tensor::Indices;
 
 /// Executes `call`, writing the output's bytes, row-major.
 ///
@@ -16,98 +18,123 @@ use crate::shape::elements;
 /// As [`Plan::new`](crate::Plan::new), [`Error::OutputLength`], and [`Error::IndexOutOfBounds`]
 /// under the rule [`OutOfBounds::Error`].
 pub(crate) fn gather(call: GatherCall<'_>, output: &mut [u8]) -> Result<()> {
-    let GatherCall {
-        op,
-        rules,
-        params,
-        indices,
-    } = call;
-    let width = params.element_bytes();
-    let shape = op.output_shape(params.layout().shape(), indices.layout().shape(), rules)?;
-    let expected = elements(Role::Output, &shape, width)? * width;
-    if output.len() != expected {
-        let got = output.len();
-        return Err(Error::OutputLength {
-            op: op.kind(),
-            expected,
-            got,
-        });
-    }
-    let definition = Definition::new(call)?;
-    if output.is_empty() {
-        return Ok(());
-    }
-    definition.check_rules()?;
-    let mut any_bad = false;
-    for (coordinates, element) in Coordinates::new(&shape).zip(output.chunks_exact_mut(width)) {
-        match definition.source(&coordinates) {
-            Some(source) => {
-                let at = params.layout().position(&source) * width;
-                element.copy_from_slice(&params.bytes()[at..at + width]);
-            }
-            None => {
-                match &rules.out_of_bounds {
-                    OutOfBounds::Fill(fill) => element.copy_from_slice(fill.bytes()),
-                    OutOfBounds::Zero
-                    | OutOfBounds::Clip
-                    | OutOfBounds::Wrap
-                    | OutOfBounds::Error => {
-                        element.fill(0);
-                    }
-                }
-                any_bad = true;
-            }
-        }
-    }
-    if any_bad && rules.out_of_bounds == OutOfBounds::Error {
-        return definition.report();
-    }
-    Ok(())
+    let (params, width) = (call.params, call.params.element_bytes());
+    let definition = Definition {
+        op: call.op,
+        rules: call.rules,
+        params: params.layout(),
+        width,
+        indices: call.indices,
+    };
+    definition.gather(output, |source, element| {
+        let at = params.layout().position(source) * width;
+        element.copy_from_slice(&params.bytes()[at..at + width]);
+    })
 }
 
-/// A call whose operator has been checked against the shapes.
+/// Executes a gather from a quantized table: what is copied elsewhere is decoded.
+///
+/// # Errors
+///
+/// As [`gather`].
+pub(crate) fn gather_quantized(call: QuantizedCall<'_>, output: &mut [u8]) -> Result<()> {
+    let layout = Layout::contiguous(call.table.shape());
+    let definition = Definition {
+        op: call.op,
+        rules: call.rules,
+        params: &layout,
+        width: call.to.bytes(),
+        indices: call.indices,
+    };
+    definition.gather(output, |source, element| {
+        let mut value = [0.0];
+        call.table
+            .decode_within(layout.position(source), &mut value);
+        call.to.write(&value, element);
+    })
+}
+
+/// What a gather is defined by, besides the data of params.
 struct Definition<'a> {
-    call: GatherCall<'a>,
-    checked: Checked,
+    op: Op,
+    rules: &'a Rules,
+    params: &'a Layout,
+    /// Bytes of an element of the output.
+    width: usize,
+    indices: &'a Indices<'a>,
 }
 
-impl<'a> Definition<'a> {
-    fn new(call: GatherCall<'a>) -> Result<Self> {
-        if let OutOfBounds::Fill(fill) = &call.rules.out_of_bounds {
-            let (got, expected) = (fill.bytes().len(), call.params.element_bytes());
-            if got != expected {
-                let op = call.op.kind();
-                return Err(Error::FillWidth { op, got, expected });
+impl Definition<'_> {
+    /// Writes the output: `copy` writes the element of params at these coordinates.
+    fn gather(&self, output: &mut [u8], copy: impl Fn(&[usize], &mut [u8])) -> Result<()> {
+        let (params, indices) = (self.params.shape(), self.indices.layout().shape());
+        let shape = self.op.output_shape(params, indices, self.rules)?;
+        let expected = elements(Role::Output, &shape, self.width)? * self.width;
+        if output.len() != expected {
+            let got = output.len();
+            return Err(Error::OutputLength {
+                op: self.op.kind(),
+                expected,
+                got,
+            });
+        }
+        self.check_fill()?;
+        let checked = self.op.check(params, indices, self.rules)?;
+        if output.is_empty() {
+            return Ok(());
+        }
+        self.check_rules(checked)?;
+        let mut any_bad = false;
+        let elements = output.chunks_exact_mut(self.width);
+        for (coordinates, element) in Coordinates::new(&shape).zip(elements) {
+            match self.source(checked, &coordinates) {
+                Some(source) => copy(&source, element),
+                None => {
+                    match &self.rules.out_of_bounds {
+                        OutOfBounds::Fill(fill) => element.copy_from_slice(fill.bytes()),
+                        OutOfBounds::Zero
+                        | OutOfBounds::Clip
+                        | OutOfBounds::Wrap
+                        | OutOfBounds::Error => {
+                            element.fill(0);
+                        }
+                    }
+                    any_bad = true;
+                }
             }
         }
-        let (params, indices) = (call.params.layout(), call.indices.layout());
-        let checked = call.op.check(params.shape(), indices.shape(), call.rules)?;
-        Ok(Definition { call, checked })
+        if any_bad && self.rules.out_of_bounds == OutOfBounds::Error {
+            return self.report(checked);
+        }
+        Ok(())
+    }
+
+    fn check_fill(&self) -> Result<()> {
+        match &self.rules.out_of_bounds {
+            OutOfBounds::Fill(fill) if fill.bytes().len() != self.width => Err(Error::FillWidth {
+                op: self.op.kind(),
+                got: fill.bytes().len(),
+                expected: self.width,
+            }),
+            _ => Ok(()),
+        }
     }
 
     fn params_shape(&self) -> &[usize] {
-        self.call.params.layout().shape()
+        self.params.shape()
     }
 
     /// Clip and Wrap need an element to move to.
-    fn check_rules(&self) -> Result<()> {
-        let rule = match self.call.rules.out_of_bounds {
+    fn check_rules(&self, checked: Checked) -> Result<()> {
+        let rule = match self.rules.out_of_bounds {
             OutOfBounds::Clip => "clip",
             OutOfBounds::Wrap => "wrap",
             OutOfBounds::Zero | OutOfBounds::Fill(_) | OutOfBounds::Error => return Ok(()),
         };
-        let op = self.call.op.kind();
-        match self.axes().find(|&axis| self.extent(axis) == 0) {
+        let op = self.op.kind();
+        match axes(checked).find(|&axis| self.extent(axis) == 0) {
             Some(axis) => Err(Error::NothingToRead { op, axis, rule }),
             None => Ok(()),
-        }
-    }
-
-    /// The dims of params that are looked up.
-    fn axes(&self) -> std::ops::Range<usize> {
-        match self.checked {
-            Checked::Gather { axis, .. } | Checked::GatherElements { axis } => axis..axis + 1,
-            Checked::GatherNd { batch_dims, depth } => batch_dims..batch_dims + depth,
         }
     }
 
@@ -117,17 +144,17 @@ impl<'a> Definition<'a> {
     }
 
     /// The element of params that belongs at these coordinates of the output.
-    fn source(&self, output: &[usize]) -> Option<Vec<usize>> {
-        match self.checked {
-            Checked::Gather { axis, batch_dims } => self.gather(output, axis, batch_dims),
+    fn source(&self, checked: Checked, output: &[usize]) -> Option<Vec<usize>> {
+        match checked {
+            Checked::Gather { axis, batch_dims } => self.gather_slice(output, axis, batch_dims),
             Checked::GatherNd { batch_dims, depth } => self.gather_nd(output, batch_dims, depth),
             Checked::GatherElements { axis } => self.gather_elements(output, axis),
         }
     }
 
     /// output\[batch, outer, position, inner\] = params\[batch, outer, indices\[batch, position\], inner\]
-    fn gather(&self, output: &[usize], axis: usize, batch_dims: usize) -> Option<Vec<usize>> {
-        let positions = self.call.indices.layout().rank() - batch_dims;
+    fn gather_slice(&self, output: &[usize], axis: usize, batch_dims: usize) -> Option<Vec<usize>> {
+        let positions = self.indices.layout().rank() - batch_dims;
         let (batch, rest) = output.split_at(batch_dims);
         let (outer, rest) = rest.split_at(axis - batch_dims);
         let (position, inner) = rest.split_at(positions);
@@ -137,7 +164,7 @@ impl<'a> Definition<'a> {
 
     /// output\[batch, position, slice\] = params\[batch, indices\[batch, position, 0..depth\], slice\]
     fn gather_nd(&self, output: &[usize], batch_dims: usize, depth: usize) -> Option<Vec<usize>> {
-        let (lookup, slice) = output.split_at(self.call.indices.layout().rank() - 1);
+        let (lookup, slice) = output.split_at(self.indices.layout().rank() - 1);
         let looked_up: Option<Vec<usize>> = (0..depth)
             .map(|k| self.coordinate(&[lookup, &[k]].concat(), batch_dims + k))
             .collect();
@@ -160,37 +187,31 @@ impl<'a> Definition<'a> {
 
     /// What the index at `position` selects from dim `axis` of params.
     fn coordinate(&self, position: &[usize], axis: usize) -> Option<usize> {
-        let value = self
-            .call
-            .indices
-            .load(self.call.indices.layout().position(position));
-        self.call.rules.resolve(value, self.extent(axis))
+        let value = self.indices.load(self.indices.layout().position(position));
+        self.rules.resolve(value, self.extent(axis))
     }
 
     /// The first bad index, and how many lookups have one, as an error.
-    fn report(&self) -> Result<()> {
-        let depth = match self.checked {
+    fn report(&self, checked: Checked) -> Result<()> {
+        let depth = match checked {
             Checked::GatherNd { depth, .. } => depth,
             Checked::Gather { .. } | Checked::GatherElements { .. } => 1,
         };
         let mut first: Option<BadIndex> = None;
         let mut last_bad_lookup = None;
         let mut count = 0;
-        for (n, position) in Coordinates::new(self.call.indices.layout().shape()).enumerate() {
-            let axis = self.axes().start + n % depth;
+        for (n, position) in Coordinates::new(self.indices.layout().shape()).enumerate() {
+            let axis = axes(checked).start + n % depth;
             let extent = self.extent(axis);
-            let value = self
-                .call
-                .indices
-                .load(self.call.indices.layout().position(&position));
+            let value = self.indices.load(self.indices.layout().position(&position));
             let lookup = n / depth;
-            if self.call.rules.resolve(value, extent).is_some() || last_bad_lookup == Some(lookup) {
+            if self.rules.resolve(value, extent).is_some() || last_bad_lookup == Some(lookup) {
                 continue;
             }
             last_bad_lookup = Some(lookup);
             count += 1;
             first.get_or_insert(BadIndex {
-                op: self.call.op.kind(),
+                op: self.op.kind(),
                 position,
                 value,
                 axis,
@@ -201,6 +222,14 @@ impl<'a> Definition<'a> {
         first.map_or(Ok(()), |bad| {
             Err(Error::IndexOutOfBounds(Box::new(BadIndex { count, ..bad })))
         })
+    }
+}
+
+/// The dims of params that are looked up.
+fn axes(checked: Checked) -> std::ops::Range<usize> {
+    match checked {
+        Checked::Gather { axis, .. } | Checked::GatherElements { axis } => axis..axis + 1,
+        Checked::GatherNd { batch_dims, depth } => batch_dims..batch_dims + depth,
     }
 }
 

@@ -34,6 +34,12 @@ pub enum Role {
     Indices,
     /// The tensor written.
     Output,
+    /// The codes of a quantized table, with what its format has among them.
+    Codes,
+    /// The scales of a quantized table.
+    Scales,
+    /// The zero points of a quantized table.
+    ZeroPoints,
     /// A tensor that has no part yet: what it is used for is not known where it is made.
     Tensor,
 }
@@ -44,6 +50,9 @@ impl fmt::Display for Role {
             Role::Params => "params",
             Role::Indices => "indices",
             Role::Output => "output",
+            Role::Codes => "codes",
+            Role::Scales => "scales",
+            Role::ZeroPoints => "zero points",
             Role::Tensor => "tensor",
         })
     }

@@ -1,0 +1,148 @@
+//! All formats, and how many bytes a table takes in each.
+
+use std::fmt;
+
+use crate::error::{Error, Result, Role};
+use crate::quantized::block::BlockFormat;
+use crate::quantized::split::{CodeType, ScaleType, SplitFormat, ZeroPoints};
+use crate::shape::{elements, resolve_axis};
+
+/// How a table is stored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Format {
+    /// Blocks with their scales, as in GGUF files.
+    Blocks(BlockFormat),
+    /// Each row of the last dim is so many unsigned bytes, a scale and a bias, both f32 and
+    /// little-endian: FBGEMM's 8-bit rowwise tables. An element is `code * scale + bias`.
+    Rows,
+    /// Codes, scales and zero points apart, as in ONNX.
+    Split(SplitFormat),
+}
+
+/// Bytes of the scale and the bias behind a row.
+pub(crate) const ROW_TAIL_BYTES: usize = 8;
+
+/// Bytes of each tensor of a table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Sizes {
+    pub(crate) elements: usize,
+    pub(crate) codes: usize,
+    pub(crate) scales: usize,
+    pub(crate) zero_points: usize,
+}
+
+impl Format {
+    /// Checks that a table can have this shape, and says how many bytes it takes.
+    pub(crate) fn sizes(&self, shape: &[usize]) -> Result<Sizes> {
+        if shape.is_empty() {
+            return Err(Error::QuantizedScalar {
+                format: self.to_string(),
+            });
+        }
+        // Positions are in elements of four bytes at most.
+        let count = elements(Role::Codes, shape, 4)?;
+        let alone = |codes| Sizes {
+            elements: count,
+            codes,
+            scales: 0,
+            zero_points: 0,
+        };
+        let row = shape[shape.len() - 1];
+        match self {
+            Format::Blocks(format) => {
+                let block = format.block_elements();
+                if !row.is_multiple_of(block) {
+                    return Err(Error::PartialBlock {
+                        format: format.name(),
+                        shape: shape.to_vec(),
+                        block,
+                    });
+                }
+                Ok(alone(count / block * format.block_bytes()))
+            }
+            Format::Rows => {
+                let rows = match row {
+                    0 => elements(Role::Codes, &shape[..shape.len() - 1], ROW_TAIL_BYTES)?,
+                    _ => count / row,
+                };
+                let codes = rows.checked_mul(row + ROW_TAIL_BYTES);
+                let codes = codes.filter(|&bytes| isize::try_from(bytes).is_ok());
+                codes.map(alone).ok_or_else(|| Error::SizeOverflow {
+                    role: Role::Codes,
+                    shape: shape.to_vec(),
+                    element_bytes: 1,
+                })
+            }
+            Format::Split(format) => format.sizes(shape, count),
+        }
+    }
+}
+
+impl SplitFormat {
+    fn sizes(&self, shape: &[usize], count: usize) -> Result<Sizes> {
+        self.check_types()?;
+        let axis = self.axis_in(shape)?;
+        let mut scales_shape = shape.to_vec();
+        scales_shape[axis] = scales_shape[axis].div_ceil(self.block_size);
+        let scales = elements(Role::Scales, &scales_shape, self.scales.bytes())?;
+        let row = scales_shape[scales_shape.len() - 1];
+        Ok(Sizes {
+            elements: count,
+            codes: self.codes.packed_bytes(count),
+            scales: scales * self.scales.bytes(),
+            zero_points: match self.zero_points {
+                ZeroPoints::Zero | ZeroPoints::Middle => 0,
+                ZeroPoints::Packed => self.codes.packed_bytes(scales),
+                ZeroPoints::PackedRows if row == 0 => 0,
+                ZeroPoints::PackedRows => scales / row * self.codes.packed_bytes(row),
+            },
+        })
+    }
+
+    /// The axis, from the front.
+    pub(crate) fn axis_in(&self, shape: &[usize]) -> Result<usize> {
+        resolve_axis(self.axis, shape.len()).ok_or(Error::QuantizeAxis {
+            axis: self.axis,
+            rank: shape.len(),
+        })
+    }
+
+    fn check_types(&self) -> Result<()> {
+        if self.block_size == 0 {
+            return Err(Error::BlockSize);
+        }
+        let is_float = self.codes == CodeType::E4M3;
+        if is_float != (self.scales == ScaleType::E8M0) {
+            return Err(Error::ScalesOfCodes {
+                codes: self.codes.name(),
+                scales: self.scales.name(),
+            });
+        }
+        let allowed = match self.zero_points {
+            ZeroPoints::Zero => true,
+            ZeroPoints::Middle => !self.codes.is_signed(),
+            ZeroPoints::Packed | ZeroPoints::PackedRows => !is_float,
+        };
+        allowed
+            .then_some(())
+            .ok_or_else(|| Error::ZeroPointsOfCodes {
+                codes: self.codes.name(),
+                zero_points: format!("{:?}", self.zero_points),
+            })
+    }
+}
+
+impl fmt::Display for Format {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Format::Blocks(format) => write!(f, "{format}"),
+            Format::Rows => f.write_str("rows of u8 with scale and bias"),
+            Format::Split(s) => write!(
+                f,
+                "{} in blocks of {} along axis {}, scales {}",
+                s.codes, s.block_size, s.axis, s.scales
+            ),
+        }
+    }
+}

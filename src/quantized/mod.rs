@@ -1,0 +1,50 @@
+//! Quantized tables: codes of 2 to 16 bits that a gather decodes between its load and its store.
+//!
+//! A [`QuantizedTable`] is a view of such a table on the host: its [`Format`], its logical shape and its
+//! bytes. [`Executor::gather_quantized`](crate::Executor::gather_quantized) gathers from it into `f32`,
+//! `f16` or `bf16`; nothing is decoded that is not gathered.
+//!
+//! ```
+//! use wgpu_gather::quantized::{BlockFormat, QuantizedTable};
+//! use wgpu_gather::{Executor, Op, Rules, Tensor};
+//!
+//! // Two rows of one block of Q8_0 each: a scale as f16 (0.5, 2.0), then 32 signed bytes.
+//! let mut bytes = Vec::new();
+//! for (scale, code) in [(0x3800u16, 3i8), (0x4000, -7)] {
+//!     bytes.extend(scale.to_le_bytes());
+//!     bytes.extend([code.to_le_bytes()[0]; 32]);
+//! }
+//! let table = QuantizedTable::blocks(BlockFormat::Q8_0, &[2, 32], &bytes)?;
+//! let ids = Tensor::new(&[3], vec![1i64, 0, 9])?;
+//! let rows = Executor::Cpu.gather_quantized_blocking::<f32, _>(
+//!     Op::gather(0), &Rules::default(), &table, &ids.view(),
+//! )?;
+//! assert_eq!(rows.shape(), [3, 32]);
+//! assert_eq!([rows.data()[0], rows.data()[32], rows.data()[64]], [-14.0, 1.5, 0.0]);
+//! # Ok::<(), wgpu_gather::Error>(())
+//! ```
+//!
+//! # Bits
+//!
+//! Elements are decoded to `f32` and then rounded once, to nearest even, to the type of the output.
+//! `docs/quantized.md` lists the formats and says which operations of each can round. All but the rows of
+//! FBGEMM round at most once, so every executor gives the same bits: multiplying and adding in one step or
+//! in two makes no difference there.
+
+mod block;
+mod call;
+mod float;
+mod format;
+mod gguf;
+mod split;
+mod table;
+#[cfg(test)]
+mod tests;
+
+pub use block::BlockFormat;
+pub(crate) use call::PlannedQuantized;
+pub use call::QuantizedCall;
+pub use float::{Float, FloatType};
+pub use format::Format;
+pub use split::{CodeType, ScaleType, SplitFormat, ZeroPoints};
+pub use table::QuantizedTable;
