@@ -8,6 +8,7 @@ use wgpu_gather::{DType, Op};
 use crate::backend::BackendArgs;
 use crate::bench::args::BenchArgs;
 use crate::explain::args::ExplainArgs;
+use crate::quantized::QuantizedArgs;
 use crate::rules::RulesArgs;
 
 const EXAMPLES: &str = "\
@@ -157,8 +158,10 @@ pub(crate) struct CallArgs {
     #[arg(long, value_name = "O")]
     pub(crate) out: PathBuf,
     #[command(flatten)]
+    pub(crate) quantized: QuantizedArgs,
+    #[command(flatten)]
     pub(crate) rules: RulesArgs,
-    /// The element type of params where a .npy or .npz file holds raw bytes (V2, V4, …): bool, u8,
+    /// The element type of params (of the scales, if there are any) where a .npy or .npz file holds raw bytes (V2, V4, …): bool, u8,
     /// i8, u16, i16, f16, bf16, u32, i32, f32, u64, i64, f64, c64 or c128
     #[arg(long)]
     pub(crate) dtype: Option<DType>,

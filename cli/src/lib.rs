@@ -18,6 +18,7 @@ pub mod files;
 mod fill;
 pub mod interrupt;
 mod progress;
+mod quantized;
 mod random;
 pub mod rules;
 mod run;

@@ -1,10 +1,13 @@
 //! Outputs that are never whole: made box by box in one buffer.
 
-use super::parallel;
 use super::report::check;
+use super::{decode, parallel};
 use crate::call::PlannedCall;
 use crate::element::zeroed_bits;
 use crate::error::{Error, Result, Role};
+use crate::plan::Plan;
+use crate::quantized::PlannedQuantized;
+use crate::tensor::Indices;
 
 /// Executes a call, and calls `chunk` with the bytes of the output from
 /// byte `from` on: in order, at most `most_bytes` (which is not 0) at a time.
@@ -16,11 +19,37 @@ pub(crate) fn chunks<E: From<Error>>(
     most_bytes: usize,
     chunk: &mut impl FnMut(&[u8]) -> Result<(), E>,
 ) -> Result<(), E> {
+    let make =
+        |part: Plan, made: &mut [u8]| parallel::execute(&part, call.params, call.indices, made);
+    boxes(plan, call.indices, from, most_bytes, make, chunk)
+}
+
+/// [`chunks`] of a gather from a quantized table, from the first byte on.
+pub(crate) fn quantized_chunks<E: From<Error>>(
+    PlannedQuantized { call, plan }: &PlannedQuantized<'_>,
+    most_bytes: usize,
+    chunk: &mut impl FnMut(&[u8]) -> Result<(), E>,
+) -> Result<(), E> {
+    let make = |plan: Plan, made: &mut [u8]| {
+        decode::execute(&PlannedQuantized { call: *call, plan }, made)
+    };
+    boxes(plan, call.indices, 0, most_bytes, make, chunk)
+}
+
+/// Makes the output of `plan` box by box, each by `make`.
+fn boxes<E: From<Error>>(
+    plan: &Plan,
+    indices: &Indices<'_>,
+    from: usize,
+    most_bytes: usize,
+    make: impl Fn(Plan, &mut [u8]) -> Result<()>,
+    chunk: &mut impl FnMut(&[u8]) -> Result<(), E>,
+) -> Result<(), E> {
     if plan.is_empty() {
         return Ok(());
     }
     if plan.counts_bad_indices() {
-        check(plan, call.indices)?;
+        check(plan, indices)?;
     }
     let width = plan.element_bytes();
     let most_elements = (most_bytes.min(plan.output_bytes()) / width).max(1);
@@ -31,7 +60,7 @@ pub(crate) fn chunks<E: From<Error>>(
             return Ok(());
         }
         let made = &mut buffer[..end - start];
-        parallel::execute(&part, call.params, call.indices, made)?;
+        make(part, made)?;
         let wanted = &made[from.saturating_sub(start)..];
         wanted.chunks(most_bytes).try_for_each(&mut *chunk)
     })

@@ -2,7 +2,9 @@
 
 use std::path::Path;
 
-use crate::kit::{Dir, f32s, i32s, i64s, npy, npy_dict, npy_fortran, one_tensor, safetensors};
+use crate::kit::{
+    Dir, f32s, gguf, i32s, i64s, npy, npy_dict, npy_fortran, one_tensor, safetensors,
+};
 
 const STORED: &[u8] = include_bytes!("../fixtures/stored.npz");
 const GGUF: &[u8] = include_bytes!("../fixtures/small.gguf");
@@ -67,6 +69,7 @@ fn inputs() -> Dir {
             ),
         );
     put_archives(&dir);
+    put_quantized(&dir);
     put_safetensors(&dir);
     let mut unknown = GGUF.to_vec();
     // The number of a type, behind a name and one dim.
@@ -85,6 +88,24 @@ fn inputs() -> Dir {
     locked.set_readonly(true);
     std::fs::set_permissions(dir.path().join("locked.npy"), locked).unwrap();
     dir
+}
+
+/// Codes of 3 rows of 40 codes of 4 bits, in blocks of 16.
+fn put_quantized(dir: &Dir) {
+    let (codes, scales) = (npy("|u1", "(3, 20)", &[0x98; 60]), f32s(&[1.; 12]));
+    dir.put("codes.npy", &codes)
+        .put("scales.npy", &npy("<f4", "(3, 3)", &scales[..36]))
+        .put("wide_scales.npy", &npy("<f4", "(3, 4)", &scales))
+        .put("f64_scales.npy", &npy("<f8", "(3, 3)", &[0; 72]))
+        .put("raw_scales.npy", &npy("|V2", "(3, 3)", &[0; 18]))
+        .put("zeros.npy", &npy("|u1", "(3, 2)", &[0; 6]))
+        .put("wide_zeros.npy", &npy("|u1", "(3, 3)", &[0; 9]))
+        .put("signed_zeros.npy", &npy("|i1", "(3, 2)", &[0; 6]))
+        .put("one_code.npy", &npy("|u1", "()", &[0]))
+        .put("turned.npy", &npy_fortran("|u1", "(3, 20)", &[0; 60]))
+        .put("turned_scales.npy", &npy_fortran("<f4", "(3, 3)", &[0; 36]))
+        .put("blocks.gguf", &gguf("t", &[2, 33], 8, &[0; 200]))
+        .put("q8_k.gguf", &gguf("t", &[1, 256], 15, &[0; 292]));
 }
 
 fn put_archives(dir: &Dir) {

@@ -11,4 +11,5 @@ mod gpu;
 mod kit;
 #[cfg(unix)]
 mod large;
+mod quantized;
 mod semantics;

@@ -77,25 +77,20 @@ fn kind(info: &Info<'_>) -> Result<&'static Type> {
         format!(
             "element type {} is unknown (allowed: {})",
             info.kind,
-            types::names(is_readable)
+            types::names()
         )
     })
 }
 
 /// What a tensor of this type is gathered as.
 fn stored(kind: &Type) -> Result<Stored> {
-    let stored = kind.plain.map(Stored::Typed);
-    stored.with_context(|| {
+    kind.stored.with_context(|| {
         format!(
             "element type {} cannot be gathered (allowed: {})",
             kind.name,
-            types::names(is_readable)
+            types::names()
         )
     })
-}
-
-fn is_readable(kind: &Type) -> bool {
-    kind.plain.is_some()
 }
 
 /// The shape, the first dim first.

@@ -2,6 +2,7 @@
 
 use gather_conformance::SplitMix;
 use wgpu_gather::DType;
+use wgpu_gather::quantized::{BlockFormat, QuantizedTable};
 
 use super::*;
 
@@ -87,6 +88,10 @@ fn tensors_lie_where_the_file_says() {
         (start..start + 24, Stored::Typed(DType::F32))
     );
     assert_eq!(layout.shape(), [3, 2]);
+    let (data, stored, layout) = find(&good, Some("blocks.weight")).unwrap();
+    assert_eq!(data, start + 64..start + 64 + 2 * 34);
+    assert_eq!(stored, Stored::Blocks(BlockFormat::Q8_0));
+    assert_eq!(layout.shape(), [2, 32]);
     let (data, stored, layout) = find(&good, Some("ids")).unwrap();
     assert_eq!(data, start + 192..good.len());
     assert_eq!(
@@ -202,11 +207,15 @@ fn check(file: &[u8]) {
         let Ok((data, stored, layout)) = find(file, Some(name)) else {
             continue;
         };
-        let Stored::Typed(dtype) = stored else {
-            panic!("{stored}");
-        };
-        let elements = Layout::checked_elements(layout.shape()).unwrap();
-        assert_eq!(file[data].len(), elements * dtype.bytes());
+        let (bytes, shape) = (&file[data], layout.shape());
+        match stored {
+            Stored::Typed(dtype) => {
+                let elements = Layout::checked_elements(shape).unwrap();
+                assert_eq!(bytes.len(), elements * dtype.bytes());
+            }
+            Stored::Blocks(format) => drop(QuantizedTable::blocks(format, shape, bytes).unwrap()),
+            Stored::Raw(_) => panic!("{stored}"),
+        }
     }
 }
 

@@ -1,6 +1,9 @@
 //! The element types of GGUF, as ggml numbers them.
 
 use wgpu_gather::DType;
+use wgpu_gather::quantized::BlockFormat;
+
+use super::super::Stored;
 
 /// A type of elements: `block_bytes` for each `block` elements of a row.
 #[derive(Debug, PartialEq, Eq)]
@@ -11,8 +14,8 @@ pub(super) struct Type {
     pub(super) block: usize,
     /// Bytes of a block.
     pub(super) block_bytes: usize,
-    /// Our element type, for those that are not quantised.
-    pub(super) plain: Option<DType>,
+    /// What it is gathered as, if it can be.
+    pub(super) stored: Option<Stored>,
     id: u32,
 }
 
@@ -21,9 +24,9 @@ pub(super) fn of_id(id: u32) -> Option<&'static Type> {
     TYPES.iter().find(|t| t.id == id)
 }
 
-/// The names of all types for which `wanted` holds.
-pub(super) fn names(wanted: impl Fn(&Type) -> bool) -> String {
-    let names = TYPES.iter().filter(|t| wanted(t)).map(|t| t.name);
+/// The names of all types that can be gathered.
+pub(super) fn names() -> String {
+    let names = TYPES.iter().filter(|t| t.stored.is_some()).map(|t| t.name);
     names.collect::<Vec<_>>().join(", ")
 }
 
@@ -32,17 +35,28 @@ const fn plain(id: u32, name: &'static str, dtype: DType) -> Type {
         name,
         block: 1,
         block_bytes: dtype.bytes(),
-        plain: Some(dtype),
+        stored: Some(Stored::Typed(dtype)),
         id,
     }
 }
 
-const fn blocks(id: u32, name: &'static str, block: usize, block_bytes: usize) -> Type {
+const fn blocks(id: u32, format: BlockFormat) -> Type {
+    Type {
+        name: format.name(),
+        block: format.block_elements(),
+        block_bytes: format.block_bytes(),
+        stored: Some(Stored::Blocks(format)),
+        id,
+    }
+}
+
+/// A type whose size is known, so that the file can be checked, and nothing else.
+const fn other(id: u32, name: &'static str, block: usize, block_bytes: usize) -> Type {
     Type {
         name,
         block,
         block_bytes,
-        plain: None,
+        stored: None,
         id,
     }
 }
@@ -51,36 +65,36 @@ const fn blocks(id: u32, name: &'static str, block: usize, block_bytes: usize) -
 const TYPES: &[Type] = &[
     plain(0, "F32", DType::F32),
     plain(1, "F16", DType::F16),
-    blocks(2, "Q4_0", 32, 18),
-    blocks(3, "Q4_1", 32, 20),
-    blocks(6, "Q5_0", 32, 22),
-    blocks(7, "Q5_1", 32, 24),
-    blocks(8, "Q8_0", 32, 34),
-    blocks(9, "Q8_1", 32, 36),
-    blocks(10, "Q2_K", 256, 84),
-    blocks(11, "Q3_K", 256, 110),
-    blocks(12, "Q4_K", 256, 144),
-    blocks(13, "Q5_K", 256, 176),
-    blocks(14, "Q6_K", 256, 210),
-    blocks(15, "Q8_K", 256, 292),
-    blocks(16, "IQ2_XXS", 256, 66),
-    blocks(17, "IQ2_XS", 256, 74),
-    blocks(18, "IQ3_XXS", 256, 98),
-    blocks(19, "IQ1_S", 256, 50),
-    blocks(20, "IQ4_NL", 32, 18),
-    blocks(21, "IQ3_S", 256, 110),
-    blocks(22, "IQ2_S", 256, 82),
-    blocks(23, "IQ4_XS", 256, 136),
+    blocks(2, BlockFormat::Q4_0),
+    blocks(3, BlockFormat::Q4_1),
+    blocks(6, BlockFormat::Q5_0),
+    blocks(7, BlockFormat::Q5_1),
+    blocks(8, BlockFormat::Q8_0),
+    other(9, "Q8_1", 32, 36),
+    blocks(10, BlockFormat::Q2K),
+    blocks(11, BlockFormat::Q3K),
+    blocks(12, BlockFormat::Q4K),
+    blocks(13, BlockFormat::Q5K),
+    blocks(14, BlockFormat::Q6K),
+    other(15, "Q8_K", 256, 292),
+    other(16, "IQ2_XXS", 256, 66),
+    other(17, "IQ2_XS", 256, 74),
+    other(18, "IQ3_XXS", 256, 98),
+    other(19, "IQ1_S", 256, 50),
+    blocks(20, BlockFormat::Iq4Nl),
+    other(21, "IQ3_S", 256, 110),
+    other(22, "IQ2_S", 256, 82),
+    other(23, "IQ4_XS", 256, 136),
     plain(24, "I8", DType::I8),
     plain(25, "I16", DType::I16),
     plain(26, "I32", DType::I32),
     plain(27, "I64", DType::I64),
     plain(28, "F64", DType::F64),
-    blocks(29, "IQ1_M", 256, 56),
+    other(29, "IQ1_M", 256, 56),
     plain(30, "BF16", DType::BF16),
-    blocks(34, "TQ1_0", 256, 54),
-    blocks(35, "TQ2_0", 256, 66),
-    blocks(39, "MXFP4", 32, 17),
-    blocks(40, "NVFP4", 64, 36),
-    blocks(41, "Q1_0", 128, 18),
+    other(34, "TQ1_0", 256, 54),
+    other(35, "TQ2_0", 256, 66),
+    blocks(39, BlockFormat::Mxfp4),
+    other(40, "NVFP4", 64, 36),
+    other(41, "Q1_0", 128, 18),
 ];
