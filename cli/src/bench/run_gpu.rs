@@ -5,7 +5,7 @@ use std::time::Instant;
 use crate::bench::traffic::Traffic;
 use anyhow::{Result, bail};
 use wgpu_gather::gpu::{AdapterSummary, Buffers, GatherPipeline, Status, adapters, find_adapter};
-use wgpu_gather::{Error, Executor, Indices, Layout, Params, Role, wgpu};
+use wgpu_gather::{Error, Executor, Indices, Layout, Role, wgpu};
 
 use crate::bench::case::Scaled;
 use crate::bench::device::Device;
@@ -13,6 +13,7 @@ use crate::bench::inputs::{Inputs, memory};
 use crate::bench::result::{Figures, GpuFigures, Place};
 use crate::bench::run_cpu::POISON;
 use crate::bench::sample;
+use crate::bench::table::Table;
 use crate::bench::timing::{Contest, Time, repeat, take_turns};
 
 /// The part of the time that goes to each of the calls which are timed beside the gather.
@@ -65,6 +66,9 @@ impl Gpu {
 
     /// Checks and times a case.
     pub(crate) fn run(&self, scaled: &Scaled, seconds: f64) -> Result<Figures> {
+        if let Some(format) = scaled.case.format {
+            bail!("params in {format} are timed on the CPU only");
+        }
         let tensors = Tensors::new(&self.device, scaled)?;
         tensors.check_size()?;
         let inputs = Inputs::new(scaled)?;
@@ -94,15 +98,12 @@ impl Gpu {
     fn host_to_host(&self, scaled: &Scaled, inputs: &Inputs, seconds: f64) -> Result<f64> {
         let case = &scaled.case;
         let executor = Executor::Gpu(self.device.engine.clone());
-        let layout = Layout::contiguous(&case.params);
-        let params = Params::new(&inputs.params, case.dtype.bytes(), layout)?;
+        let table = Table::new(case, &case.params, &inputs.params)?;
         let layout = Layout::contiguous(&case.indices);
         let indices = Indices::new(inputs.indices.as_slice(), case.index_type, layout)?;
         let mut output = memory(Role::Output, scaled.output_bytes())?;
-        let mut call = || {
-            let (op, rules) = (case.op, &scaled.rules);
-            Ok(executor.run_bytes_blocking(op, rules, &params, &indices, &mut output)?)
-        };
+        let mut call =
+            || Ok(table.gather(&executor, case, &scaled.rules, &indices, &mut output)?);
         Ok(repeat(seconds, &mut call)?.median())
     }
 }
