@@ -17,6 +17,10 @@ Examples:
   wgpu-gather gather --params model.safetensors:embeddings.word_embeddings.weight \\
       --indices ids.npy --out rows.npy
 
+  # rows of a quantised table in a file of llama.cpp, as f16
+  wgpu-gather gather --params model.gguf:token_embd.weight --to f16 \\
+      --indices ids.npy --out rows.npy
+
   # torch.gather along the last axis, errors for bad indices as torch gives them
   wgpu-gather gather-elements --axis -1 --rules torch \\
       --params scores.npz:scores --indices order.npz:order --out sorted.npy
