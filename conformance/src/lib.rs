@@ -4,7 +4,8 @@
 //! executor and compares bits. [`builtin`] makes cases whose expected answers come from
 //! [`Executor::Reference`](wgpu_gather::Executor::Reference), which tells a user whether their GPU and
 //! driver are right; [`search`] does so for any number of random ones. [`read_quantized_cases`] reads
-//! gathers from quantised tables (`gather-quantized/1`).
+//! gathers from quantised tables (`gather-quantized/1`), and
+//! [`run_quantized_case`] runs one.
 
 mod builtin;
 mod call;
@@ -15,6 +16,7 @@ mod quantized;
 mod random;
 mod report;
 mod run;
+mod run_quantized;
 #[cfg(not(target_arch = "wasm32"))]
 mod search;
 
@@ -28,6 +30,7 @@ pub use quantized::{
 pub use random::{call_from, rows_call_from};
 pub use report::{Outcome, Report};
 pub use run::run_case;
+pub use run_quantized::run_quantized_case;
 #[cfg(not(target_arch = "wasm32"))]
 pub use search::{Counterexample, search};
 /// The library, in the version that is checked.

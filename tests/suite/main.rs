@@ -28,6 +28,7 @@ mod memory;
 #[cfg(feature = "ndarray")]
 mod ndarrays;
 mod probes;
+mod quantized_fixtures;
 mod random;
 mod segments;
 mod shader_faults;
