@@ -191,7 +191,8 @@ pub(crate) struct AdaptersArgs {
 /// `verify`.
 #[derive(Args)]
 pub(crate) struct VerifyArgs {
-    /// Case files with recorded answers (schema gather-conformance/1) [default: built-in calls,
+    /// Case files with recorded answers (schemas gather-conformance/1 and
+    /// gather-quantized/1) [default: built-in calls,
     /// compared with the reference]. A file that cannot be read is an error; the others are run
     #[arg(long, value_name = "FILE", num_args = 1..)]
     pub(crate) cases: Vec<PathBuf>,

@@ -20,6 +20,7 @@ pub mod interrupt;
 mod progress;
 mod quantized;
 mod random;
+mod recorded;
 pub mod rules;
 mod run;
 mod shape;

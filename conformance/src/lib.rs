@@ -25,7 +25,7 @@ pub use call::{Call, check_call, compare};
 pub use case::{Case, CaseError, Expected, read_cases};
 pub use data::{Data, Values};
 pub use quantized::{
-    QuantizedCase, QuantizedData, QuantizedExpected, Scales, read_quantized_cases,
+    QUANTIZED_SCHEMA, QuantizedCase, QuantizedData, QuantizedExpected, Scales, read_quantized_cases,
 };
 pub use random::{call_from, rows_call_from};
 pub use report::{Outcome, Report};

@@ -7,7 +7,8 @@ use wgpu_gather::{DType, Layout, Op, Rules};
 use crate::case::{CaseError, RawAttrs, check_head};
 use crate::data::{Data, RawTensor, from_hex};
 
-const SCHEMA: &str = "gather-quantized/1";
+/// The schema of files that [`read_quantized_cases`] reads.
+pub const QUANTIZED_SCHEMA: &str = "gather-quantized/1";
 
 /// One gather from a quantised table, with its recorded answer.
 #[derive(Debug, Clone, PartialEq)]
@@ -129,7 +130,7 @@ struct RawTable {
 pub fn read_quantized_cases(text: &str) -> Result<Vec<QuantizedCase>, CaseError> {
     let file: RawFile =
         serde_json::from_str(text).map_err(|error| CaseError::Syntax(error.to_string()))?;
-    check_head(SCHEMA, file.schema, file.count, file.cases.len())?;
+    check_head(QUANTIZED_SCHEMA, file.schema, file.count, file.cases.len())?;
     let case = |raw: &RawCase| {
         raw.read(&file.suite).map_err(|reason| CaseError::Case {
             name: raw.name.clone(),
