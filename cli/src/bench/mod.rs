@@ -15,6 +15,7 @@ mod run_cpu;
 pub(crate) mod run_gpu;
 mod sample;
 mod table;
+mod tensors;
 mod timing;
 pub(crate) mod traffic;
 
