@@ -10,6 +10,9 @@ use crate::executor::Executor;
 #[cfg(feature = "gpu")]
 use crate::gpu::{Engine, PollMode, WhenFull};
 use crate::op::Op;
+#[cfg(feature = "gpu")]
+use crate::quantized::PlannedQuantized;
+use crate::quantized::QuantizedCall;
 use crate::rules::Rules;
 use crate::tensor::{Indices, Params};
 
@@ -109,6 +112,65 @@ impl Executor {
     }
 }
 
+/// Gathers from quantized tables.
+impl Executor {
+    /// As [`Executor::run_chunks`], from a quantized table.
+    ///
+    /// # Errors
+    ///
+    /// What `chunk` returns; as [`Executor::gather_quantized_bytes`], and
+    /// [`Error::HostOutOfMemory`] for a chunk.
+    pub async fn gather_quantized_chunks<E: From<Error>>(
+        &self,
+        call: QuantizedCall<'_>,
+        most_bytes: usize,
+        mut chunk: impl FnMut(&[u8]) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let planned = call.planned()?;
+        let most_bytes = most_bytes.max(1);
+        match self {
+            Executor::Reference => {
+                let mut output = zeroed_bits::<u8>(Role::Output, planned.plan.output_bytes())?;
+                cpu::reference::gather_quantized(call, &mut output)?;
+                output.chunks(most_bytes).try_for_each(chunk)
+            }
+            Executor::Cpu => cpu::decoded_chunks(&planned, 0, most_bytes, &mut chunk),
+            #[cfg(feature = "gpu")]
+            Executor::Gpu(engine) => {
+                let poll_mode = PollMode::Aside;
+                decoded_on_the_gpu(engine, &planned, most_bytes, &mut chunk, poll_mode).await
+            }
+        }
+    }
+
+    /// [`Executor::gather_quantized_chunks`], blocking this thread.
+    ///
+    /// # Errors
+    ///
+    /// As [`Executor::gather_quantized_chunks`].
+    #[cfg(not(target_arch = "wasm32"))]
+    pub fn gather_quantized_chunks_blocking<E: From<Error>>(
+        &self,
+        call: QuantizedCall<'_>,
+        most_bytes: usize,
+        #[cfg_attr(
+            not(feature = "gpu"),
+            allow(unused_mut, reason = "the GPU path lends it")
+        )]
+        mut chunk: impl FnMut(&[u8]) -> Result<(), E>,
+    ) -> Result<(), E> {
+        // This thread drives the device, instead of waiting for one that does.
+        #[cfg(feature = "gpu")]
+        if let Executor::Gpu(engine) = self {
+            let planned = call.planned()?;
+            let (most_bytes, poll_mode) = (most_bytes.max(1), PollMode::Here);
+            let made = decoded_on_the_gpu(engine, &planned, most_bytes, &mut chunk, poll_mode);
+            return pollster::block_on(made);
+        }
+        pollster::block_on(self.gather_quantized_chunks(call, most_bytes, chunk))
+    }
+}
+
 /// Why a call on the device ended.
 #[cfg(feature = "gpu")]
 enum Stopped<E> {
@@ -151,13 +213,47 @@ async fn on_the_gpu<E: From<Error>>(
             poll_mode,
         )
         .await;
+    or_the_rest(made, engine, || {
+        cpu::chunks(planned, taken, most_bytes, chunk)
+    })
+}
+
+/// [`on_the_gpu`] from a quantized table.
+#[cfg(feature = "gpu")]
+async fn decoded_on_the_gpu<E: From<Error>>(
+    engine: &Engine,
+    planned: &PlannedQuantized<'_>,
+    most_bytes: usize,
+    chunk: &mut impl FnMut(&[u8]) -> Result<(), E>,
+    poll_mode: PollMode,
+) -> Result<(), E> {
+    let mut taken = 0;
+    let counted = |bytes: &[u8]| {
+        taken += bytes.len();
+        chunk(bytes).map_err(Stopped::Chunk)
+    };
+    let made = engine
+        .execute_quantized_chunks(planned, most_bytes, counted, poll_mode)
+        .await;
+    or_the_rest(made, engine, || {
+        cpu::decoded_chunks(planned, taken, most_bytes, chunk)
+    })
+}
+
+/// The result of a call on the device, or of `rest`, if it ran out of memory.
+#[cfg(feature = "gpu")]
+fn or_the_rest<E: From<Error>>(
+    made: Result<(), Stopped<E>>,
+    engine: &Engine,
+    rest: impl FnOnce() -> Result<(), E>,
+) -> Result<(), E> {
     match made {
         Ok(()) => Ok(()),
         Err(Stopped::Chunk(error)) => Err(error),
         Err(Stopped::Gather(Error::GpuOutOfMemory { .. }))
             if engine.when_full() == WhenFull::UseCpu =>
         {
-            cpu::chunks(planned, taken, most_bytes, chunk)
+            rest()
         }
         Err(Stopped::Gather(error)) => Err(error.into()),
     }

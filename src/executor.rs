@@ -1,7 +1,6 @@
 //! One public API over the executors: the same call gives the same bits on each.
 
 mod quantized;
-mod quantized_chunks;
 
 use bytemuck::AnyBitPattern;
 

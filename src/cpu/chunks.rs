@@ -20,29 +20,27 @@ pub(crate) fn chunks<E: From<Error>>(
     chunk: &mut impl FnMut(&[u8]) -> Result<(), E>,
 ) -> Result<(), E> {
     let make =
-        |part: Plan, made: &mut [u8]| parallel::execute(&part, call.params, call.indices, made);
-    boxes(plan, call.indices, from, most_bytes, make, chunk)
+        |part: &Plan, made: &mut [u8]| parallel::execute(part, call.params, call.indices, made);
+    each_box(plan, call.indices, (from, most_bytes), make, chunk)
 }
 
-/// [`chunks`] of a gather from a quantized table, from the first byte on.
-pub(crate) fn quantized_chunks<E: From<Error>>(
+/// [`chunks`] of a gather from a quantized table.
+pub(crate) fn decoded_chunks<E: From<Error>>(
     PlannedQuantized { call, plan }: &PlannedQuantized<'_>,
+    from: usize,
     most_bytes: usize,
     chunk: &mut impl FnMut(&[u8]) -> Result<(), E>,
 ) -> Result<(), E> {
-    let make = |plan: Plan, made: &mut [u8]| {
-        decode::execute(&PlannedQuantized { call: *call, plan }, made)
-    };
-    boxes(plan, call.indices, 0, most_bytes, make, chunk)
+    let make = |part: &Plan, made: &mut [u8]| decode::execute_part(call, part, made);
+    each_box(plan, call.indices, (from, most_bytes), make, chunk)
 }
 
-/// Makes the output of `plan` box by box, each by `make`.
-fn boxes<E: From<Error>>(
+/// Makes box after box of the output of `plan`, which `make` does for a part of the plan.
+fn each_box<E: From<Error>>(
     plan: &Plan,
     indices: &Indices<'_>,
-    from: usize,
-    most_bytes: usize,
-    make: impl Fn(Plan, &mut [u8]) -> Result<()>,
+    (from, most_bytes): (usize, usize),
+    make: impl Fn(&Plan, &mut [u8]) -> Result<()>,
     chunk: &mut impl FnMut(&[u8]) -> Result<(), E>,
 ) -> Result<(), E> {
     if plan.is_empty() {
@@ -60,7 +58,7 @@ fn boxes<E: From<Error>>(
             return Ok(());
         }
         let made = &mut buffer[..end - start];
-        make(part, made)?;
+        make(&part, made)?;
         let wanted = &made[from.saturating_sub(start)..];
         wanted.chunks(most_bytes).try_for_each(&mut *chunk)
     })
@@ -74,7 +72,7 @@ mod tests {
     use crate::op::Op;
     use crate::rules::Rules;
     use crate::shape::Layout;
-    use crate::tensor::{Indices, Params};
+    use crate::tensor::Params;
 
     fn call(indices: &[u8], rules: &Rules, from: usize, most: usize) -> Result<Vec<Vec<u8>>> {
         let bytes: Vec<u8> = (0..60).collect();

@@ -7,7 +7,7 @@ use super::report::report;
 use super::rows::Rows;
 use crate::error::{Error, Result};
 use crate::plan::Plan;
-use crate::quantized::{FloatType, PlannedQuantized, QuantizedTable};
+use crate::quantized::{FloatType, PlannedQuantized, QuantizedCall, QuantizedTable};
 use crate::rules::OutOfBounds;
 
 /// How many elements are decoded before they are stored: they stay in the first cache.
@@ -22,8 +22,15 @@ const CHUNK: usize = 64 << 10;
 ///
 /// [`Error::OutputLength`], and [`Error::IndexOutOfBounds`] under the rule
 /// [`OutOfBounds::Error`]; the output then holds zeros for the bad indices.
-pub(crate) fn execute(planned: &PlannedQuantized<'_>, output: &mut [u8]) -> Result<()> {
-    let PlannedQuantized { call, plan } = planned;
+pub(crate) fn execute(
+    PlannedQuantized { call, plan }: &PlannedQuantized<'_>,
+    output: &mut [u8],
+) -> Result<()> {
+    execute_part(call, plan, output)
+}
+
+/// Executes what `plan`, the plan of a call or a part of it, makes.
+pub(super) fn execute_part(call: &QuantizedCall<'_>, plan: &Plan, output: &mut [u8]) -> Result<()> {
     if output.len() != plan.output_bytes() {
         return Err(Error::OutputLength {
             op: plan.op(),

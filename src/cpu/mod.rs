@@ -14,5 +14,5 @@ mod rows;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use chunks::{chunks, quantized_chunks};
+pub(crate) use chunks::{chunks, decoded_chunks};
 pub(crate) use parallel::gather;

@@ -2,8 +2,12 @@
 
 use crate::cpu;
 use crate::element::{elements_from_bits, zeroed_bits};
+#[cfg(feature = "gpu")]
+use crate::error::Error;
 use crate::error::{Result, Role};
 use crate::executor::Executor;
+#[cfg(feature = "gpu")]
+use crate::gpu::{Engine, PollMode, WhenFull};
 use crate::index::Index;
 use crate::op::Op;
 use crate::quantized::{Float, PlannedQuantized, QuantizedCall, QuantizedTable};
@@ -19,7 +23,8 @@ impl Executor {
     ///
     /// # Errors
     ///
-    /// As [`Executor::run`].
+    /// As [`Executor::run`]; on a GPU also [`Error::TensorTooLarge`](crate::Error::TensorTooLarge) if a
+    /// row with scale and bias is larger than a binding.
     pub async fn gather_quantized<T: Float, I: Index>(
         &self,
         op: Op,
@@ -29,19 +34,17 @@ impl Executor {
     ) -> Result<Tensor<T>> {
         let indices = Indices::try_from(indices)?;
         let call = QuantizedCall::new(op, rules, table, &indices, T::TYPE).planned()?;
-        let len = call.plan.output_bytes() / T::TYPE.bytes();
-        let mut bits = zeroed_bits::<T>(Role::Output, len)?;
+        let mut bits = memory_for::<T>(&call)?;
         self.execute_quantized(&call, bytemuck::cast_slice_mut(&mut bits))
             .await?;
-        let data = elements_from_bits(Role::Output, bits)?;
-        Tensor::new(call.plan.output_shape(), data)
+        tensor_of(&call, bits)
     }
 
     /// [`Executor::gather_quantized`] into memory of the caller.
     ///
     /// # Errors
     ///
-    /// As [`Executor::run_into`].
+    /// As [`Executor::run_into`] and [`Executor::gather_quantized`].
     pub async fn gather_quantized_into<T: Float, I: Index>(
         &self,
         op: Op,
@@ -61,7 +64,7 @@ impl Executor {
     ///
     /// # Errors
     ///
-    /// As [`Executor::run_bytes`].
+    /// As [`Executor::run_bytes`] and [`Executor::gather_quantized`].
     pub async fn gather_quantized_bytes(
         &self,
         call: QuantizedCall<'_>,
@@ -82,12 +85,15 @@ impl Executor {
             Executor::Reference => cpu::reference::gather_quantized(planned.call, output),
             Executor::Cpu => cpu::decode::execute(planned, output),
             #[cfg(feature = "gpu")]
-            Executor::Gpu(_) => cpu::decode::execute(planned, output),
+            Executor::Gpu(engine) => {
+                let made = engine.execute_quantized(planned, output, PollMode::Aside);
+                or_on_the_cpu(made.await, engine, planned, output)
+            }
         }
     }
 }
 
-/// The blocking twins.
+/// The blocking twins. In a browser nothing may block, so there they do not exist.
 #[cfg(not(target_arch = "wasm32"))]
 impl Executor {
     /// [`Executor::gather_quantized`], blocking this thread.
@@ -102,7 +108,11 @@ impl Executor {
         table: &QuantizedTable<'_>,
         indices: &TensorView<'_, I>,
     ) -> Result<Tensor<T>> {
-        pollster::block_on(self.gather_quantized(op, rules, table, indices))
+        let indices = Indices::try_from(indices)?;
+        let call = QuantizedCall::new(op, rules, table, &indices, T::TYPE).planned()?;
+        let mut bits = memory_for::<T>(&call)?;
+        self.execute_quantized_blocking(&call, bytemuck::cast_slice_mut(&mut bits))?;
+        tensor_of(&call, bits)
     }
 
     /// [`Executor::gather_quantized_into`], blocking this thread.
@@ -118,7 +128,9 @@ impl Executor {
         indices: &TensorView<'_, I>,
         output: &mut [T],
     ) -> Result<()> {
-        pollster::block_on(self.gather_quantized_into(op, rules, table, indices, output))
+        let indices = Indices::try_from(indices)?;
+        let call = QuantizedCall::new(op, rules, table, &indices, T::TYPE);
+        self.gather_quantized_bytes_blocking(call, bytemuck::cast_slice_mut(output))
     }
 
     /// [`Executor::gather_quantized_bytes`], blocking this thread.
@@ -131,6 +143,53 @@ impl Executor {
         call: QuantizedCall<'_>,
         output: &mut [u8],
     ) -> Result<()> {
-        pollster::block_on(self.gather_quantized_bytes(call, output))
+        if let Executor::Reference = self {
+            return cpu::reference::gather_quantized(call, output);
+        }
+        self.execute_quantized_blocking(&call.planned()?, output)
+    }
+
+    fn execute_quantized_blocking(
+        &self,
+        planned: &PlannedQuantized<'_>,
+        output: &mut [u8],
+    ) -> Result<()> {
+        match self {
+            // This thread drives the device, instead of waiting for one that does.
+            #[cfg(feature = "gpu")]
+            Executor::Gpu(engine) => {
+                let made = engine.execute_quantized(planned, output, PollMode::Here);
+                or_on_the_cpu(pollster::block_on(made), engine, planned, output)
+            }
+            _ => pollster::block_on(self.execute_quantized(planned, output)),
+        }
+    }
+}
+
+/// Memory for the output.
+fn memory_for<T: Float>(call: &PlannedQuantized<'_>) -> Result<Vec<T::Bits>> {
+    zeroed_bits::<T>(Role::Output, call.plan.output_bytes() / T::TYPE.bytes())
+}
+
+/// The output, of these bits.
+fn tensor_of<T: Float>(call: &PlannedQuantized<'_>, bits: Vec<T::Bits>) -> Result<Tensor<T>> {
+    let data = elements_from_bits(Role::Output, bits)?;
+    Tensor::new(call.plan.output_shape(), data)
+}
+
+/// What the device made of a call; if it had no memory for it, what the CPU path makes, as the options of
+/// the engine say.
+#[cfg(feature = "gpu")]
+fn or_on_the_cpu(
+    made: Result<()>,
+    engine: &Engine,
+    planned: &PlannedQuantized<'_>,
+    output: &mut [u8],
+) -> Result<()> {
+    match made {
+        Err(Error::GpuOutOfMemory { .. }) if engine.when_full() == WhenFull::UseCpu => {
+            cpu::decode::execute(planned, output)
+        }
+        made => made,
     }
 }

@@ -3,6 +3,8 @@
 //! Made by an engine, whose gathers are batches of one. Checks tensors against each other and keeps
 //! their buffers from serving others meanwhile; `recorder` makes the dispatches.
 
+mod quantized;
+
 use std::sync::Arc;
 
 use crate::element::Element;
@@ -10,7 +12,9 @@ use crate::error::{Error, OpKind, Result, Role};
 use crate::gpu::any_tensor::AnyDeviceTensor;
 use crate::gpu::context::Context;
 use crate::gpu::indirect;
-use crate::gpu::recorder::{Placed, Recorder, Recorders};
+use crate::gpu::placed::Placed;
+use crate::gpu::quantized::DecodeRecorders;
+use crate::gpu::recorder::{Recorder, Recorders};
 use crate::gpu::recording::Recording;
 use crate::gpu::status::Status;
 use crate::gpu::tensor::DeviceTensor;
@@ -25,6 +29,7 @@ use crate::shape::Layout;
 pub struct Batch<'b> {
     pub(super) context: &'b Arc<Context>,
     pub(super) recorders: &'b Recorders,
+    pub(super) decoders: &'b DecodeRecorders,
     pub(super) recording: &'b mut Recording,
 }
 

@@ -8,6 +8,8 @@ mod gather;
 #[cfg(feature = "internals")]
 pub mod internals;
 mod probe;
+mod quantized;
+mod quantized_host;
 pub(super) mod select;
 mod stream;
 mod transfer;
@@ -19,6 +21,7 @@ use crate::gpu::adapter::AdapterSummary;
 use crate::gpu::context::{Context, Settings};
 use crate::gpu::gather_pipeline::GatherPipeline;
 use crate::gpu::pipeline::Fault;
+use crate::gpu::quantized::DecodeRecorders;
 use crate::gpu::recorder::Recorders;
 use crate::gpu::shader::PipelineKey;
 use crate::plan::{BindingLimits, Plan};
@@ -87,6 +90,7 @@ pub struct Engine(Arc<Inner>);
 struct Inner {
     context: Arc<Context>,
     recorders: Recorders,
+    decoders: DecodeRecorders,
     max_memory: u64,
     when_full: WhenFull,
 }
@@ -125,6 +129,7 @@ impl Engine {
         Ok(Engine(Arc::new(Inner {
             context: Arc::new(context),
             recorders: Recorders::new(PLANS),
+            decoders: DecodeRecorders::new(PLANS),
             max_memory: options.max_memory_bytes,
             when_full: options.when_full,
         })))
@@ -243,6 +248,10 @@ impl Engine {
 
     fn recorders(&self) -> &Recorders {
         &self.0.recorders
+    }
+
+    fn decoders(&self) -> &DecodeRecorders {
+        &self.0.decoders
     }
 
     fn context(&self) -> &Arc<Context> {

@@ -10,7 +10,8 @@ use crate::gpu::commands::Dispatch;
 use crate::gpu::context::Context;
 use crate::gpu::flag::bytes_with_flag;
 use crate::gpu::indirect;
-use crate::gpu::recorder::{Placed, Recorder};
+use crate::gpu::placed::Placed;
+use crate::gpu::recorder::Recorder;
 use crate::gpu::status::Status;
 use crate::gpu::storage::Placement;
 use crate::gpu::tensor::DeviceTensor;
@@ -125,10 +126,8 @@ impl GatherPipeline {
     /// [`Error::Gpu`] has wgpu's own words, for example for a buffer of another device.
     pub fn bind(&self, buffers: &Buffers<'_>) -> Result<GatherBinding> {
         let placed = self.place(buffers)?;
-        Ok(GatherBinding {
-            dispatches: self.recorder.dispatches(&self.context, &placed)?,
-            status: buffers.status.cloned(),
-        })
+        let dispatches = self.recorder.dispatches(&self.context, &placed)?;
+        Ok(GatherBinding::new(dispatches, buffers.status))
     }
 
     /// [`GatherPipeline::bind`] for tensors, which may lie in several buffers. Their layouts are those of
@@ -168,10 +167,8 @@ impl GatherPipeline {
             .storage()
             .check_owner(&self.context, Role::Output)?;
         placed.check_apart(self.plan())?;
-        Ok(GatherBinding {
-            dispatches: self.recorder.dispatches(&self.context, &placed)?,
-            status: status.cloned(),
-        })
+        let dispatches = self.recorder.dispatches(&self.context, &placed)?;
+        Ok(GatherBinding::new(dispatches, status))
     }
 
     /// Records the gather into `encoder`: [`GatherPipeline::bind`] and [`GatherBinding::encode`].
@@ -287,6 +284,13 @@ impl GatherPipeline {
 }
 
 impl GatherBinding {
+    pub(super) fn new(dispatches: Vec<Dispatch>, status: Option<&Status>) -> Self {
+        GatherBinding {
+            dispatches,
+            status: status.cloned(),
+        }
+    }
+
     /// Records the gather into `encoder`, in a compute pass of its own. A status is cleared
     /// first.
     ///

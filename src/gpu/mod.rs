@@ -14,6 +14,7 @@
 mod adapter;
 mod any_tensor;
 mod batch;
+mod checks;
 mod commands;
 mod context;
 mod deferred;
@@ -23,9 +24,11 @@ mod gather_pipeline;
 mod indirect;
 mod launch;
 mod pipeline;
+mod placed;
 #[cfg(not(target_arch = "wasm32"))]
 mod poller;
 mod pool;
+mod quantized;
 mod queue;
 mod recent;
 mod recorder;
@@ -52,6 +55,7 @@ pub(crate) use engine::select::first_usable_gpu;
 pub use engine::select::{ProbedAdapter, find_adapter, probe_adapters};
 pub use engine::{Engine, Options, WhenFull};
 pub use gather_pipeline::{Buffers, GatherBinding, GatherPipeline};
+pub use quantized::{DeviceQuantizedTable, QuantizedBuffers, QuantizedPipeline};
 pub use status::Status;
 pub use tensor::DeviceTensor;
 pub(crate) use wait::PollMode;

@@ -13,6 +13,9 @@ pub(super) const INDICES: u32 = 1;
 pub(super) const PARAMS: u32 = 2;
 pub(super) const OUTPUT: u32 = 3;
 pub(super) const STATUS: u32 = 4;
+/// Those of `shaders/decode/table.wgsl`.
+pub(super) const SCALES: u32 = 4;
+pub(super) const TABLE: u32 = 5;
 /// Those of `shaders/indirect_args.wgsl`.
 pub(super) const COUNT: u32 = 1;
 pub(super) const BLOCK: u32 = 2;
@@ -33,6 +36,7 @@ pub(super) struct Pipelines {
     copy: (wgpu::BindGroupLayout, wgpu::PipelineLayout),
     /// For params in several segments.
     segments: (wgpu::BindGroupLayout, wgpu::PipelineLayout),
+    decode: (wgpu::BindGroupLayout, wgpu::PipelineLayout),
     check: (wgpu::BindGroupLayout, wgpu::PipelineLayout),
     indirect_args: (wgpu::BindGroupLayout, wgpu::PipelineLayout),
     compiled: Mutex<HashMap<PipelineKey, Pipeline>>,
@@ -77,9 +81,12 @@ impl Pipelines {
         ];
         let further = (1..segments).map(|n| entry(segment_binding(n), storage(true)));
         let in_segments: Vec<_> = copy.into_iter().chain(further).collect();
+        let table = [entry(SCALES, storage(true)), entry(TABLE, uniform)];
+        let decode: Vec<_> = copy.into_iter().chain(table).collect();
         Pipelines {
             copy: layouts("wgpu-gather copy", &copy),
             segments: layouts("wgpu-gather segments", &in_segments),
+            decode: layouts("wgpu-gather decode", &decode),
             check: layouts(
                 "wgpu-gather check",
                 &[
@@ -148,6 +155,7 @@ impl Pipelines {
         let (bindings, layout) = match key.stage {
             Stage::Copy(..) if key.segments > 0 => &self.segments,
             Stage::Copy(..) => &self.copy,
+            Stage::Decode(..) => &self.decode,
             Stage::Count | Stage::Locate => &self.check,
             Stage::IndirectArgs => &self.indirect_args,
         };

@@ -6,52 +6,25 @@
 use std::sync::Arc;
 
 use crate::error::{Error, Result, Role};
+use crate::gpu::checks::Checks;
 use crate::gpu::commands::{Dispatch, Grid};
 use crate::gpu::context::Context;
 use crate::gpu::flag::give_flag;
 use crate::gpu::indirect;
 use crate::gpu::launch::{Launch, uniform};
-use crate::gpu::pipeline::{INDICES, OUTPUT, PARAMS, STATUS};
+use crate::gpu::pipeline::{INDICES, OUTPUT, PARAMS};
+use crate::gpu::placed::Placed;
 use crate::gpu::recent::Recent;
-use crate::gpu::shader::{PipelineKey, Stage, segment_binding};
+use crate::gpu::shader::{PipelineKey, segment_binding};
 use crate::gpu::status::Status;
-use crate::gpu::storage::Placement;
 use crate::plan::{
-    CheckPass, IndirectDispatch, Kernel, Origins, Parts, Pass, Plan, Segment, check_passes, passes,
+    CheckPass, IndirectDispatch, Kernel, Origins, Parts, Pass, Plan, check_passes, passes,
 };
 use crate::shape::Layout;
 
 /// How many sets of launches a recorder keeps: slices of a tensor start at that many different
 /// places within an alignment of 256 bytes.
 const KEPT: usize = 64;
-
-/// Where the tensors of one recording lie.
-#[derive(Debug, Clone)]
-pub(super) struct Placed<'a> {
-    pub(super) params: Placement<'a>,
-    pub(super) indices: Placement<'a>,
-    pub(super) output: Placement<'a>,
-    pub(super) status: Option<&'a Status>,
-    /// Whether there is room for a flag behind the output.
-    pub(super) flag: bool,
-    /// How many entries of indices there are: a word of a buffer.
-    pub(super) count: Option<wgpu::BufferSlice<'a>>,
-}
-
-impl Placed<'_> {
-    /// Refuses an output in a buffer that is read: wgpu cannot bind it for both.
-    pub(super) fn check_apart(&self, plan: &Plan) -> Result<()> {
-        let params = (Role::Params, &self.params, plan.params_layout());
-        let indices = (Role::Indices, &self.indices, plan.indices_layout());
-        for (role, read, layout) in [params, indices] {
-            if read.shares(&self.output) && !layout.is_empty() && !plan.is_empty() {
-                let op = plan.op();
-                return Err(Error::SameBuffer { op, role });
-            }
-        }
-        Ok(())
-    }
-}
 
 /// Makes dispatches of one plan.
 #[derive(Debug)]
@@ -60,15 +33,7 @@ pub(super) struct Recorder {
     output: Layout,
     /// Launches of the whole plan in one pass.
     copies: Recent<((Origins, bool), Launch)>,
-    /// Those that check all of the indices in one pass, which start at so many bytes.
-    checks: Recent<((i64, Option<Segment>), Check)>,
-}
-
-/// What looks for the bad indices of a pass; both read the same uniform block.
-#[derive(Debug, Clone)]
-struct Check {
-    count: Launch,
-    locate: Launch,
+    checks: Checks,
 }
 
 /// The plans that an engine met last.
@@ -87,10 +52,7 @@ impl Recorder {
                 Err(Error::TooMany { .. }) => {}
                 Err(error) => return Err(error),
             }
-            if plan.counts_bad_indices() {
-                stages.push(PipelineKey::new(Stage::Count, &plan));
-                stages.push(PipelineKey::new(Stage::Locate, &plan));
-            }
+            stages.extend(Checks::pipelines(&plan));
             for stage in stages {
                 context.pipelines.get(&context.device, stage)?;
             }
@@ -99,7 +61,7 @@ impl Recorder {
             output: Layout::contiguous(plan.output_shape()),
             plan,
             copies: Recent::new(KEPT),
-            checks: Recent::new(KEPT),
+            checks: Checks::new(KEPT),
         })
     }
 
@@ -249,31 +211,6 @@ impl Recorder {
         made.map(|(_, launch)| launch)
     }
 
-    /// What looks for the bad indices of a pass: kept, if the pass is over all of them.
-    fn check_launches(&self, context: &Context, pass: &CheckPass) -> Result<Check> {
-        let make = || {
-            let workgroups = context.binding_limits.workgroups;
-            let (grid, _, block) = Kernel::check(&self.plan, pass, workgroups)?;
-            let block = uniform(context, &block, wgpu::BufferUsages::empty())?;
-            let launch = |stage, grid| {
-                let stage = PipelineKey::new(stage, &self.plan);
-                Launch::new(context, stage, block.clone(), Grid::Fixed(grid))
-            };
-            Ok(Check {
-                count: launch(Stage::Count, grid)?,
-                locate: launch(Stage::Locate, [1, 1, 1])?,
-            })
-        };
-        if pass.geometry != *self.plan.lookups() {
-            return make();
-        }
-        let origin = (pass.indices.origin, pass.flagged);
-        let made = self
-            .checks
-            .get(|(of, _)| *of == origin, || Ok((origin, make()?)));
-        made.map(|(_, check)| check)
-    }
-
     /// The dispatches that count the bad indices of a pass and locate the first.
     pub(super) fn count(
         &self,
@@ -282,46 +219,6 @@ impl Recorder {
         status: &Status,
         pass: &CheckPass,
     ) -> Result<Vec<Dispatch>> {
-        let nothing = || context.nothing.as_entire_binding();
-        let output = pass.flagged.as_ref();
-        let output = output.map_or_else(nothing, |s| placed.output.binding(s));
-        let bindings = [
-            (INDICES, placed.indices.binding(&pass.indices)),
-            (OUTPUT, output),
-            (STATUS, status.buffer().as_entire_binding()),
-        ];
-        let check = self.check_launches(context, pass)?;
-        let mut dispatches = Vec::new();
-        let launch = match placed.count {
-            None => check.count,
-            Some(count) => {
-                let (limit, launch) = self.indirect_check(context, pass, count)?;
-                dispatches.push(limit);
-                launch
-            }
-        };
-        dispatches.push(launch.bind(context, &bindings)?);
-        dispatches.push(check.locate.bind(context, &bindings)?);
-        Ok(dispatches)
-    }
-
-    /// The launch that counts the bad indices of a pass as far as a count on the device goes, and
-    /// the dispatch that fits it to that.
-    fn indirect_check(
-        &self,
-        context: &Context,
-        pass: &CheckPass,
-        count: wgpu::BufferSlice<'_>,
-    ) -> Result<(Dispatch, Launch)> {
-        let (workgroups, work, block) =
-            Kernel::check(&self.plan, pass, context.binding_limits.workgroups)?;
-        let indirect = IndirectDispatch {
-            work: &work,
-            workgroups,
-            first_row: pass.lookups.start as u64,
-            rows_per_entry: self.plan.lookups_per_entry()? as u64,
-        };
-        let stage = PipelineKey::new(Stage::Count, &self.plan);
-        indirect::launch(context, stage, &block, &indirect, count)
+        self.checks.count(context, &self.plan, placed, status, pass)
     }
 }

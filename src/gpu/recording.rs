@@ -7,8 +7,9 @@ use std::sync::Arc;
 use crate::error::Result;
 use crate::gpu::commands::{Command, Dispatch, encode};
 use crate::gpu::context::Context;
+use crate::gpu::placed::Placed;
 use crate::gpu::pool::Owned;
-use crate::gpu::recorder::{Placed, Recorder};
+use crate::gpu::recorder::Recorder;
 use crate::gpu::status::Status;
 
 /// Commands that are not submitted yet.
@@ -99,7 +100,18 @@ impl Recording {
         placed: &Placed<'_>,
     ) -> Result<()> {
         let dispatches = recorder.dispatches(context, placed)?;
-        if let Some(status) = placed.status {
+        self.dispatches(context, dispatches, placed.status);
+        Ok(())
+    }
+
+    /// Records the dispatches of a gather, and clears its status before.
+    pub(super) fn dispatches(
+        &mut self,
+        context: &Context,
+        dispatches: Vec<Dispatch>,
+        status: Option<&Status>,
+    ) {
+        if let Some(status) = status {
             self.commands.push(Command::Clear(status.buffer().clone()));
             status.note_recording();
             self.kept.push(Arc::clone(status.owned()));
@@ -115,7 +127,6 @@ impl Recording {
             bytes += dispatch.output_bytes;
             self.commands.push(Command::Dispatch(dispatch));
         }
-        Ok(())
     }
 
     /// Records dispatches.

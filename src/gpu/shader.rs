@@ -1,12 +1,15 @@
 //! The shaders: parts under `shaders/`, joined by concatenation, specialised by overrides.
 
-use crate::plan::{BindingLimits, Kernel, KernelKind, NestSize, Plan, Positions};
+use crate::plan::{BindingLimits, DecodeKind, Kernel, KernelKind, NestSize, Plan, Positions};
+use crate::quantized::{BlockFormat, Decoder};
 
 /// What a pipeline does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) enum Stage {
     /// Copies accesses of this many bytes (1, 2, 4, 8 or 16).
     Copy(KernelKind, usize, NestSize),
+    /// Decodes a quantized table.
+    Decode(Decoder, DecodeKind, NestSize),
     /// Counts the bad lookups and finds the first.
     Count,
     /// Stores the index values of the first bad lookup.
@@ -82,6 +85,12 @@ impl PipelineKey {
                 stages.extend(nests.map(|nest| Stage::Copy(kind, access_bytes, nest)));
             }
         }
+        for decoder in Decoder::all() {
+            for kind in [DecodeKind::Rows, DecodeKind::Elements] {
+                let nests = kind.nests().iter();
+                stages.extend(nests.map(|&nest| Stage::Decode(decoder, kind, nest)));
+            }
+        }
         let mut keys = Vec::new();
         for stage in stages {
             let several = stage.takes_segments().then_some(segments);
@@ -108,6 +117,11 @@ impl PipelineKey {
                 parts.extend(copy_parts(kind));
                 parts
             }
+            Stage::Decode(decoder, kind, _) => {
+                let mut parts = vec![GEOMETRY, INDEX, vector(4), COPY];
+                parts.extend(decode_parts(decoder, kind));
+                parts
+            }
             Stage::Count | Stage::Locate => vec![GEOMETRY, INDEX, CHECK],
             Stage::IndirectArgs => vec![include_str!("../../shaders/indirect_args.wgsl")],
         };
@@ -118,6 +132,7 @@ impl PipelineKey {
     fn is_wide(&self) -> bool {
         match self.stage {
             Stage::Copy(_, _, nest) => self.segments > 0 && nest == NestSize::ANY,
+            Stage::Decode(_, _, nest) => nest == NestSize::ANY,
             Stage::Count | Stage::Locate => true,
             Stage::IndirectArgs => false,
         }
@@ -126,7 +141,7 @@ impl PipelineKey {
     /// The entry point in that module.
     pub(crate) fn entry_point(&self) -> &'static str {
         match self.stage {
-            Stage::Copy(..) | Stage::IndirectArgs => "main",
+            Stage::Copy(..) | Stage::Decode(..) | Stage::IndirectArgs => "main",
             Stage::Count => "count",
             Stage::Locate => "locate",
         }
@@ -141,12 +156,12 @@ impl PipelineKey {
             ("INDEX_WORDS", f64::from(self.index_words)),
             ("WIDE", f64::from(u8::from(self.is_wide()))),
         ];
-        if let Stage::Copy(kind, access_bytes, nest) = self.stage {
+        if let Stage::Copy(_, _, nest) | Stage::Decode(_, _, nest) = self.stage {
             let number = |count: Option<usize>| count.unwrap_or(0) as f64;
             constants.extend([("LOOPS", number(nest.loops)), ("DEPTH", number(nest.depth))]);
-            if kind == KernelKind::Subword {
-                constants.push(("ACCESS_BYTES", access_bytes as f64));
-            }
+        }
+        if let Stage::Copy(KernelKind::Subword, access_bytes, _) = self.stage {
+            constants.push(("ACCESS_BYTES", access_bytes as f64));
         }
         constants
     }
@@ -165,6 +180,10 @@ const UNALIGNED: &str = include_str!("../../shaders/unaligned.wgsl");
 const BYTES: &str = include_str!("../../shaders/bytes.wgsl");
 const BYTES_X4: &str = include_str!("../../shaders/bytes_x4.wgsl");
 const SUBWORD: &str = include_str!("../../shaders/subword.wgsl");
+const TABLE: &str = include_str!("../../shaders/decode/table.wgsl");
+const FLOATS: &str = include_str!("../../shaders/decode/floats.wgsl");
+const SCALES_K: &str = include_str!("../../shaders/decode/scales_k.wgsl");
+const BLOCKS: &str = include_str!("../../shaders/decode/blocks.wgsl");
 const CHECK: &str = include_str!("../../shaders/check.wgsl");
 
 /// What a kernel has of its own, the type of the output (`Out`) first.
@@ -177,6 +196,46 @@ fn copy_parts(kind: KernelKind) -> &'static [&'static str] {
         KernelKind::BytesX4 => &[MASKED_STORE, UNALIGNED, STORE_WORDS, BYTES_X4],
         KernelKind::BytesVec4 => &[UNALIGNED, STORE_VEC4, BYTES_X4],
         KernelKind::Subword => &[MASKED_STORE, UNALIGNED, SUBWORD],
+    }
+}
+
+/// What a decode kernel has of its own: the window of the table, its format, and how it goes through rows.
+fn decode_parts(decoder: Decoder, kind: DecodeKind) -> Vec<&'static str> {
+    let mut parts = vec![TABLE, FLOATS];
+    parts.extend(decoder_parts(decoder));
+    match kind {
+        DecodeKind::Rows => parts.push(include_str!("../../shaders/decode/rows.wgsl")),
+        DecodeKind::Elements => {
+            parts.extend([
+                MASKED_STORE,
+                include_str!("../../shaders/decode/elements.wgsl"),
+            ]);
+        }
+    }
+    parts
+}
+
+/// The texts that have `decode_four` for a format.
+fn decoder_parts(decoder: Decoder) -> &'static [&'static str] {
+    use BlockFormat::*;
+    match decoder {
+        Decoder::Blocks(Q4_0) => &[include_str!("../../shaders/decode/q4_0.wgsl")],
+        Decoder::Blocks(Q4_1) => &[include_str!("../../shaders/decode/q4_1.wgsl")],
+        Decoder::Blocks(Q5_0) => &[include_str!("../../shaders/decode/q5_0.wgsl")],
+        Decoder::Blocks(Q5_1) => &[include_str!("../../shaders/decode/q5_1.wgsl")],
+        Decoder::Blocks(Q8_0) => &[include_str!("../../shaders/decode/q8_0.wgsl")],
+        Decoder::Blocks(Q2K) => &[include_str!("../../shaders/decode/q2_k.wgsl")],
+        Decoder::Blocks(Q3K) => &[include_str!("../../shaders/decode/q3_k.wgsl")],
+        Decoder::Blocks(Q4K) => &[SCALES_K, include_str!("../../shaders/decode/q4_k.wgsl")],
+        Decoder::Blocks(Q5K) => &[SCALES_K, include_str!("../../shaders/decode/q5_k.wgsl")],
+        Decoder::Blocks(Q6K) => &[include_str!("../../shaders/decode/q6_k.wgsl")],
+        Decoder::Blocks(Iq4Nl) => &[include_str!("../../shaders/decode/iq4_nl.wgsl")],
+        Decoder::Blocks(Mxfp4) => &[include_str!("../../shaders/decode/mxfp4.wgsl")],
+        Decoder::Blocks(F16) => &[include_str!("../../shaders/decode/f16.wgsl")],
+        Decoder::Blocks(BF16) => &[include_str!("../../shaders/decode/bf16.wgsl")],
+        Decoder::Rows => &[include_str!("../../shaders/decode/row_scales.wgsl")],
+        Decoder::Integers => &[BLOCKS, include_str!("../../shaders/decode/integers.wgsl")],
+        Decoder::E4M3 => &[BLOCKS, include_str!("../../shaders/decode/e4m3.wgsl")],
     }
 }
 

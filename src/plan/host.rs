@@ -49,31 +49,19 @@ impl Plan {
 
     /// [`Plan::host_call`], and why it is that.
     pub(crate) fn host_call_and_reason(&self, max_bytes: u64) -> (HostCall, HostReason) {
-        if self.host_bytes() <= max_bytes {
-            return (HostCall::Whole, HostReason::Fits);
-        }
-        if max_bytes < LEAST_BYTES {
-            return (HostCall::Collected, HostReason::TooLittleMemory);
-        }
-        let [params, _, output] = self.tensor_bytes();
-        if output < params / 2 {
-            return (HostCall::Collected, HostReason::LittleGathered);
-        }
-        let streamed = HostCall::Streamed {
-            params_bytes: max_bytes / 5,
-            indices_bytes: max_bytes / 5,
-            output_bytes: max_bytes / 5 * 2,
-        };
-        (streamed, HostReason::MuchGathered)
+        host_call_of(self.tensor_bytes(), max_bytes)
+    }
+
+    /// [`Plan::host_call`] for params that are stored in so many bytes.
+    #[cfg(feature = "gpu")]
+    pub(crate) fn host_call_from(&self, params_bytes: u64, max_bytes: u64) -> HostCall {
+        let [_, indices, output] = self.tensor_bytes();
+        host_call_of([params_bytes, indices, output], max_bytes).0
     }
 
     /// The bytes of the device's memory that a host call takes for whole tensors.
     pub fn host_bytes(&self) -> u64 {
-        // Buffers come in sizes that are up to an eighth larger.
-        let buffers = self
-            .tensor_bytes()
-            .map(|b| b.saturating_add(b / 8).saturating_add(512));
-        buffers.into_iter().fold(0, u64::saturating_add)
+        buffer_bytes(self.tensor_bytes())
     }
 
     /// The bytes of params, indices and output, from the first element reached to the last.
@@ -88,6 +76,32 @@ impl Plan {
             self.output_bytes() as u64,
         ]
     }
+}
+
+/// How tensors of so many bytes, which are params, indices and output, are gathered from host to host.
+fn host_call_of(bytes: [u64; 3], max_bytes: u64) -> (HostCall, HostReason) {
+    if buffer_bytes(bytes) <= max_bytes {
+        return (HostCall::Whole, HostReason::Fits);
+    }
+    if max_bytes < LEAST_BYTES {
+        return (HostCall::Collected, HostReason::TooLittleMemory);
+    }
+    let [params, _, output] = bytes;
+    if output < params / 2 {
+        return (HostCall::Collected, HostReason::LittleGathered);
+    }
+    let streamed = HostCall::Streamed {
+        params_bytes: max_bytes / 5,
+        indices_bytes: max_bytes / 5,
+        output_bytes: max_bytes / 5 * 2,
+    };
+    (streamed, HostReason::MuchGathered)
+}
+
+/// The bytes of buffers for tensors: they come in sizes that are up to an eighth larger.
+fn buffer_bytes(bytes: [u64; 3]) -> u64 {
+    let buffers = bytes.map(|b| b.saturating_add(b / 8).saturating_add(512));
+    buffers.into_iter().fold(0, u64::saturating_add)
 }
 
 #[cfg(test)]

@@ -30,15 +30,17 @@ pub use geometry::{Coordinate, Geometry, Loop, LoopDims};
 pub use host::HostCall;
 pub use passes::BindingLimits;
 
-pub(crate) use block::{GeometryBlock, MAX_SEGMENTS, Origins};
+pub(crate) use block::{GeometryBlock, MAX_SEGMENTS, Origins, divisor};
 pub(crate) use choice::Positions;
 pub(crate) use host::HostReason;
 pub(crate) use indirect_args::{IndirectArgsBlock, IndirectDispatch};
-pub(crate) use kernel::Kernel;
+pub(crate) use kernel::{DecodeKernel, DecodeKind, Kernel};
 pub(crate) use kernels::KernelKind;
 pub(crate) use nest_dims::NestDims;
 pub(crate) use nest_size::NestSize;
-pub(crate) use passes::{CheckPass, FLAG_BYTES, Part, Parts, Pass, Segment, check_passes, passes};
+pub(crate) use passes::{
+    CheckPass, FLAG_BYTES, Part, Parts, Pass, Segment, bind, check_passes, passes,
+};
 
 use geometry::{DimsOfLoop, Lowered};
 

@@ -33,6 +33,8 @@
 
 mod block;
 mod call;
+#[cfg(feature = "gpu")]
+mod decoder;
 mod float;
 mod format;
 mod gguf;
@@ -40,11 +42,19 @@ mod split;
 mod table;
 #[cfg(test)]
 mod tests;
+#[cfg(feature = "gpu")]
+mod window;
 
 pub use block::BlockFormat;
 pub(crate) use call::PlannedQuantized;
 pub use call::QuantizedCall;
+#[cfg(feature = "gpu")]
+pub(crate) use decoder::Decoder;
 pub use float::{Float, FloatType};
 pub use format::Format;
+#[cfg(feature = "gpu")]
+pub(crate) use split::Blocks;
 pub use split::{CodeType, ScaleType, SplitFormat, ZeroPoints};
 pub use table::QuantizedTable;
+#[cfg(feature = "gpu")]
+pub(crate) use window::{TableLayout, Window};

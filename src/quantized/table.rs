@@ -146,6 +146,24 @@ impl<'a> QuantizedTable<'a> {
         }
     }
 
+    /// Some scales as a device has them: behind them, from a multiple of four bytes on, their zero points,
+    /// if there are some, each in a byte.
+    #[cfg(feature = "gpu")]
+    pub(crate) fn device_scales(&self, scales: std::ops::Range<usize>) -> Vec<u8> {
+        let Format::Split(format) = &self.format else {
+            return Vec::new();
+        };
+        let width = format.scales.bytes();
+        let mut bytes = self.scales[scales.start * width..scales.end * width].to_vec();
+        if format.zero_points.are_stored() {
+            let axis = format.axis_in(&self.shape).unwrap_or_default();
+            let parts = self.parts(format, axis);
+            bytes.resize(bytes.len().next_multiple_of(4), 0);
+            bytes.extend(scales.map(|at| format.zero_point(&parts, at) as u8));
+        }
+        bytes
+    }
+
     fn decode_blocks(&self, format: BlockFormat, first: usize, output: &mut [f32]) {
         let (size, bytes) = (format.block_elements(), format.block_bytes());
         let decode = format.decoder();

@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 use std::fs;
 
+use crate::quantized::DECODE_FAULTS;
 use crate::shader_faults::SHADER_FAULTS;
 
 /// Every loop and every early exit of the shaders, with the faults that show that the calls depend on
@@ -57,6 +58,18 @@ const CONSTRUCTS: &[(&str, &[&str])] = &[
         "bytes_x4.wgsl main return",
         &["last word left out: bytes_x4"],
     ),
+    (
+        "decode/elements.wgsl main return",
+        &["last word left out: decoded elements"],
+    ),
+    (
+        "decode/rows.wgsl main for",
+        &["one part of a long row: decoded"],
+    ),
+    (
+        "decode/rows.wgsl main return",
+        &["last row left out: decoded"],
+    ),
     ("rows.wgsl main for", &["one part of a long row"]),
     ("rows.wgsl main return", &["last row left out: rows"]),
     (
@@ -74,10 +87,20 @@ const CONSTRUCTS: &[(&str, &[&str])] = &[
 /// Where the shaders loop, and where they return from within a block: file, function and which.
 fn constructs() -> BTreeSet<String> {
     let mut found = BTreeSet::new();
-    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/shaders");
-    for file in fs::read_dir(folder).expect("the shaders") {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/shaders/");
+    let files = |folder: &str| fs::read_dir(folder).expect("the shaders");
+    let decode = format!("{folder}decode");
+    for file in files(folder).chain(files(&decode)) {
         let path = file.expect("a file").path();
-        let name = path.file_name().unwrap().to_str().unwrap().to_owned();
+        if path.is_dir() {
+            assert_eq!(
+                path.to_str(),
+                Some(&decode[..]),
+                "a folder that is not looked at"
+            );
+            continue;
+        }
+        let name = path.to_str().unwrap().strip_prefix(folder).unwrap();
         let mut function = String::new();
         for line in fs::read_to_string(&path).expect("its text").lines() {
             if let Some(rest) = line.strip_prefix("fn ") {
@@ -105,7 +128,9 @@ fn every_loop_and_early_exit_has_its_fault() {
     assert_eq!(constructs(), known);
     for (construct, names) in CONSTRUCTS {
         for name in *names {
-            let there = SHADER_FAULTS.iter().any(|(fault, ..)| fault == name);
+            let mut there = SHADER_FAULTS.iter().map(|(fault, ..)| fault);
+            let there = there.any(|fault| fault == name)
+                || DECODE_FAULTS.iter().any(|(fault, ..)| fault == name);
             assert!(there, "{construct}: {name}");
         }
     }

@@ -28,6 +28,8 @@ mod memory;
 #[cfg(feature = "ndarray")]
 mod ndarrays;
 mod probes;
+mod quantized;
+mod quantized_chunks;
 mod quantized_fixtures;
 mod random;
 mod segments;

@@ -63,9 +63,6 @@ impl Gpu {
 
     /// Checks and times a case.
     pub(crate) fn run(&self, scaled: &Scaled, seconds: f64) -> Result<Figures> {
-        if let Some(format) = scaled.case.format {
-            bail!("params in {format} are timed on the CPU only");
-        }
         let (tensors, inputs) = Tensors::new(&self.device, scaled)?;
         let copy = Copy::new(&self.device, tensors.filled(), &inputs.traffic)?;
         tensors.check(scaled, &inputs)?;

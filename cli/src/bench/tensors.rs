@@ -3,8 +3,12 @@
 use std::time::Instant;
 
 use anyhow::{Result, bail};
-use wgpu_gather::gpu::{Buffers, GatherPipeline, Status};
-use wgpu_gather::wgpu;
+use wgpu_gather::gpu::{
+    Buffers, DeviceQuantizedTable, GatherBinding, GatherPipeline, QuantizedBuffers,
+    QuantizedPipeline, Status,
+};
+use wgpu_gather::quantized::Format;
+use wgpu_gather::{Layout, wgpu};
 
 use crate::bench::case::Scaled;
 use crate::bench::device::Device;
@@ -13,10 +17,53 @@ use crate::bench::run_cpu::POISON;
 use crate::bench::sample;
 use crate::bench::timing::Time;
 
+/// The gather of a case, compiled.
+enum Gather {
+    Plain(GatherPipeline),
+    Quantized(QuantizedPipeline),
+}
+
+impl Gather {
+    /// The gather of `scaled`, from a quantised table in the buffer of `params`.
+    fn new(device: &Device, scaled: &Scaled, params: &wgpu::Buffer) -> Result<Self> {
+        let case = &scaled.case;
+        let Some((format, to)) = case.quantized()? else {
+            let pipeline = pollster::block_on(device.engine.pipeline(&scaled.plan))?;
+            return Ok(Gather::Plain(pipeline));
+        };
+        let (format, codes) = (Format::Blocks(format), params.slice(..));
+        let table = DeviceQuantizedTable::wrap(format, &case.params, codes, None)?;
+        let indices = Layout::contiguous(&case.indices);
+        let pipeline = device.engine.quantized_pipeline(
+            case.op,
+            &scaled.rules,
+            &table,
+            case.index_type,
+            &indices,
+            to,
+        );
+        Ok(Gather::Quantized(pollster::block_on(pipeline)?))
+    }
+
+    fn status(&self) -> wgpu_gather::Result<Status> {
+        match self {
+            Gather::Plain(pipeline) => pipeline.status(),
+            Gather::Quantized(pipeline) => pipeline.status(),
+        }
+    }
+
+    fn bytes_with_flag(&self) -> u64 {
+        match self {
+            Gather::Plain(pipeline) => pipeline.bytes_with_flag(),
+            Gather::Quantized(pipeline) => pipeline.bytes_with_flag(),
+        }
+    }
+}
+
 /// The tensors of a case in buffers, and its gather.
 pub(crate) struct Tensors<'a> {
     device: &'a Device,
-    gather: GatherPipeline,
+    gather: Gather,
     params: wgpu::Buffer,
     indices: wgpu::Buffer,
     output: wgpu::Buffer,
@@ -37,7 +84,9 @@ impl<'a> Tensors<'a> {
 
     fn empty(device: &'a Device, scaled: &Scaled) -> Result<Self> {
         use wgpu::BufferUsages as Usage;
-        let gather = pollster::block_on(device.engine.pipeline(&scaled.plan))?;
+        let both = Usage::STORAGE | Usage::COPY_DST | Usage::COPY_SRC;
+        let params = device.buffer("params", scaled.params_bytes() as u64, both)?;
+        let gather = Gather::new(device, scaled, &params)?;
         let status = match scaled.plan.reports_bad_indices() {
             true => Some(gather.status()?),
             false => None,
@@ -46,10 +95,9 @@ impl<'a> Tensors<'a> {
             true => gather.bytes_with_flag(),
             false => scaled.output_bytes() as u64,
         };
-        let both = Usage::STORAGE | Usage::COPY_DST | Usage::COPY_SRC;
         Ok(Tensors {
             gather,
-            params: device.buffer("params", scaled.params_bytes() as u64, both)?,
+            params,
             indices: device.buffer("indices", scaled.indices_bytes() as u64, both)?,
             output: device.buffer("output", output_bytes, both)?,
             status,
@@ -57,21 +105,32 @@ impl<'a> Tensors<'a> {
         })
     }
 
-    fn buffers(&self) -> Buffers<'_> {
-        Buffers {
-            params: self.params.slice(..),
-            indices: self.indices.slice(..),
-            output: self.output.slice(..),
-            status: self.status.as_ref(),
-            flag: self.status.is_some(),
-            count: None,
-        }
+    /// All checks of one recording, and its objects.
+    fn binding(&self) -> Result<GatherBinding> {
+        let (indices, output) = (self.indices.slice(..), self.output.slice(..));
+        let (status, flag) = (self.status.as_ref(), self.status.is_some());
+        let binding = match &self.gather {
+            Gather::Plain(pipeline) => pipeline.bind(&Buffers {
+                params: self.params.slice(..),
+                indices,
+                output,
+                status,
+                flag,
+                count: None,
+            }),
+            Gather::Quantized(pipeline) => pipeline.bind(&QuantizedBuffers {
+                indices,
+                output,
+                status,
+                flag,
+            }),
+        };
+        Ok(binding?)
     }
 
     /// Whether the device can bind the tensors, before anything is put into them.
     fn check_size(&self) -> Result<()> {
-        let mut encoder = self.device.encoder()?;
-        Ok(self.gather.encode(&mut encoder, &self.buffers())?)
+        self.binding().map(drop)
     }
 
     /// A buffer that is full of what was drawn.
@@ -86,7 +145,7 @@ impl<'a> Tensors<'a> {
             let started = Instant::now();
             let mut pass = encoder.begin_compute_pass(&Default::default());
             for _ in 0..repeats {
-                self.gather.encode_in_pass(&mut pass, &self.buffers())?;
+                self.binding()?.encode_in_pass(&mut pass);
             }
             drop(pass);
             encode = started.elapsed().as_secs_f64();
@@ -103,7 +162,7 @@ impl<'a> Tensors<'a> {
     /// Records, submits and waits for one gather, as a program would that needs just that.
     pub(crate) fn gather_once(&self) -> Result<()> {
         let mut encoder = self.device.encoder()?;
-        self.gather.encode(&mut encoder, &self.buffers())?;
+        self.binding()?.encode(&mut encoder);
         self.device.submit(encoder)
     }
 

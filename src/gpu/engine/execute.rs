@@ -8,7 +8,8 @@ use crate::error::{Error, Result, Role};
 use crate::gpu::engine::Engine;
 use crate::gpu::engine::stream::Host;
 use crate::gpu::engine::transfer::reached;
-use crate::gpu::recorder::{Placed, Recorder};
+use crate::gpu::placed::Placed;
+use crate::gpu::recorder::Recorder;
 use crate::gpu::status::Status;
 use crate::gpu::wait::PollMode;
 use crate::gpu::writer::{Chunks, Whole, Writer};
@@ -159,7 +160,11 @@ impl Engine {
 }
 
 /// The bytes from the first element that a view reaches to the last, and where they start.
-fn reached_bytes<'b>(bytes: &'b [u8], layout: &Layout, element_bytes: usize) -> (usize, &'b [u8]) {
+pub(super) fn reached_bytes<'b>(
+    bytes: &'b [u8],
+    layout: &Layout,
+    element_bytes: usize,
+) -> (usize, &'b [u8]) {
     let (_, range) = reached(layout, element_bytes);
     (range.start, &bytes[range])
 }

@@ -3,6 +3,7 @@
 
 use crate::gpu::engine::Options;
 use crate::gpu::shader::{PipelineKey, Stage};
+use crate::plan::DecodeKind;
 
 /// Options for an engine with a fault in every shader, which a check against the reference must then
 /// report.
@@ -65,6 +66,14 @@ pub fn pipelines(segments: u32) -> Vec<PipelineSource> {
             Stage::Copy(kind, bytes, nest) => {
                 let name = format!("{} {bytes}, {nest}", kind.name());
                 (name, kind.name(), bytes, nest.loops, nest.depth)
+            }
+            Stage::Decode(decoder, kind, nest) => {
+                let name = format!("decode {} {}, {nest}", decoder.name(), kind.name());
+                let kernel = match kind {
+                    DecodeKind::Rows => "decode rows",
+                    DecodeKind::Elements => "decode elements",
+                };
+                (name, kernel, 4, nest.loops, nest.depth)
             }
             Stage::Count => ("count".to_owned(), "count", 0, None, None),
             Stage::Locate => ("locate".to_owned(), "locate", 0, None, None),

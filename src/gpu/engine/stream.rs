@@ -4,7 +4,8 @@
 
 use crate::error::Result;
 use crate::gpu::engine::Engine;
-use crate::gpu::recorder::{Placed, Recorder};
+use crate::gpu::placed::Placed;
+use crate::gpu::recorder::Recorder;
 use crate::gpu::status::Status;
 use crate::gpu::storage::Storage;
 use crate::gpu::wait::PollMode;
@@ -163,7 +164,7 @@ impl Engine {
 }
 
 /// Host data as one part, as if it lay in a buffer.
-fn line(first: usize, bytes: usize) -> Part {
+pub(super) fn line(first: usize, bytes: usize) -> Part {
     Part {
         origin: first as i64,
         offset: 0,
@@ -172,13 +173,13 @@ fn line(first: usize, bytes: usize) -> Part {
 }
 
 /// The bytes of a segment of host data that starts at byte `first` of its tensor.
-fn segment_of<'b>(bytes: &'b [u8], first: usize, segment: &Segment) -> &'b [u8] {
+pub(super) fn segment_of<'b>(bytes: &'b [u8], first: usize, segment: &Segment) -> &'b [u8] {
     let start = (segment.origin - first as i64) as usize;
     &bytes[start..bytes.len().min(start + segment.size as usize)]
 }
 
 /// The segment in a buffer of its own.
-fn from_the_start(segment: &mut Segment) {
+pub(super) fn from_the_start(segment: &mut Segment) {
     segment.offset = 0;
     segment.part = 0;
 }

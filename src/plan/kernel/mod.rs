@@ -3,6 +3,8 @@
 //! A kernel moves **accesses**: the widest unit of 16, 8, 4, 2 or 1 bytes that divides the row, every
 //! stride and every start. `choice` says which kernel.
 
+mod decode;
+
 use std::borrow::Cow;
 
 use crate::error::{Error, Result};
@@ -12,6 +14,8 @@ use crate::plan::choice::{Choice, Positions};
 use crate::plan::kernels::{CHECKED_BY_WORKGROUP, KernelKind};
 use crate::plan::nest_size::NestSize;
 use crate::plan::{CheckPass, Loop, Pass, Plan};
+
+pub(crate) use decode::{DecodeKernel, DecodeKind};
 
 /// A kernel with its numbers.
 #[derive(Debug, Clone, PartialEq)]

@@ -19,14 +19,13 @@ mod segment;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use segment::{Part, Segment};
+pub(crate) use segment::{Part, Segment, bind};
 
 use std::ops::Range;
 
 use crate::error::Result;
 use crate::plan::{Geometry, Origins, Plan};
 use cut::Cutter;
-use segment::bind;
 
 /// What a device can bind and run at once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

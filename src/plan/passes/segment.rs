@@ -51,7 +51,7 @@ pub(super) fn reach(
 
 /// The one segment that covers `data`; `None` if that takes more than
 /// `most_bytes`.
-pub(super) fn bind(
+pub(crate) fn bind(
     parts: &[Part],
     data: Range<i64>,
     most_bytes: u64,

@@ -1,0 +1,90 @@
+//! The numbers of a window of a table: `Table` in `shaders/decode/table.wgsl`, field for field.
+
+use bytemuck::{Pod, Zeroable};
+
+use crate::plan::divisor;
+use crate::quantized::{
+    Blocks, FloatType, ScaleType, SplitFormat, TableLayout, Window, ZeroPoints,
+};
+
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Pod, Zeroable)]
+pub(super) struct TableBlock {
+    pub(super) count: u32,
+    pub(super) codes_offset: u32,
+    pub(super) last_word: u32,
+    pub(super) fills: u32,
+    float_type: u32,
+    row_length: u32,
+    row_divisor: [u32; 2],
+    bits_log2: u32,
+    lead: u32,
+    is_signed: u32,
+    zero: u32,
+    has_zeros: u32,
+    pub(super) zeros_offset: u32,
+    pub(super) scales_offset: u32,
+    scale_log2: u32,
+    scale_type: u32,
+    one_scale: u32,
+    extent: u32,
+    along: u32,
+    extent_divisor: [u32; 2],
+    inner: u32,
+    block: u32,
+    inner_divisor: [u32; 2],
+    block_divisor: [u32; 2],
+}
+
+impl TableBlock {
+    /// What follows from the window; where its data lie in their bindings is left at 0.
+    pub(super) fn new(layout: &TableLayout, window: &Window, to: FloatType) -> Self {
+        let mut block = TableBlock::zeroed();
+        block.count = window.elements.len() as u32;
+        block.lead = window.lead as u32;
+        block.float_type = match to {
+            FloatType::F32 => 0,
+            FloatType::F16 => 1,
+            FloatType::BF16 => 2,
+        };
+        // Rows of a table that has elements in a window are shorter than 2^31.
+        block.row_length = layout.row() as u32;
+        block.row_divisor = divisor(block.row_length);
+        block.one_scale = u32::from(layout.row().is_multiple_of(4));
+        if let (Some(split), Some(blocks)) = (layout.split(), &window.blocks) {
+            block.set_format(split);
+            block.set_blocks(blocks);
+        }
+        block
+    }
+
+    fn set_format(&mut self, split: &SplitFormat) {
+        self.bits_log2 = split.codes.bits().ilog2();
+        self.is_signed = u32::from(split.codes.is_signed());
+        self.has_zeros = u32::from(split.zero_points.are_stored());
+        if split.zero_points == ZeroPoints::Middle {
+            self.zero = 1 << (split.codes.bits() - 1);
+        }
+        self.scale_log2 = split.scales.bytes().ilog2();
+        self.scale_type = match split.scales {
+            ScaleType::F32 | ScaleType::E8M0 => 0,
+            ScaleType::F16 => 1,
+            ScaleType::BF16 => 2,
+        };
+    }
+
+    fn set_blocks(&mut self, blocks: &Blocks) {
+        // None of them is larger than 2^31 - 1 in a window.
+        self.extent = blocks.extent as u32;
+        self.along = blocks.along as u32;
+        self.inner = blocks.inner as u32;
+        self.block = blocks.size as u32;
+        self.extent_divisor = divisor(self.extent);
+        self.inner_divisor = divisor(self.inner);
+        self.block_divisor = divisor(self.block);
+        // A block that has no end, has none within a four either.
+        let fours = |n: usize| n.is_multiple_of(4) || n == i32::MAX as usize;
+        let one = blocks.inner == 1 && fours(blocks.extent) && fours(blocks.size);
+        self.one_scale = u32::from(one);
+    }
+}

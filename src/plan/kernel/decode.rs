@@ -1,0 +1,182 @@
+//! The kernels that decode quantized tables: which one, and its numbers. What they decode is not known
+//! here: positions are elements of the table, counted from the start of a window of it.
+
+use crate::error::{Error, Result};
+use crate::plan::block::{GeometryBlock, Origins, Scale, divisor, fill, narrow};
+use crate::plan::choice::Positions;
+use crate::plan::kernel::{fold, padded};
+use crate::plan::kernels::WORKGROUP;
+use crate::plan::nest_size::NestSize;
+use crate::plan::{Geometry, Pass, Plan};
+
+/// Elements that are decoded at once.
+const FOUR: usize = 4;
+/// How many fours an invocation has under way, as in `shaders/decode/rows.wgsl`.
+const IN_FLIGHT: u64 = 4;
+
+/// How a kernel goes through rows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) enum DecodeKind {
+    /// Rows of whole fours: `shaders/decode/rows.wgsl`.
+    Rows,
+    /// Any rows, element by element: `shaders/decode/elements.wgsl`.
+    Elements,
+}
+
+impl DecodeKind {
+    /// The name of its shader.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            DecodeKind::Rows => "rows",
+            DecodeKind::Elements => "elements",
+        }
+    }
+
+    /// The nests that it is compiled for.
+    pub(crate) fn nests(self) -> &'static [NestSize] {
+        const ROWS: [NestSize; 2] = [NestSize::new(2, 1), NestSize::ANY];
+        match self {
+            DecodeKind::Rows => &ROWS,
+            DecodeKind::Elements => &ROWS[1..],
+        }
+    }
+
+    /// How many bytes it stores at once: `Out` of its shader.
+    fn store_bytes(self) -> usize {
+        match self {
+            DecodeKind::Rows => 8,
+            DecodeKind::Elements => 4,
+        }
+    }
+}
+
+/// A kernel with its numbers.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct DecodeKernel {
+    pub(crate) kind: DecodeKind,
+    /// How large a nest it is compiled for. In those of any size, positions take 64 bits.
+    pub(crate) nest: NestSize,
+    /// Workgroups in x, y and z.
+    pub(crate) workgroups: [u32; 3],
+    /// The uniform block.
+    pub(crate) block: GeometryBlock,
+}
+
+impl DecodeKernel {
+    /// The kernel for a pass over `plan`, which is the part of a plan that the pass makes, from the
+    /// elements of the table from `first` to `end`, on a device of at most `max_workgroups` workgroups
+    /// per dimension.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::TooComplex`] for what the uniform block cannot hold.
+    pub(crate) fn new(
+        plan: &Plan,
+        pass: &Pass,
+        [first, end]: [usize; 2],
+        max_workgroups: u32,
+    ) -> Result<DecodeKernel> {
+        let elements: usize = plan.params_layout().shape().iter().product();
+        let kind = match has_fours(plan, pass) && has_ends(first, end, elements) {
+            true => DecodeKind::Rows,
+            false => DecodeKind::Elements,
+        };
+        let (nest, _) = NestSize::of(plan);
+        let small = kind.nests()[0];
+        // Positions that wrap around stay apart from those in the window.
+        if nest == small && elements <= 1 << 31 {
+            match DecodeKernel::of(plan, pass, kind, small, first, max_workgroups) {
+                Err(Error::TooMany { .. }) => {}
+                made => return made,
+            }
+        }
+        DecodeKernel::of(plan, pass, kind, NestSize::ANY, first, max_workgroups)
+    }
+
+    fn of(
+        plan: &Plan,
+        pass: &Pass,
+        kind: DecodeKind,
+        nest: NestSize,
+        first: usize,
+        max_workgroups: u32,
+    ) -> Result<DecodeKernel> {
+        let (geometry, width) = (plan.geometry(), plan.element_bytes());
+        let origins = Origins {
+            params: (first as i64).wrapping_mul(width as i64),
+            ..pass.origins()
+        };
+        let positions = match nest == NestSize::ANY {
+            true => Positions::Wide,
+            false => Positions::Bound,
+        };
+        let scale = Scale {
+            plan,
+            access_bytes: width,
+            origins,
+            positions,
+        };
+        let mut block = scale.block(geometry, &padded(geometry.row_loops(), nest))?;
+        let slice = geometry.slice() as u64;
+        let rows = geometry.elements() as u64 / slice;
+        block.row_count = narrow(plan, "the number of lookups", rows)?;
+        block.fill_length = fill(plan, 16, &mut block.fill);
+        if let Some(depth) = nest.depth {
+            block.pad_coordinates(depth);
+        }
+        let output = origins.output_offset() / width as u64;
+        let (groups, z) = match kind {
+            DecodeKind::Rows => {
+                let fours = slice / FOUR as u64;
+                block.row_length = narrow(plan, "the number of elements in a row", fours)?;
+                block.output_offset = (output / FOUR as u64) as u32;
+                let sharers = fours.div_ceil(IN_FLIGHT).next_power_of_two().min(WORKGROUP);
+                block.sharers_log2 = sharers.ilog2();
+                let chunks = fours.div_ceil(sharers * IN_FLIGHT);
+                let z = chunks.min(u64::from(max_workgroups.max(1)));
+                (rows.div_ceil(WORKGROUP / sharers), z)
+            }
+            DecodeKind::Elements => {
+                block.row_length = narrow(plan, "the number of elements in a row", slice)?;
+                block.output_offset = output as u32;
+                let per_word = 4 / width as u64;
+                let words = (rows * slice + output % per_word).div_ceil(per_word);
+                (words.div_ceil(WORKGROUP), 1)
+            }
+        };
+        block.row_divisor = divisor(block.row_length);
+        let [x, y] = fold(plan, groups, max_workgroups)?;
+        (block.grid_x, block.chunks) = (x, z as u32);
+        if pass.flagged {
+            block.set_flag(pass.output.size, kind.store_bytes());
+        }
+        Ok(DecodeKernel {
+            kind,
+            nest,
+            workgroups: [x, y, z as u32],
+            block,
+        })
+    }
+}
+
+/// Whether rows are whole fours that start at a multiple of four in the table and in the output.
+fn has_fours(plan: &Plan, pass: &Pass) -> bool {
+    let geometry = plan.geometry();
+    let is_four = |n: usize| n.is_multiple_of(FOUR);
+    let output = pass.output_offset as usize;
+    is_four(geometry.slice())
+        && is_four(geometry.params_offset)
+        && output.is_multiple_of(FOUR * plan.element_bytes())
+        && strides(geometry).all(is_four)
+}
+
+fn strides(geometry: &Geometry) -> impl Iterator<Item = usize> {
+    let loops = geometry.row_loops().iter().map(|l| l.params_stride);
+    let coordinates = geometry.coordinates.iter().map(|c| c.stride);
+    loops.chain(coordinates).map(isize::unsigned_abs)
+}
+
+/// Whether no four crosses a bound of a window.
+fn has_ends(first: usize, end: usize, elements: usize) -> bool {
+    first.is_multiple_of(FOUR) && (end.is_multiple_of(FOUR) || end == elements)
+}

@@ -1,0 +1,49 @@
+//! Which shader decodes a format.
+
+use crate::quantized::block::BlockFormat;
+use crate::quantized::format::Format;
+use crate::quantized::split::CodeType;
+
+/// What a shader decodes: each has a text of its own, `shaders/decode/`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) enum Decoder {
+    /// GGUF's blocks.
+    Blocks(BlockFormat),
+    /// Rows with scale and bias.
+    Rows,
+    /// Integers with scales and zero points.
+    Integers,
+    /// Floats of 8 bits with powers of two.
+    E4M3,
+}
+
+impl Decoder {
+    /// All of them.
+    pub(crate) fn all() -> impl Iterator<Item = Decoder> {
+        let others = [Decoder::Rows, Decoder::Integers, Decoder::E4M3];
+        let blocks = BlockFormat::ALL.into_iter().map(Decoder::Blocks);
+        blocks.chain(others)
+    }
+
+    /// The name, in those of pipelines.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Decoder::Blocks(format) => format.name(),
+            Decoder::Rows => "rows",
+            Decoder::Integers => "integers",
+            Decoder::E4M3 => "e4m3",
+        }
+    }
+}
+
+impl Format {
+    /// What decodes it on a device.
+    pub(crate) fn decoder(&self) -> Decoder {
+        match self {
+            Format::Blocks(format) => Decoder::Blocks(*format),
+            Format::Rows => Decoder::Rows,
+            Format::Split(split) if split.codes == CodeType::E4M3 => Decoder::E4M3,
+            Format::Split(_) => Decoder::Integers,
+        }
+    }
+}

@@ -1,0 +1,148 @@
+//! Gathers from quantized tables, on every executor and every adapter, against the reference.
+
+mod calls;
+mod faults;
+
+use calls::Case;
+pub(crate) use faults::DECODE_FAULTS;
+use wgpu_gather::gpu::{Engine, Options, WhenFull};
+use wgpu_gather::quantized::FloatType;
+use wgpu_gather::{Executor, Result};
+
+use crate::common::{block_on, device_on, engines, executors, fresh_adapter};
+use crate::segments::limits;
+
+/// How many random calls each executor makes.
+const CALLS: u64 = 5_000;
+
+/// What an executor makes of a call, with every byte written by it.
+fn made(case: &Case, executor: &Executor) -> Result<Vec<u8>> {
+    let table = case.table();
+    let indices = case.indices();
+    let call = case.call(&table, &indices);
+    let mut output = vec![0xa5; call.plan()?.output_bytes()];
+    block_on(executor.gather_quantized_bytes(call, &mut output))?;
+    Ok(output)
+}
+
+/// How many of the calls differ from the reference, and the first that does.
+fn differing(executor: &Executor, cases: impl Iterator<Item = Case>) -> (usize, Option<String>) {
+    let (mut count, mut first) = (0, None);
+    for case in cases {
+        let (got, expected) = (made(&case, executor), made(&case, &Executor::Reference));
+        if got != expected {
+            count += 1;
+            first.get_or_insert_with(|| format!("{case:?}\n{}", difference(&got, &expected)));
+        }
+    }
+    (count, first)
+}
+
+fn difference(got: &Result<Vec<u8>>, expected: &Result<Vec<u8>>) -> String {
+    match (got, expected) {
+        (Ok(got), Ok(expected)) => {
+            let at = got.iter().zip(expected).position(|(a, b)| a != b);
+            let at = at.unwrap_or(0) & !3;
+            let word = |bytes: &[u8]| bytes[at..bytes.len().min(at + 4)].to_vec();
+            format!("byte {at}: {:x?}, not {:x?}", word(got), word(expected))
+        }
+        (got, expected) => format!(
+            "{:?}, not {:?}",
+            got.as_ref().err(),
+            expected.as_ref().err()
+        ),
+    }
+}
+
+fn assert_equal(what: &str, executor: &Executor, cases: impl Iterator<Item = Case>) {
+    let (count, first) = differing(executor, cases);
+    assert!(
+        first.is_none(),
+        "{what}: {count} calls differ: {}",
+        first.unwrap()
+    );
+}
+
+#[test]
+fn random_calls_give_the_bits_of_the_reference() {
+    for executor in executors() {
+        let what = executor.describe();
+        assert_equal(&what, &executor, (0..CALLS).map(Case::random));
+        println!("{what}: {CALLS} random calls");
+    }
+}
+
+/// An engine whose bindings and buffers hold so few bytes that tables take several of them.
+fn small(engine: &Engine, binding: u64, buffer: u64) -> Engine {
+    let (device, queue) = device_on(&fresh_adapter(engine), limits(binding, buffer, 4));
+    block_on(Engine::with_options(device, queue, Options::default())).expect("an engine")
+}
+
+/// The bytes of a case's table and of its output.
+fn bytes_of(case: &Case) -> [usize; 2] {
+    let (table, indices) = (case.table(), case.indices());
+    let plan = case.call(&table, &indices).plan();
+    [table.bytes(), plan.map_or(0, |plan| plan.output_bytes())]
+}
+
+/// Random calls that take some dispatches with bindings of so many bytes, but not hundreds.
+fn of_few_dispatches(
+    count: usize,
+    binding: usize,
+    case: fn(u64) -> Case,
+) -> impl Iterator<Item = Case> {
+    let few = move |case: &Case| {
+        let [windows, boxes] = bytes_of(case).map(|bytes| bytes / binding + 1);
+        windows > 1 && windows * boxes < 32
+    };
+    (0..).map(case).filter(few).take(count)
+}
+
+#[test]
+fn tables_beyond_bindings_and_buffers() {
+    for engine in engines() {
+        for (binding, buffer, count, case) in [
+            (1024, 1 << 20, 100, Case::random as fn(u64) -> Case),
+            (4096, 1 << 20, 100, Case::random),
+            // Buffers that hold several blocks and rows of any format, as larger ones do.
+            (64 << 10, 64 << 10, 20, Case::large),
+        ] {
+            let executor = Executor::Gpu(small(engine, binding, buffer));
+            let what = format!("{}, {binding} of {buffer} bytes", executor.describe());
+            let cases = of_few_dispatches(count, binding as usize, case);
+            assert_equal(&what, &executor, cases);
+            println!("{what}: {count} random calls");
+        }
+    }
+}
+
+/// The memory that a call may take in the next test: its tensors take more, and so much is gathered that
+/// they are streamed.
+const MEMORY: usize = 256 << 10;
+
+#[test]
+fn tables_beyond_the_memory_of_a_call() {
+    let streamed = |case: &Case| {
+        let [table, output] = bytes_of(case);
+        let dispatches = (table / (MEMORY / 8) + 1) * (output / (MEMORY / 3) + 1);
+        table + output > MEMORY && output >= table / 2 && dispatches < 40
+    };
+    for engine in engines() {
+        let mut options = Options::default();
+        options.max_memory_bytes = MEMORY as u64;
+        options.when_full = WhenFull::Fail;
+        let (device, queue) = device_on(&fresh_adapter(engine), limits(64 << 10, 1 << 20, 4));
+        let engine = block_on(Engine::with_options(device, queue, options)).expect("an engine");
+        let executor = Executor::Gpu(engine);
+        let what = format!("{}, streamed", executor.describe());
+        let cases = (0..).map(Case::large).filter(streamed).take(20);
+        assert_equal(&what, &executor, cases);
+        println!("{what}: 20 random calls");
+    }
+}
+
+#[test]
+fn every_output_type_is_drawn() {
+    let drawn = |to| (0..100).any(|seed| Case::random(seed).to == to);
+    assert!(FloatType::ALL.into_iter().all(drawn));
+}

@@ -1,0 +1,375 @@
+//! Random gathers from quantized tables.
+
+use wgpu_gather::quantized::{
+    BlockFormat, CodeType, FloatType, Format, QuantizedCall, QuantizedTable, ScaleType,
+    SplitFormat, ZeroPoints,
+};
+use wgpu_gather::{Fill, IndexType, Indices, Layout, Negative, Op, OutOfBounds, Rules};
+
+/// A gather with its data.
+#[derive(Debug)]
+pub(crate) struct Case {
+    pub(crate) op: Op,
+    pub(crate) rules: Rules,
+    pub(crate) format: Format,
+    pub(crate) shape: Vec<usize>,
+    codes: Codes,
+    scales: Codes,
+    zero_points: Codes,
+    pub(crate) index_type: IndexType,
+    pub(crate) indices_layout: Layout,
+    indices: Codes,
+    pub(crate) to: FloatType,
+}
+
+/// Bytes, which are not printed.
+pub(crate) struct Codes(pub(crate) Vec<u8>);
+
+impl std::fmt::Debug for Codes {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} bytes", self.0.len())
+    }
+}
+
+/// Numbers from a seed.
+pub(crate) struct Numbers(u64);
+
+impl Numbers {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    /// Less than `n`.
+    pub(crate) fn below(&mut self, n: usize) -> usize {
+        (self.next() % n.max(1) as u64) as usize
+    }
+
+    fn pick<T: Copy>(&mut self, from: &[T]) -> T {
+        from[self.below(from.len())]
+    }
+
+    fn bytes(&mut self, count: usize) -> Vec<u8> {
+        (0..count).map(|_| self.next() as u8).collect()
+    }
+
+    /// The bits of a finite f16 or bf16.
+    fn half(&mut self) -> u16 {
+        self.next() as u16 & 0xbfff
+    }
+
+    /// A normal f32, of which products with codes are normal as well.
+    fn float(&mut self) -> f32 {
+        let sign = (self.next() as u32) << 31;
+        let exponent = 67 + self.below(120) as u32;
+        f32::from_bits(sign | exponent << 23 | (self.next() as u32 >> 9))
+    }
+}
+
+/// Where blocks have scales as f16.
+fn halves_of(format: BlockFormat) -> &'static [usize] {
+    match format.name() {
+        "Q4_0" | "Q5_0" | "Q8_0" | "IQ4_NL" => &[0],
+        "Q4_1" | "Q5_1" | "Q4_K" | "Q5_K" => &[0, 2],
+        "Q2_K" => &[80, 82],
+        "Q3_K" => &[108],
+        "Q6_K" => &[208],
+        _ => &[],
+    }
+}
+
+impl Case {
+    /// A call with a table of up to some thousand elements.
+    pub(crate) fn random(seed: u64) -> Case {
+        Case::sized(seed, 1)
+    }
+
+    /// A call with a table of up to a hundred thousand elements, most of which are gathered.
+    pub(crate) fn large(seed: u64) -> Case {
+        Case::sized(seed + 1_000_000, 12)
+    }
+
+    /// A gather of one row of so many elements in Q8_0, out of two.
+    pub(crate) fn long_row(elements: usize) -> Case {
+        let mut random = Numbers(elements as u64);
+        let format = Format::Blocks(BlockFormat::Q8_0);
+        let shape = vec![2, elements];
+        let [codes, scales, zero_points] = data(&format, &shape, &mut random);
+        Case {
+            op: Op::gather(0),
+            rules: Rules::default(),
+            format,
+            shape,
+            codes: Codes(codes),
+            scales: Codes(scales),
+            zero_points: Codes(zero_points),
+            index_type: IndexType::U32,
+            indices_layout: Layout::contiguous(&[1]),
+            indices: Codes(1u32.to_ne_bytes().to_vec()),
+            to: FloatType::F32,
+        }
+    }
+
+    fn sized(seed: u64, factor: usize) -> Case {
+        let mut random = Numbers(seed);
+        let format = Format::Blocks(BlockFormat::ALL[0]);
+        let format = match random.below(BlockFormat::ALL.len() + 9) {
+            n if n < BlockFormat::ALL.len() => Format::Blocks(BlockFormat::ALL[n]),
+            n if n < BlockFormat::ALL.len() + 2 => Format::Rows,
+            _ => match format {
+                Format::Blocks(_) => Format::Split(split(&mut random)),
+                other => other,
+            },
+        };
+        let mut shape: Vec<usize> = (0..random.below(3)).map(|_| 1 + random.below(5)).collect();
+        shape.push(row(&format, &mut random));
+        if factor > 1 {
+            shape.insert(0, 4 * factor + random.below(factor));
+        }
+        let mut format = format;
+        if let Format::Split(split) = &mut format {
+            split.axis = random.below(2 * shape.len()) as isize - shape.len() as isize;
+        }
+        let to = random.pick(&FloatType::ALL);
+        let (op, indices_shape) = operator(&shape, factor, &mut random);
+        let rules = rules(to, &shape, &mut random);
+        let (index_type, indices_layout, indices) = indices(&shape, &indices_shape, &mut random);
+        let [codes, scales, zero_points] = data(&format, &shape, &mut random);
+        Case {
+            op,
+            rules,
+            format,
+            shape,
+            codes: Codes(codes),
+            scales: Codes(scales),
+            zero_points: Codes(zero_points),
+            index_type,
+            indices_layout,
+            indices: Codes(indices),
+            to,
+        }
+    }
+
+    pub(crate) fn table(&self) -> QuantizedTable<'_> {
+        let Case {
+            codes,
+            scales,
+            zero_points,
+            ..
+        } = self;
+        QuantizedTable::new(
+            self.format,
+            &self.shape,
+            &codes.0,
+            &scales.0,
+            &zero_points.0,
+        )
+        .unwrap_or_else(|error| panic!("{self:?}: {error}"))
+    }
+
+    pub(crate) fn indices(&self) -> Indices<'_> {
+        let layout = self.indices_layout.clone();
+        Indices::new(&self.indices.0[..], self.index_type, layout).expect("indices")
+    }
+
+    pub(crate) fn call<'a>(
+        &'a self,
+        table: &'a QuantizedTable<'_>,
+        indices: &'a Indices<'_>,
+    ) -> QuantizedCall<'a> {
+        QuantizedCall::new(self.op, &self.rules, table, indices, self.to)
+    }
+}
+
+fn split(random: &mut Numbers) -> SplitFormat {
+    let codes = random.pick(&CodeType::ALL);
+    let is_float = codes == CodeType::E4M3;
+    let scales = match is_float {
+        true => ScaleType::E8M0,
+        false => random.pick(&[ScaleType::F32, ScaleType::F16, ScaleType::BF16]),
+    };
+    let zero_points = match random.below(4) {
+        0 if !codes.is_signed() => ZeroPoints::Middle,
+        1 if !is_float => ZeroPoints::Packed,
+        2 if !is_float => ZeroPoints::PackedRows,
+        _ => ZeroPoints::Zero,
+    };
+    SplitFormat {
+        codes,
+        scales,
+        zero_points,
+        block_size: random.pick(&[1, 2, 3, 4, 7, 8, 16, 32, 100, usize::MAX]),
+        axis: 0,
+    }
+}
+
+/// Elements of the last dim.
+fn row(format: &Format, random: &mut Numbers) -> usize {
+    match format {
+        Format::Blocks(format) if format.block_elements() > 1 => {
+            format.block_elements() * (1 + random.below(3))
+        }
+        _ => random.pick(&[1, 2, 3, 4, 5, 8, 12, 17, 31, 32, 33, 36, 64, 100]),
+    }
+}
+
+fn operator(shape: &[usize], factor: usize, random: &mut Numbers) -> (Op, Vec<usize>) {
+    let rank = shape.len();
+    let some = |random: &mut Numbers| factor * (1 + random.below(5)) + factor / 2;
+    match random.below(3) {
+        0 => {
+            let axis = random.below(rank);
+            let batch = random.below(axis.min(1) + 1);
+            let mut indices = shape[..batch].to_vec();
+            indices.push(if axis == 0 {
+                3 * some(random)
+            } else {
+                1 + random.below(5)
+            });
+            if random.below(3) == 0 {
+                indices.push(1 + random.below(3));
+            }
+            let (axis, batch_dims) = (Some(axis as isize), batch as isize);
+            (Op::Gather { axis, batch_dims }, indices)
+        }
+        1 => {
+            let batch = random.below(rank.min(2));
+            let depth = random.below(rank - batch + 1);
+            let mut indices = shape[..batch].to_vec();
+            let count = if depth == 0 { 2 } else { some(random) };
+            indices.extend([count, depth]);
+            (
+                Op::GatherNd {
+                    batch_dims: batch as isize,
+                },
+                indices,
+            )
+        }
+        _ => {
+            let axis = random.below(rank);
+            let mut indices = shape.to_vec();
+            for (d, extent) in indices.iter_mut().enumerate() {
+                *extent = match d == axis {
+                    true => 1 + random.below(9),
+                    false if random.below(2) == 0 => *extent,
+                    false => 1 + random.below(*extent),
+                };
+            }
+            (Op::gather_elements(axis as isize), indices)
+        }
+    }
+}
+
+fn rules(to: FloatType, shape: &[usize], random: &mut Numbers) -> Rules {
+    let fill = Fill::from_bytes(&random.bytes(to.bytes()));
+    let [zero, filled, clip, wrap, error] = OutOfBounds::all(fill);
+    let out_of_bounds = match random.below(6) {
+        0 => filled,
+        1 => clip,
+        2 => wrap,
+        3 => error,
+        _ if shape.is_empty() => zero,
+        _ => zero,
+    };
+    Rules::new(random.pick(&Negative::ALL), out_of_bounds)
+}
+
+fn indices(shape: &[usize], dims: &[usize], random: &mut Numbers) -> (IndexType, Layout, Vec<u8>) {
+    let index_type = random.pick(&IndexType::ALL);
+    let count: usize = dims.iter().product();
+    // Contiguous, or every other index from the second on.
+    let (step, offset) = random.pick(&[(1, 0), (1, 0), (1, 3), (2, 1)]);
+    let contiguous = Layout::contiguous(dims);
+    let strides: Vec<isize> = contiguous.strides().iter().map(|s| s * step).collect();
+    let layout = Layout::strided(dims, &strides, offset).expect("one stride for each");
+    let few_bad = random.below(2) == 0;
+    let least = shape.iter().copied().min().unwrap_or(1) as i64;
+    let mut bytes = Vec::new();
+    for _ in 0..count * step as usize + offset {
+        let value = match random.below(if few_bad { 40 } else { 8 }) {
+            0 => random.pick(&[
+                -1,
+                -2,
+                7,
+                1000,
+                i64::MAX,
+                i64::MIN,
+                1 << 32,
+                i64::from(u32::MAX),
+            ]),
+            1 => random.below(300) as i64,
+            _ => random.below(least as usize) as i64,
+        };
+        let wide = value.to_ne_bytes();
+        match index_type.bytes() {
+            4 => bytes.extend((value as i32).to_ne_bytes()),
+            _ => bytes.extend(wide),
+        }
+    }
+    (index_type, layout, bytes)
+}
+
+/// Codes, scales and zero points.
+fn data(format: &Format, shape: &[usize], random: &mut Numbers) -> [Vec<u8>; 3] {
+    let elements: usize = shape.iter().product();
+    let row = shape[shape.len() - 1];
+    match format {
+        Format::Blocks(format) => {
+            let blocks = elements / format.block_elements();
+            let mut bytes = random.bytes(blocks * format.block_bytes());
+            for block in bytes.chunks_mut(format.block_bytes()) {
+                for &at in halves_of(*format) {
+                    block[at..at + 2].copy_from_slice(&random.half().to_le_bytes());
+                }
+            }
+            [bytes, Vec::new(), Vec::new()]
+        }
+        Format::Rows => {
+            let mut bytes = Vec::new();
+            for _ in 0..elements / row {
+                bytes.extend(random.bytes(row));
+                // Of so few bits that the product is exact, as is that of the formats above.
+                let short =
+                    |random: &mut Numbers| f32::from_bits(random.float().to_bits() & !0x1ff);
+                bytes.extend(short(random).to_le_bytes());
+                bytes.extend(short(random).to_le_bytes());
+            }
+            [bytes, Vec::new(), Vec::new()]
+        }
+        Format::Split(split) => split_data(split, shape, random),
+        other => panic!("no data for {other}"),
+    }
+}
+
+fn split_data(split: &SplitFormat, shape: &[usize], random: &mut Numbers) -> [Vec<u8>; 3] {
+    let axis = (split.axis + shape.len() as isize) as usize % shape.len();
+    let mut scales_shape = shape.to_vec();
+    scales_shape[axis] = shape[axis].div_ceil(split.block_size);
+    let (elements, scales): (usize, usize) =
+        (shape.iter().product(), scales_shape.iter().product());
+    let packed = |count: usize| (count * split.codes.bits()).div_ceil(8);
+    let row = scales_shape[shape.len() - 1];
+    let zero_points = match split.zero_points {
+        ZeroPoints::Packed => packed(scales),
+        ZeroPoints::PackedRows => scales / row * packed(row),
+        _ => 0,
+    };
+    let mut bytes = Vec::new();
+    for _ in 0..scales {
+        match split.scales {
+            ScaleType::F32 => bytes.extend(random.float().to_ne_bytes()),
+            ScaleType::F16 => bytes.extend(random.half().to_ne_bytes()),
+            ScaleType::BF16 => {
+                bytes.extend(((random.float().to_bits() >> 16) as u16).to_ne_bytes());
+            }
+            _ => bytes.push(random.below(256) as u8),
+        }
+    }
+    [
+        random.bytes(packed(elements)),
+        bytes,
+        random.bytes(zero_points),
+    ]
+}
