@@ -268,6 +268,12 @@ fn tables_in_blocks_are_read_as_they_are_stored() {
         );
         assert_eq!(line["output_bytes"], rows * 32 * 4);
     }
+    for (adapter, _) in adapters(&dir) {
+        let ran = bench(&dir, "--case prompt-q4_0 --json", Some(&adapter));
+        let line = json_lines(&ran.stdout).remove(0);
+        assert_figures(&line);
+        assert_eq!(line["format"], "Q4_0");
+    }
     let own = "bench --op gather-nd --params-shape 50,64 --indices-shape 9,2 --format Q6_K";
     let ran = dir.run(own);
     assert!(

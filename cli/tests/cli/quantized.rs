@@ -6,6 +6,7 @@ use gather_conformance::{
 use wgpu_gather::quantized::BlockFormat;
 use wgpu_gather::{DType, Negative, Op, OutOfBounds, Rules};
 
+use crate::gpu::{adapters, on};
 use crate::kit::{Dir, f32s, gguf, hex, i32s, npy, split_npy};
 
 /// The recorded cases of a suite.
@@ -268,11 +269,36 @@ fn every_executor_gives_the_same_bytes() {
     dir.put("q.gguf", &gguf("t", &[20, 64], 8, &blocks))
         .put("i.npy", &npy("<i4", "(2, 2)", &i32s(&[19, 0, 20, -1])));
     let line = "gather --params q.gguf:t --indices i.npy --out o.npy --rules onnx-cuda --to f16";
-    let run = |backend: &str| {
+    let [reference, cpu] = ["reference", "cpu"].map(|backend| {
         dir.ok(&format!("{line} --backend {backend}"));
         dir.get("o.npy")
-    };
-    let reference = run("reference");
-    assert_eq!(run("cpu"), reference);
-    assert_eq!(run("gpu"), reference);
+    });
+    assert_eq!(cpu, reference);
+    for (adapter, label) in adapters(&dir) {
+        // The tensors whole in its memory, streamed through it, and too little for anything.
+        for bound in ["", " --max-gpu-memory 70KiB", " --max-gpu-memory 1KiB"] {
+            let ran = on(&dir, &adapter, &format!("{line}{bound}"));
+            assert!(ran.stdout.contains(&label), "{}", ran.stdout);
+            assert_eq!(dir.get("o.npy"), reference, "{adapter}{bound}");
+        }
+    }
+}
+
+/// More rows than the bound on memory has room for at once.
+#[test]
+fn a_bound_on_memory_changes_no_byte() {
+    let dir = Dir::new();
+    let blocks: Vec<u8> = (0..4000)
+        .flat_map(|n: u32| [&[n as u8, 0x2c][..], &[(n >> 4) as u8; 32]].concat())
+        .collect();
+    let ids: Vec<i32> = (0..3000).map(|n| n * 7 % 2001).collect();
+    dir.put("q.gguf", &gguf("t", &[2000, 64], 8, &blocks))
+        .put("i.npy", &npy("<i4", "(3000,)", &i32s(&ids)));
+    let line = "gather --params q.gguf:t --indices i.npy --out o.npy --quiet";
+    dir.ok(&format!("{line} --backend reference"));
+    let reference = dir.get("o.npy");
+    for (adapter, _) in adapters(&dir) {
+        on(&dir, &adapter, &format!("{line} --max-gpu-memory 128KiB"));
+        assert_eq!(dir.get("o.npy"), reference, "{adapter}");
+    }
 }
