@@ -8,12 +8,17 @@ use wgpu_gather::{DType, Op};
 use crate::backend::BackendArgs;
 use crate::bench::args::BenchArgs;
 use crate::explain::args::ExplainArgs;
+use crate::quantized::QuantizedArgs;
 use crate::rules::RulesArgs;
 
 const EXAMPLES: &str = "\
 Examples:
   # rows of an embedding table in a checkpoint, at the ids of a NumPy array
   wgpu-gather gather --params model.safetensors:embeddings.word_embeddings.weight \\
+      --indices ids.npy --out rows.npy
+
+  # rows of a quantised table in a file of llama.cpp, as f16
+  wgpu-gather gather --params model.gguf:token_embd.weight --to f16 \\
       --indices ids.npy --out rows.npy
 
   # torch.gather along the last axis, errors for bad indices as torch gives them
@@ -29,8 +34,8 @@ Examples:
   wgpu-gather verify --backend gpu --random 1000000
 
 Memory:
-  .npy and .safetensors files are mapped and the output is written as it is made, so that both may
-  be larger than memory: on Linux, --backend cpu has at most 400 MiB resident. Besides come whole
+  .npy, .safetensors and .gguf files are mapped and the output is written as it is made, so that
+  both may be larger than memory: on Linux, --backend cpu has at most 400 MiB resident. Besides come whole
   .npz arrays, 8- and 16-bit indices as 32-bit ones, a GPU's driver, the reference's output";
 
 /// Gathers (tf.gather, gather_nd / GatherND, torch.gather / GatherElements) on the GPU or the CPU
@@ -143,10 +148,12 @@ impl GatherElementsArgs {
 /// What the three operators have in common.
 #[derive(Args)]
 pub(crate) struct CallArgs {
-    /// The tensor gathered from: FILE.npy, FILE.npz:NAME or FILE.safetensors:NAME
+    /// The tensor gathered from: FILE.npy, FILE.npz:NAME, FILE.safetensors:NAME or
+    /// FILE.gguf:NAME
     #[arg(long, value_name = "P")]
     pub(crate) params: String,
-    /// The indices (i8 to i64, u8 to u64): FILE.npy, FILE.npz:NAME or FILE.safetensors:NAME
+    /// The indices (i8 to i64, u8 to u64): FILE.npy, FILE.npz:NAME, FILE.safetensors:NAME or
+    /// FILE.gguf:NAME
     #[arg(long, value_name = "I")]
     pub(crate) indices: String,
     /// The file to write: FILE.npy, or FILE.safetensors (as tensor "output"); it appears whole or
@@ -155,8 +162,10 @@ pub(crate) struct CallArgs {
     #[arg(long, value_name = "O")]
     pub(crate) out: PathBuf,
     #[command(flatten)]
+    pub(crate) quantized: QuantizedArgs,
+    #[command(flatten)]
     pub(crate) rules: RulesArgs,
-    /// The element type of params where a .npy or .npz file holds raw bytes (V2, V4, …): bool, u8,
+    /// The element type of params (of the scales, if there are any) where a .npy or .npz file holds raw bytes (V2, V4, …): bool, u8,
     /// i8, u16, i16, f16, bf16, u32, i32, f32, u64, i64, f64, c64 or c128
     #[arg(long)]
     pub(crate) dtype: Option<DType>,
@@ -182,7 +191,8 @@ pub(crate) struct AdaptersArgs {
 /// `verify`.
 #[derive(Args)]
 pub(crate) struct VerifyArgs {
-    /// Case files with recorded answers (schema gather-conformance/1) [default: built-in calls,
+    /// Case files with recorded answers (schemas gather-conformance/1 and
+    /// gather-quantized/1) [default: built-in calls,
     /// compared with the reference]. A file that cannot be read is an error; the others are run
     #[arg(long, value_name = "FILE", num_args = 1..)]
     pub(crate) cases: Vec<PathBuf>,

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 use serde_json::{Value, json};
+use wgpu_gather::quantized::QuantizedCall;
 use wgpu_gather::{DType, GatherCall, Op, Params, Rules};
 
 use crate::answer::Answer;
@@ -14,7 +15,7 @@ use crate::files::{Array, MOST_BYTES, Output, Resident, Source};
 use crate::progress::Progress;
 use crate::stream::Streamed;
 use crate::tensors::{as_indices, element_type, output_bytes};
-use crate::{interrupt, rules, text};
+use crate::{interrupt, quantized, rules, text};
 
 /// Gathers as `args` say.
 pub(crate) fn run(op: Op, args: &CallArgs) -> Result<Answer> {
@@ -24,19 +25,40 @@ pub(crate) fn run(op: Op, args: &CallArgs) -> Result<Answer> {
 
     let params_at = Source::parse(&args.params).with_context(params_named)?;
     let indices_at = Source::parse(&args.indices).with_context(indices_named)?;
-    let out =
-        Output::new(&args.out, &[params_at.path(), indices_at.path()]).with_context(out_named)?;
+    let parts_at = quantized::Sources::parse(&args.quantized)?;
+    let inputs = [&params_at, &indices_at].into_iter().chain(parts_at.iter());
+    let inputs: Vec<&Path> = inputs.map(Source::path).collect();
+    let out = Output::new(&args.out, &inputs).with_context(out_named)?;
     let params = Array::read(&params_at).with_context(params_named)?;
     let indices = Array::read(&indices_at).with_context(indices_named)?;
+    let parts = parts_at.read(&args.quantized)?;
 
-    let dtype = element_type(params.stored(), args.dtype).with_context(params_named)?;
+    let named = (args.params.as_str(), &params);
+    let table = quantized::table(&args.quantized, args.dtype, named, &parts)?;
+    let dtype = match &table {
+        Some((_, to)) => to.dtype(),
+        None => element_type(params.stored(), args.dtype).with_context(params_named)?,
+    };
     let (index_dtype, indices_view) = as_indices(&indices).with_context(indices_named)?;
-    let params_view = Params::new(params.bytes(), dtype.bytes(), params.layout().clone())?;
     let rules = rules::resolve(&args.rules, dtype)?;
-    let (params_shape, indices_shape) = (params.layout().shape(), indices.layout().shape());
+    let params_shape = match &table {
+        Some((table, _)) => table.shape(),
+        None => params.layout().shape(),
+    };
+    let indices_shape = indices.layout().shape();
     let shape = op.output_shape(params_shape, indices_shape, &rules)?;
     let bytes = output_bytes(&shape, dtype)?;
     let header = out.header(dtype, &shape, bytes).with_context(out_named)?;
+    let plain;
+    let call = match &table {
+        Some((table, to)) => {
+            Streamed::Quantized(QuantizedCall::new(op, &rules, table, &indices_view, *to))
+        }
+        None => {
+            plain = Params::new(params.bytes(), dtype.bytes(), params.layout().clone())?;
+            Streamed::Plain(GatherCall::new(op, &rules, &plain, &indices_view))
+        }
+    };
 
     let chosen = Chosen::new(&args.backend)?;
     interrupt::watch()?;
@@ -44,12 +66,12 @@ pub(crate) fn run(op: Op, args: &CallArgs) -> Result<Answer> {
         .begin((header.len() as u64).saturating_add(bytes as u64))
         .with_context(out_named)?;
     file.write(&header).with_context(out_named)?;
-    let call = Streamed(GatherCall::new(op, &rules, &params_view, &indices_view));
+    let arrays: Vec<&Array> = [&params].into_iter().chain(parts.iter()).collect();
     if params.mapped_bytes() > MOST_BYTES && call.is_scattered()? {
-        params.expect_scattered();
+        arrays.iter().for_each(|array| array.expect_scattered());
     }
     let mut progress = Progress::new(bytes as u64, args.quiet);
-    let resident = Resident::of(&[&params, &indices]);
+    let resident = Resident::of(&[&arrays[..], &[&indices]].concat());
     let time = call.run(&chosen.executor, resident, |chunk| {
         file.write(chunk).with_context(out_named)?;
         progress.add(chunk.len() as u64);
@@ -61,6 +83,7 @@ pub(crate) fn run(op: Op, args: &CallArgs) -> Result<Answer> {
     let done = Done {
         op,
         params_shape,
+        format: table.as_ref().map(|(table, _)| table.format().to_string()),
         dtype,
         indices_shape,
         index_dtype,
@@ -83,6 +106,9 @@ pub(crate) fn run(op: Op, args: &CallArgs) -> Result<Answer> {
 struct Done<'a> {
     op: Op,
     params_shape: &'a [usize],
+    /// How params is quantised, if it is.
+    format: Option<String>,
+    /// Of the output, and of params where it is not quantised.
     dtype: DType,
     indices_shape: &'a [usize],
     index_dtype: DType,
@@ -98,11 +124,14 @@ struct Done<'a> {
 
 impl Done<'_> {
     fn line(&self) -> String {
+        let (params, output) = match &self.format {
+            Some(format) => (format.as_str(), format!(" {}", self.dtype)),
+            None => (self.dtype.name(), String::new()),
+        };
         format!(
-            "{}: params {:?} {}, indices {:?} {} -> output {:?}, {} bytes, {}, {}\n",
+            "{}: params {:?} {params}, indices {:?} {} -> output {:?}{output}, {} bytes, {}, {}\n",
             self.op.kind(),
             self.params_shape,
-            self.dtype,
             self.indices_shape,
             self.index_dtype,
             self.output_shape,
@@ -117,6 +146,7 @@ impl Done<'_> {
         json!({
             "op": self.op.kind().to_string(),
             "params_shape": self.params_shape,
+            "format": self.format,
             "dtype": self.dtype.name(),
             "indices_shape": self.indices_shape,
             "index_type": self.index_dtype.name(),

@@ -2,6 +2,7 @@
 
 use anyhow::{Result, bail};
 use clap::{Args, ValueEnum};
+use wgpu_gather::quantized::BlockFormat;
 use wgpu_gather::{DType, IndexType, Op};
 
 use crate::bench::case::Case;
@@ -22,6 +23,10 @@ pub(crate) struct ShapeArgs {
     /// The element type of params
     #[arg(long, value_name = "TYPE", default_value = "f32", requires = "op")]
     dtype: DType,
+    /// Params are quantised in blocks of GGUF: Q4_0, Q4_1, Q5_0, Q5_1, Q8_0, Q2_K, Q3_K, Q4_K, Q5_K,
+    /// Q6_K, IQ4_NL, MXFP4, F16 or BF16. --dtype then is what they are decoded to: f32, f16 or bf16
+    #[arg(long, value_name = "NAME", requires = "op")]
+    format: Option<BlockFormat>,
     /// The type of indices
     #[arg(
         long,
@@ -69,6 +74,7 @@ impl ShapeArgs {
             what: "",
             op: self.operator(op)?,
             dtype: self.dtype,
+            format: self.format,
             index_type: match self.index_type {
                 IndexTypeArg::I32 => IndexType::I32,
                 IndexTypeArg::U32 => IndexType::U32,

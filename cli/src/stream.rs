@@ -9,7 +9,8 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
-use wgpu_gather::{Executor, GatherCall, Op};
+use wgpu_gather::quantized::QuantizedCall;
+use wgpu_gather::{Executor, GatherCall, Indices, Op, Plan};
 
 use crate::files::{AROUND_BYTES, MOST_BYTES, Resident};
 
@@ -30,9 +31,13 @@ const SAMPLE: usize = 256;
 const BETWEEN_LOOKS: Duration = Duration::from_millis(5);
 
 /// A call whose output goes to a file chunk by chunk.
-pub(crate) struct Streamed<'a>(pub(crate) GatherCall<'a>);
+#[derive(Clone, Copy)]
+pub(crate) enum Streamed<'a> {
+    Plain(GatherCall<'a>),
+    Quantized(QuantizedCall<'a>),
+}
 
-impl Streamed<'_> {
+impl<'a> Streamed<'a> {
     /// Makes the output and calls `chunk` with its bytes, in order; returns how long that took,
     /// without the calls.
     pub(crate) fn run(
@@ -58,14 +63,16 @@ impl Streamed<'_> {
             aside += started.elapsed();
             Ok(())
         };
-        while_watched(trim, || {
-            let GatherCall {
+        while_watched(trim, || match *self {
+            Streamed::Plain(GatherCall {
                 op,
                 rules,
                 params,
                 indices,
-            } = self.0;
-            executor.run_chunks_blocking(op, rules, params, indices, most_bytes, taken)
+            }) => executor.run_chunks_blocking(op, rules, params, indices, most_bytes, taken),
+            Streamed::Quantized(call) => {
+                executor.gather_quantized_chunks_blocking(call, most_bytes, taken)
+            }
         })?;
         Ok(started.elapsed().saturating_sub(aside))
     }
@@ -76,12 +83,13 @@ impl Streamed<'_> {
     /// the system's cache, are then gathered without reading 128 KiB around each: in 1.7 to 4 s
     /// instead of 8.6 to 11 s. What lies in order is better read ahead.
     pub(crate) fn is_scattered(&self) -> Result<bool> {
-        if !matches!(self.0.op, Op::Gather { .. }) {
+        let plan = self.plan()?;
+        if !matches!(self.op(), Op::Gather { .. }) {
             return Ok(false);
         }
-        let indices = self.0.indices;
+        let indices = self.indices();
         let (bytes, width) = (indices.bytes(), indices.index_type().bytes());
-        let row_bytes = self.row_bytes()? as u64;
+        let row_bytes = self.params_bytes(plan.geometry().slice()) as u64;
         let index = |at: usize| {
             let index = bytes.get(at * width..)?.get(..width)?;
             Some(index.iter().rev().fold(0, |n, &b| n << 8 | u64::from(b)))
@@ -96,9 +104,41 @@ impl Streamed<'_> {
         Ok(row_bytes < READ_AHEAD_BYTES && far * 2 > sample.len())
     }
 
+    fn op(&self) -> Op {
+        match self {
+            Streamed::Plain(call) => call.op,
+            Streamed::Quantized(call) => call.op,
+        }
+    }
+
+    fn indices(&self) -> &'a Indices<'a> {
+        match self {
+            Streamed::Plain(call) => call.indices,
+            Streamed::Quantized(call) => call.indices,
+        }
+    }
+
+    fn plan(&self) -> wgpu_gather::Result<Plan> {
+        match self {
+            Streamed::Plain(call) => call.plan(),
+            Streamed::Quantized(call) => call.plan(),
+        }
+    }
+
+    /// Bytes of so many neighbouring elements of params, scales and zero points with them.
+    fn params_bytes(&self, elements: usize) -> usize {
+        match self {
+            Streamed::Plain(call) => elements * call.params.element_bytes(),
+            Streamed::Quantized(call) => {
+                let (bytes, all) = (call.table.bytes() as u128, call.table.elements().max(1));
+                (bytes * elements as u128).div_ceil(all as u128) as usize
+            }
+        }
+    }
+
     /// Bytes of a run of the output that is a run of params.
     fn row_bytes(&self) -> Result<usize> {
-        let plan = self.0.plan()?;
+        let plan = self.plan()?;
         Ok(plan.geometry().slice() * plan.element_bytes())
     }
 
@@ -145,7 +185,7 @@ mod tests {
         let bytes: Vec<u8> = ids.iter().flat_map(|id| id.to_le_bytes()).collect();
         let table = vec![0; 8 * row_bytes];
         let layout = Layout::contiguous(&[ids.len()]);
-        let call = Streamed(GatherCall {
+        let call = Streamed::Plain(GatherCall {
             op: Op::gather(0),
             rules: &Rules::default(),
             params: &Params::new(&table, 1, Layout::contiguous(&[8, row_bytes])).unwrap(),

@@ -11,6 +11,9 @@ use crate::files::{Array, Stored};
 pub fn element_type(stored: Stored, declared: Option<DType>) -> Result<DType> {
     match (stored, declared) {
         (Stored::Typed(dtype), None) => Ok(dtype),
+        (Stored::Blocks(format), _) => {
+            bail!("quantised elements ({format}) are read by the commands that gather only")
+        }
         (Stored::Raw(width), Some(dtype)) if width == dtype.bytes() => Ok(dtype),
         (Stored::Typed(dtype), Some(declared)) => bail!(
             "--dtype {declared} is for raw bytes, but the file says that the elements are {dtype}"

@@ -5,9 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
-use gather_conformance::{
-    Call, Case, Outcome, Report, Values, builtin, check_call, read_cases, run_case,
-};
+use gather_conformance::{Call, Outcome, Report, builtin, check_call};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde_json::{Value, json};
 use wgpu_gather::{Executor, OpKind};
@@ -16,6 +14,7 @@ use crate::answer::Answer;
 use crate::args::VerifyArgs;
 use crate::backend::Chosen;
 use crate::random::{self, Found};
+use crate::recorded::Recorded;
 use crate::tally::Tally;
 use crate::{rules, text};
 
@@ -44,7 +43,7 @@ pub(crate) fn run(args: &VerifyArgs) -> Result<Answer> {
 }
 
 /// A file that could be read, and its cases.
-type CaseFile<'a> = (&'a Path, Vec<Case>);
+type CaseFile<'a> = (&'a Path, Vec<Recorded>);
 
 /// The files that can be read, and why the others cannot.
 fn read_all(paths: &[PathBuf]) -> (Vec<CaseFile<'_>>, Vec<anyhow::Error>) {
@@ -58,10 +57,10 @@ fn read_all(paths: &[PathBuf]) -> (Vec<CaseFile<'_>>, Vec<anyhow::Error>) {
     (files, unreadable)
 }
 
-fn read(path: &Path) -> Result<Vec<Case>> {
+fn read(path: &Path) -> Result<Vec<Recorded>> {
     let named = || format!("cases {}", path.display());
     let text = fs::read_to_string(path).with_context(named)?;
-    read_cases(&text).with_context(named)
+    Recorded::read(&text).with_context(named)
 }
 
 /// Compiles every pipeline; says how many there are.
@@ -112,12 +111,12 @@ fn check_builtin(chosen: &Chosen) -> Checked {
 }
 
 fn check_files(files: &[CaseFile<'_>], chosen: &Chosen) -> Checked {
-    let cases: Vec<&Case> = files.iter().flat_map(|(_, cases)| cases).collect();
+    let cases: Vec<&Recorded> = files.iter().flat_map(|(_, cases)| cases).collect();
     let bar = bar(cases.len() as u64);
     let mut tally = Tally::default();
     for case in &cases {
-        let outcome = pollster::block_on(run_case(case, &chosen.executor));
-        tally.add(case_group(case), || case_label(case), outcome);
+        let outcome = case.run(&chosen.executor);
+        tally.add(case.group(), || case.label(), outcome);
         bar.inc(1);
     }
     bar.finish_and_clear();
@@ -166,14 +165,6 @@ fn group(call: &Call) -> (OpKind, usize, String) {
     (call.op.kind(), bytes, format!("{bytes} {unit}"))
 }
 
-fn case_group(case: &Case) -> (OpKind, usize, String) {
-    let bytes = match &case.params.values {
-        Values::Bytes(dtype, _) => dtype.bytes(),
-        Values::Strings(_) => 0,
-    };
-    (case.op.kind(), bytes, case.params.type_name().to_owned())
-}
-
 fn label(call: &Call) -> String {
     format!(
         "{:?}: params {:?} of {} bytes each, indices {:?} {}, negative {}, out of bounds {}",
@@ -185,10 +176,6 @@ fn label(call: &Call) -> String {
         rules::negative_text(&call.rules),
         rules::out_of_bounds_text(&call.rules)
     )
-}
-
-fn case_label(case: &Case) -> String {
-    format!("{}: {}", case.suite, case.name)
 }
 
 fn as_text(chosen: &Chosen, pipelines: Option<usize>, checked: &Checked) -> String {

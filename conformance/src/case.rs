@@ -43,8 +43,13 @@ pub enum CaseError {
     #[error("not a case file: {0}")]
     Syntax(String),
     /// Another schema.
-    #[error("schema \"{0}\" is not gather-conformance/1")]
-    Schema(String),
+    #[error("schema \"{got}\" is not {expected}")]
+    Schema {
+        /// `schema` of the file.
+        got: String,
+        /// What is read here.
+        expected: &'static str,
+    },
     /// The announced number of cases is not the number there is.
     #[error("the file announces {announced} cases and has {found}")]
     Count {
@@ -88,8 +93,9 @@ struct RawCase {
     skip_oracle: bool,
 }
 
+/// Attributes and rules, as all schemas have them.
 #[derive(Deserialize)]
-struct RawAttrs {
+pub(super) struct RawAttrs {
     axis: Option<isize>,
     dim: Option<isize>,
     #[serde(default)]
@@ -115,15 +121,12 @@ struct RawError {
 pub fn read_cases(text: &str) -> Result<Vec<Case>, CaseError> {
     let file: RawFile =
         serde_json::from_str(text).map_err(|error| CaseError::Syntax(error.to_string()))?;
-    if file.schema != "gather-conformance/1" {
-        return Err(CaseError::Schema(file.schema));
-    }
-    if file.count != file.cases.len() {
-        return Err(CaseError::Count {
-            announced: file.count,
-            found: file.cases.len(),
-        });
-    }
+    check_head(
+        "gather-conformance/1",
+        file.schema,
+        file.count,
+        file.cases.len(),
+    )?;
     let case = |raw: &RawCase| {
         raw.read(&file.suite).map_err(|reason| CaseError::Case {
             name: raw.name.clone(),
@@ -131,6 +134,22 @@ pub fn read_cases(text: &str) -> Result<Vec<Case>, CaseError> {
         })
     };
     file.cases.iter().map(case).collect()
+}
+
+/// Whether a file is of the schema that is `expected`, and has as many cases as it says.
+pub(super) fn check_head(
+    expected: &'static str,
+    got: String,
+    announced: usize,
+    found: usize,
+) -> Result<(), CaseError> {
+    if got != expected {
+        return Err(CaseError::Schema { got, expected });
+    }
+    if announced != found {
+        return Err(CaseError::Count { announced, found });
+    }
+    Ok(())
 }
 
 impl RawCase {
@@ -143,29 +162,13 @@ impl RawCase {
         Ok(Case {
             suite: suite.to_owned(),
             name: self.name.clone(),
-            op: self.op()?,
+            op: self.attrs.op(&self.op)?,
             rules: self.attrs.rules()?,
             params: self.params.read()?,
             indices: self.indices.read()?,
             expected,
             skip: self.skip(),
         })
-    }
-
-    fn op(&self) -> Result<Op, String> {
-        let batch_dims = self.attrs.batch_dims;
-        match self.op.as_str() {
-            "gather" => Ok(Op::Gather {
-                axis: self.attrs.axis,
-                batch_dims,
-            }),
-            "gather_nd" => Ok(Op::GatherNd { batch_dims }),
-            "gather_elements" => {
-                let axis = self.attrs.dim.ok_or("gather_elements needs attrs.dim")?;
-                Ok(Op::GatherElements { axis })
-            }
-            other => Err(format!("unknown operator \"{other}\"")),
-        }
     }
 
     fn skip(&self) -> Option<String> {
@@ -190,7 +193,25 @@ impl RawCase {
 }
 
 impl RawAttrs {
-    fn rules(&self) -> Result<Rules, String> {
+    /// The operator called `name`, with its attributes.
+    pub(super) fn op(&self, name: &str) -> Result<Op, String> {
+        let batch_dims = self.batch_dims;
+        match name {
+            "gather" => Ok(Op::Gather {
+                axis: self.axis,
+                batch_dims,
+            }),
+            "gather_nd" => Ok(Op::GatherNd { batch_dims }),
+            "gather_elements" => {
+                let axis = self.dim.ok_or("gather_elements needs attrs.dim")?;
+                Ok(Op::GatherElements { axis })
+            }
+            other => Err(format!("unknown operator \"{other}\"")),
+        }
+    }
+
+    /// The rules for indices.
+    pub(super) fn rules(&self) -> Result<Rules, String> {
         let negative = match self.neg.as_str() {
             "oob" => Negative::OutOfBounds,
             "wrap" => Negative::FromEnd,

@@ -145,7 +145,7 @@ fn float(value: &Value) -> Option<f64> {
 }
 
 /// Little-endian elements in hex, as this machine's bytes.
-fn from_hex(hex: &str, element_bytes: usize) -> Result<Vec<u8>, String> {
+pub(super) fn from_hex(hex: &str, element_bytes: usize) -> Result<Vec<u8>, String> {
     let digits = hex.as_bytes();
     let byte = |pair: &[u8]| {
         let digit = |d: u8| char::from(d).to_digit(16).map(|d| d as u8);

@@ -3,16 +3,20 @@
 //! [`read_cases`] reads files of the schema `gather-conformance/1`; [`run_case`] runs one on an
 //! executor and compares bits. [`builtin`] makes cases whose expected answers come from
 //! [`Executor::Reference`](wgpu_gather::Executor::Reference), which tells a user whether their GPU and
-//! driver are right; [`search`] does so for any number of random ones.
+//! driver are right; [`search`] does so for any number of random ones. [`read_quantized_cases`] reads
+//! gathers from quantised tables (`gather-quantized/1`), and
+//! [`run_quantized_case`] runs one.
 
 mod builtin;
 mod call;
 mod case;
 mod data;
 mod output;
+mod quantized;
 mod random;
 mod report;
 mod run;
+mod run_quantized;
 #[cfg(not(target_arch = "wasm32"))]
 mod search;
 
@@ -20,9 +24,13 @@ pub use builtin::{SplitMix, builtin};
 pub use call::{Call, check_call, compare};
 pub use case::{Case, CaseError, Expected, read_cases};
 pub use data::{Data, Values};
+pub use quantized::{
+    QUANTIZED_SCHEMA, QuantizedCase, QuantizedData, QuantizedExpected, Scales, read_quantized_cases,
+};
 pub use random::{call_from, rows_call_from};
 pub use report::{Outcome, Report};
 pub use run::run_case;
+pub use run_quantized::run_quantized_case;
 #[cfg(not(target_arch = "wasm32"))]
 pub use search::{Counterexample, search};
 /// The library, in the version that is checked.

@@ -2,7 +2,7 @@
 
 #![no_main]
 
-use gather_conformance::{Case, read_cases, run_case};
+use gather_conformance::{Case, read_cases, read_quantized_cases, run_case};
 use libfuzzer_sys::fuzz_target;
 use wgpu_gather::Executor;
 
@@ -11,6 +11,9 @@ use wgpu_gather::Executor;
 const SLOW: std::ops::Range<usize> = 1 << 20..1 << 59;
 
 fuzz_target!(|text: &str| {
+    if let Err(error) = read_quantized_cases(text) {
+        assert!(!error.to_string().is_empty());
+    }
     let cases = match read_cases(text) {
         Ok(cases) => cases,
         Err(error) => {
@@ -29,7 +32,7 @@ fn is_slow(case: &Case) -> bool {
     let (params, indices) = (&case.params.shape, &case.indices.shape);
     let shape = case.op.output_shape(params, indices, &case.rules);
     shape.is_ok_and(|shape| {
-        let elements = wgpu_gather::checked_elements(&shape);
+        let elements = wgpu_gather::Layout::checked_elements(&shape);
         elements.is_some_and(|n| SLOW.contains(&n))
     })
 }

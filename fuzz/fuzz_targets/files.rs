@@ -9,6 +9,7 @@ use std::sync::LazyLock;
 use libfuzzer_sys::fuzz_target;
 use tempfile::TempDir;
 use wgpu_gather::Params;
+use wgpu_gather::quantized::QuantizedTable;
 
 #[allow(dead_code, unused_imports, reason = "the command also writes files")]
 #[path = "../../cli/src/files/mod.rs"]
@@ -25,7 +26,7 @@ use files::{Array, Source, Stored};
 static DIRECTORY: LazyLock<TempDir> = LazyLock::new(|| TempDir::new().unwrap());
 
 fuzz_target!(|input: &[u8]| {
-    for ending in ["npy", "npz", "safetensors"] {
+    for ending in ["npy", "npz", "safetensors", "gguf"] {
         let path: PathBuf = DIRECTORY.path().join(format!("input.{ending}"));
         // A new file each time: the last one may still be mapped.
         let _ = fs::remove_file(&path);
@@ -53,6 +54,14 @@ fn read(name: &str, file_bytes: usize) -> Option<String> {
     let element_bytes = match array.stored() {
         Stored::Typed(dtype) => dtype.bytes(),
         Stored::Raw(bytes) => bytes,
+        Stored::Blocks(format) => {
+            let shape = array.layout().shape();
+            let table = QuantizedTable::blocks(format, shape, array.bytes()).unwrap();
+            let mut decoded = vec![0.0; table.elements()];
+            table.decode(0, &mut decoded).unwrap();
+            std::hint::black_box(decoded);
+            return None;
+        }
     };
     let elements: usize = match array.layout().is_empty() {
         true => 0,

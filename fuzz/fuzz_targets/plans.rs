@@ -9,7 +9,7 @@ use libfuzzer_sys::fuzz_target;
 use wgpu_gather::plan::Geometry;
 use wgpu_gather::{
     BindingLimits, ElementsShapes, Executor, Explanation, Fill, IndexType, Layout, Negative, Op,
-    OutOfBounds, Plan, Rules, checked_elements,
+    OutOfBounds, Plan, Rules,
 };
 
 /// What is small enough to be executed, in elements.
@@ -66,7 +66,7 @@ fuzz_target!(|input: Input| {
 
 /// The loops run over the whole output, and over each lookup once.
 fn check_geometry(plan: &Plan) {
-    let Some(elements) = checked_elements(plan.output_shape()) else {
+    let Some(elements) = Layout::checked_elements(plan.output_shape()) else {
         panic!("a plan whose output overflows");
     };
     assert_eq!(elements * plan.element_bytes(), plan.output_bytes());

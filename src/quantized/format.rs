@@ -80,11 +80,25 @@ impl Format {
 }
 
 impl SplitFormat {
+    /// The shape of the scales of a table of this shape: one for each block. Zero points that are stored
+    /// have the same.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::QuantizeAxis`] and [`Error::BlockSize`].
+    pub fn scales_shape(&self, shape: &[usize]) -> Result<Vec<usize>> {
+        if self.block_size == 0 {
+            return Err(Error::BlockSize);
+        }
+        let axis = self.axis_in(shape)?;
+        let mut blocks = shape.to_vec();
+        blocks[axis] = blocks[axis].div_ceil(self.block_size);
+        Ok(blocks)
+    }
+
     fn sizes(&self, shape: &[usize], count: usize) -> Result<Sizes> {
         self.check_types()?;
-        let axis = self.axis_in(shape)?;
-        let mut scales_shape = shape.to_vec();
-        scales_shape[axis] = scales_shape[axis].div_ceil(self.block_size);
+        let scales_shape = self.scales_shape(shape)?;
         let scales = elements(Role::Scales, &scales_shape, self.scales.bytes())?;
         let row = scales_shape[scales_shape.len() - 1];
         Ok(Sizes {
@@ -109,9 +123,6 @@ impl SplitFormat {
     }
 
     fn check_types(&self) -> Result<()> {
-        if self.block_size == 0 {
-            return Err(Error::BlockSize);
-        }
         let is_float = self.codes == CodeType::E4M3;
         if is_float != (self.scales == ScaleType::E8M0) {
             return Err(Error::ScalesOfCodes {

@@ -29,6 +29,8 @@ mod memory;
 mod ndarrays;
 mod probes;
 mod quantized;
+mod quantized_chunks;
+mod quantized_fixtures;
 mod random;
 mod scatter_calls;
 mod scatter_faults;

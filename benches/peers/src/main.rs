@@ -22,6 +22,7 @@ mod bench {
     pub(crate) mod case;
     pub(crate) mod cases;
     pub(crate) mod inputs;
+    pub(crate) mod moved;
     pub(crate) mod pattern;
     pub(crate) mod traffic;
 }

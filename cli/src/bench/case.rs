@@ -1,7 +1,8 @@
 //! One benchmark: an operator on shapes, and which indices it is given.
 
-use anyhow::{Result, ensure};
+use anyhow::{Context, Result, ensure};
 use serde_json::{Value, json};
+use wgpu_gather::quantized::{BlockFormat, FloatType};
 use wgpu_gather::{DType, Error, IndexType, Layout, Op, Plan, Role, Rules};
 
 use crate::bench::pattern::Pattern;
@@ -15,7 +16,10 @@ pub(crate) struct Case {
     /// What it stands for, in a few words.
     pub(crate) what: &'static str,
     pub(crate) op: Op,
+    /// Of the output, and of params if they are not quantised.
     pub(crate) dtype: DType,
+    /// How params are quantised, if they are.
+    pub(crate) format: Option<BlockFormat>,
     pub(crate) index_type: IndexType,
     pub(crate) params: Vec<usize>,
     pub(crate) indices: Vec<usize>,
@@ -43,6 +47,16 @@ impl Case {
         let scale = self.scale(scale);
         [case.params, case.indices] = self.shapes(scale);
         addressable(Role::Params, &case.params, case.dtype.bytes())?;
+        if let Some((format, _)) = case.quantized()? {
+            let row = case.params.last().copied();
+            ensure!(
+                row.is_some_and(|row| row.is_multiple_of(format.block_elements())),
+                "params {:?} have no rows of whole blocks of {format} (allowed: a last dim that is \
+                 a multiple of {})",
+                case.params,
+                format.block_elements()
+            );
+        }
         addressable(Role::Indices, &case.indices, case.index_type.bytes())?;
         let plan = Plan::new(
             case.op,
@@ -58,6 +72,23 @@ impl Case {
             rules: rules.clone(),
             plan,
         })
+    }
+
+    /// How params are quantised, if they are, and what they are decoded to.
+    pub(crate) fn quantized(&self) -> Result<Option<(BlockFormat, FloatType)>> {
+        let Some(format) = self.format else {
+            return Ok(None);
+        };
+        let to = FloatType::ALL
+            .into_iter()
+            .find(|to| to.dtype() == self.dtype);
+        let to = to.with_context(|| {
+            format!(
+                "elements in {format} are not decoded to {} (allowed: f32, f16, bf16)",
+                self.dtype
+            )
+        })?;
+        Ok(Some((format, to)))
     }
 
     /// Whether a larger scale makes it smaller.
@@ -97,6 +128,7 @@ impl Case {
             "axis": axis,
             "batch_dims": batch_dims,
             "dtype": self.dtype.name(),
+            "format": self.format.map(BlockFormat::name),
             "index_type": self.index_type.name(),
             "pattern": self.pattern.name(),
             "bad": self.bad,
@@ -131,7 +163,11 @@ fn addressable(role: Role, shape: &[usize], element_bytes: usize) -> Result<()> 
 impl Scaled {
     /// Bytes of params.
     pub(crate) fn params_bytes(&self) -> usize {
-        self.case.params.iter().product::<usize>() * self.case.dtype.bytes()
+        let elements = self.case.params.iter().product::<usize>();
+        match self.case.format {
+            Some(format) => elements / format.block_elements() * format.block_bytes(),
+            None => elements * self.case.dtype.bytes(),
+        }
     }
 
     /// Bytes of indices.

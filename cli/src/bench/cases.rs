@@ -1,16 +1,21 @@
 //! The list of benchmarks.
 
+use wgpu_gather::quantized::BlockFormat;
 use wgpu_gather::{DType, IndexType, Op};
 
 use crate::bench::case::Case;
 use crate::bench::pattern::Pattern;
 
 /// The groups that `--case` takes, and what is in them.
-pub(crate) const GROUPS: [(&str, &str); 4] = [
+pub(crate) const GROUPS: [(&str, &str); 5] = [
     ("shapes", "gathers of real models and data sets"),
     ("row-bytes", "rows of 1 byte to 64 KiB"),
     ("elements", "outputs of 2^10 to 2^28 elements"),
     ("bad", "without and with a quarter of bad indices"),
+    (
+        "quantised",
+        "a prompt's rows of a table in 32, 8 and 4 bits",
+    ),
 ];
 
 const M: usize = 1 << 20;
@@ -21,6 +26,7 @@ pub(crate) fn all() -> Vec<Case> {
     cases.extend((0..=16).map(row_bytes));
     cases.extend((10..=28).step_by(2).map(elements));
     cases.extend(bad());
+    cases.extend(quantised());
     cases
 }
 
@@ -32,6 +38,7 @@ fn case(name: &str, op: Op, dtype: DType, params: &[usize], indices: &[usize]) -
         what: "",
         op,
         dtype,
+        format: None,
         index_type: IndexType::I32,
         params: params.to_vec(),
         indices: indices.to_vec(),
@@ -189,6 +196,24 @@ fn bad() -> impl Iterator<Item = Case> {
         })
     });
     pairs.into_iter().flatten()
+}
+
+/// The embeddings of a prompt: only the rows of the table are divided on a small machine.
+fn quantised() -> impl Iterator<Item = Case> {
+    let formats = [
+        ("prompt-f32", None),
+        ("prompt-q8_0", Some(BlockFormat::Q8_0)),
+        ("prompt-q4_0", Some(BlockFormat::Q4_0)),
+    ];
+    formats.into_iter().map(|(name, format)| {
+        let rows = case(name, Op::gather(0), DType::F32, &[151_936, 896], &[512]);
+        Case {
+            group: "quantised",
+            what: "512 tokens out of 151,936",
+            format,
+            ..rows.divided([Some(0), None])
+        }
+    })
 }
 
 #[cfg(test)]

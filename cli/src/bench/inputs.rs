@@ -10,6 +10,7 @@ use wgpu_gather::plan::Geometry;
 use wgpu_gather::{Error, IndexType, Indices, Layout, OpKind, Role};
 
 use crate::bench::case::Scaled;
+use crate::bench::moved;
 use crate::bench::pattern::Pattern;
 
 /// Bytes of params, and lookups, that are drawn from one seed.
@@ -33,7 +34,13 @@ impl Inputs {
     pub(crate) fn new(scaled: &Scaled) -> Result<Self> {
         let mut params = memory(Role::Params, scaled.params_bytes())?;
         let chunks = params.par_chunks_mut(CHUNK).enumerate();
-        chunks.for_each(|(n, chunk)| generator(0, n).fill_bytes(chunk));
+        let is_quantised = scaled.case.format.is_some();
+        chunks.for_each(|(n, chunk)| {
+            generator(0, n).fill_bytes(chunk);
+            if is_quantised {
+                finite(chunk);
+            }
+        });
         let indices = draw(scaled, 0)?;
         let traffic = traffic(scaled, &indices)?;
         Ok(Inputs {
@@ -44,17 +51,22 @@ impl Inputs {
     }
 }
 
+/// Blocks whose scales are finite, wherever they are: without the upper bit of their exponents.
+fn finite(blocks: &mut [u8]) {
+    blocks.iter_mut().for_each(|byte| *byte &= !0x40);
+}
+
 /// What the gather moves: counted, or expected where there are so many random lookups that it is
 /// the same and counting takes its time.
 fn traffic(scaled: &Scaled, indices: &[u8]) -> Result<Traffic> {
     let case = &scaled.case;
     let lookups = indices.len() / case.index_type.bytes();
     if case.pattern == Pattern::Random && case.bad == 0.0 && lookups > COUNTED {
-        return Ok(Traffic::uniform(&scaled.plan));
+        return moved::expected(scaled);
     }
     let layout = Layout::contiguous(&case.indices);
     let indices = Indices::new(indices, case.index_type, layout)?;
-    Traffic::counted(&scaled.plan, &indices)
+    moved::counted(scaled, &indices)
 }
 
 /// Memory for `bytes` bytes. Where the system says how much it has left, more than that is an

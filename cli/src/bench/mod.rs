@@ -5,6 +5,7 @@ pub(crate) mod case;
 mod cases;
 mod device;
 mod inputs;
+pub(crate) mod moved;
 pub(crate) mod pattern;
 mod plot;
 mod progress;
@@ -13,6 +14,8 @@ pub(crate) mod result;
 mod run_cpu;
 pub(crate) mod run_gpu;
 mod sample;
+mod table;
+mod tensors;
 mod timing;
 pub(crate) mod traffic;
 

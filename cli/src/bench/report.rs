@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use anyhow::Result;
 use wgpu_gather::IndexType;
+use wgpu_gather::quantized::BlockFormat;
 
 use crate::answer::Answer;
 use crate::bench::case::Case;
@@ -73,7 +74,8 @@ type Column = (&'static str, fn(&Line, &Figures) -> Option<String>);
 const COLUMNS: [Column; 10] = [
     ("case", |line, _| Some(name(line))),
     ("params", |line, _| {
-        Some(shape(&line.params_shape, &line.dtype))
+        let of = line.format.as_ref().unwrap_or(&line.dtype);
+        Some(shape(&line.params_shape, of))
     }),
     ("indices", |line, _| {
         Some(shape(&line.indices_shape, &line.index_type))
@@ -227,7 +229,10 @@ fn list_row(case: &Case) -> Vec<String> {
     vec![
         case.name.clone(),
         format!("{}{axis}{batch}", case.op.kind()),
-        shape(&case.params, case.dtype.name()),
+        shape(
+            &case.params,
+            case.format.map_or(case.dtype.name(), BlockFormat::name),
+        ),
         shape(&case.indices, index_type.name()),
         case.what.to_owned(),
     ]

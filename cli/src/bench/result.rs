@@ -19,6 +19,9 @@ pub(crate) struct Line {
     pub(crate) axis: Option<isize>,
     pub(crate) batch_dims: isize,
     pub(crate) dtype: String,
+    /// How params are quantised, if they are; `dtype` is that of the output.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub(crate) format: Option<String>,
     pub(crate) index_type: String,
     pub(crate) params_shape: Vec<usize>,
     pub(crate) indices_shape: Vec<usize>,
@@ -152,6 +155,7 @@ impl Line {
             axis,
             batch_dims,
             dtype: case.dtype.name().to_owned(),
+            format: case.format.map(|format| format.name().to_owned()),
             index_type: case.index_type.name().to_owned(),
             params_shape: case.params.clone(),
             indices_shape: case.indices.clone(),

@@ -4,12 +4,13 @@ use std::time::Instant;
 
 use anyhow::{Result, bail};
 use rayon::prelude::*;
-use wgpu_gather::{Executor, Indices, Layout, Params, Role};
+use wgpu_gather::{Executor, Indices, Layout, Role};
 
 use crate::bench::case::Scaled;
 use crate::bench::inputs::{Inputs, memory};
 use crate::bench::result::{Figures, GpuFigures, Place};
 use crate::bench::sample;
+use crate::bench::table::Table;
 use crate::bench::timing::{Contest, Time, take_turns};
 
 /// What is in a byte of the output before the gather.
@@ -54,14 +55,13 @@ impl Cpu {
     pub(crate) fn run(&self, scaled: &Scaled, seconds: f64) -> Result<Figures> {
         let inputs = Inputs::new(scaled)?;
         let case = &scaled.case;
-        let params = Layout::contiguous(&case.params);
         let indices = Layout::contiguous(&case.indices);
         let half = (inputs.traffic.total() as usize).div_ceil(2);
         let mut turns = Turns {
             executor: &self.executor,
             threads: self.threads(),
             scaled,
-            params: Params::new(&inputs.params, case.dtype.bytes(), params)?,
+            table: Table::new(case, &case.params, &inputs.params)?,
             indices: Indices::new(inputs.indices.as_slice(), case.index_type, indices)?,
             output: poisoned(scaled.output_bytes())?,
             from: poisoned(half)?,
@@ -91,7 +91,7 @@ struct Turns<'a> {
     executor: &'a Executor,
     threads: usize,
     scaled: &'a Scaled,
-    params: Params<'a>,
+    table: Table<'a>,
     indices: Indices<'a>,
     output: Vec<u8>,
     from: Vec<u8>,
@@ -105,10 +105,10 @@ impl Contest for Turns<'_> {
     fn gather(&mut self, repeats: usize) -> Result<Time> {
         let started = Instant::now();
         for _ in 0..repeats {
-            self.executor.run_bytes_blocking(
-                self.scaled.case.op,
+            self.table.gather(
+                self.executor,
+                &self.scaled.case,
                 &self.scaled.rules,
-                &self.params,
                 &self.indices,
                 &mut self.output,
             )?;

@@ -1,18 +1,16 @@
 //! Cases on a GPU adapter, with the tensors in its memory.
 
-use std::time::Instant;
-
 use crate::bench::traffic::Traffic;
 use anyhow::{Result, bail};
-use wgpu_gather::gpu::{AdapterSummary, Buffers, GatherPipeline, Status, adapters, find_adapter};
-use wgpu_gather::{Error, Executor, Indices, Layout, Params, Role, wgpu};
+use wgpu_gather::gpu::{AdapterSummary, adapters, find_adapter};
+use wgpu_gather::{Error, Executor, Indices, Layout, Role, wgpu};
 
 use crate::bench::case::Scaled;
 use crate::bench::device::Device;
 use crate::bench::inputs::{Inputs, memory};
 use crate::bench::result::{Figures, GpuFigures, Place};
-use crate::bench::run_cpu::POISON;
-use crate::bench::sample;
+use crate::bench::table::Table;
+use crate::bench::tensors::Tensors;
 use crate::bench::timing::{Contest, Time, repeat, take_turns};
 
 /// The part of the time that goes to each of the calls which are timed beside the gather.
@@ -65,12 +63,8 @@ impl Gpu {
 
     /// Checks and times a case.
     pub(crate) fn run(&self, scaled: &Scaled, seconds: f64) -> Result<Figures> {
-        let tensors = Tensors::new(&self.device, scaled)?;
-        tensors.check_size()?;
-        let inputs = Inputs::new(scaled)?;
-        self.device.upload(&tensors.params, &inputs.params)?;
-        self.device.upload(&tensors.indices, &inputs.indices)?;
-        let copy = Copy::new(&self.device, &tensors.params, &inputs.traffic)?;
+        let (tensors, inputs) = Tensors::new(&self.device, scaled)?;
+        let copy = Copy::new(&self.device, tensors.filled(), &inputs.traffic)?;
         tensors.check(scaled, &inputs)?;
 
         let mut turns = Turns {
@@ -94,124 +88,13 @@ impl Gpu {
     fn host_to_host(&self, scaled: &Scaled, inputs: &Inputs, seconds: f64) -> Result<f64> {
         let case = &scaled.case;
         let executor = Executor::Gpu(self.device.engine.clone());
-        let layout = Layout::contiguous(&case.params);
-        let params = Params::new(&inputs.params, case.dtype.bytes(), layout)?;
+        let table = Table::new(case, &case.params, &inputs.params)?;
         let layout = Layout::contiguous(&case.indices);
         let indices = Indices::new(inputs.indices.as_slice(), case.index_type, layout)?;
         let mut output = memory(Role::Output, scaled.output_bytes())?;
-        let mut call = || {
-            let (op, rules) = (case.op, &scaled.rules);
-            Ok(executor.run_bytes_blocking(op, rules, &params, &indices, &mut output)?)
-        };
+        let mut call =
+            || Ok(table.gather(&executor, case, &scaled.rules, &indices, &mut output)?);
         Ok(repeat(seconds, &mut call)?.median())
-    }
-}
-
-/// The tensors of a case in buffers, and its gather.
-struct Tensors<'a> {
-    device: &'a Device,
-    gather: GatherPipeline,
-    params: wgpu::Buffer,
-    indices: wgpu::Buffer,
-    output: wgpu::Buffer,
-    status: Option<Status>,
-}
-
-impl<'a> Tensors<'a> {
-    fn new(device: &'a Device, scaled: &Scaled) -> Result<Self> {
-        use wgpu::BufferUsages as Usage;
-        let gather = pollster::block_on(device.engine.pipeline(&scaled.plan))?;
-        let status = match scaled.plan.reports_bad_indices() {
-            true => Some(gather.status()?),
-            false => None,
-        };
-        let output_bytes = match status.is_some() {
-            true => gather.bytes_with_flag(),
-            false => scaled.output_bytes() as u64,
-        };
-        let both = Usage::STORAGE | Usage::COPY_DST | Usage::COPY_SRC;
-        Ok(Tensors {
-            gather,
-            params: device.buffer("params", scaled.params_bytes() as u64, both)?,
-            indices: device.buffer("indices", scaled.indices_bytes() as u64, both)?,
-            output: device.buffer("output", output_bytes, both)?,
-            status,
-            device,
-        })
-    }
-
-    fn buffers(&self) -> Buffers<'_> {
-        Buffers {
-            params: self.params.slice(..),
-            indices: self.indices.slice(..),
-            output: self.output.slice(..),
-            status: self.status.as_ref(),
-            flag: self.status.is_some(),
-            count: None,
-        }
-    }
-
-    /// Whether the device can bind the tensors, before anything is put into them.
-    fn check_size(&self) -> Result<()> {
-        let mut encoder = self.device.encoder()?;
-        Ok(self.gather.encode(&mut encoder, &self.buffers())?)
-    }
-
-    /// Gathers `repeats` times in one submission.
-    fn gather(&self, repeats: usize) -> Result<Time> {
-        let mut encode = 0.0;
-        let took = self.device.timed(|encoder| {
-            let started = Instant::now();
-            let mut pass = encoder.begin_compute_pass(&Default::default());
-            for _ in 0..repeats {
-                self.gather.encode_in_pass(&mut pass, &self.buffers())?;
-            }
-            drop(pass);
-            encode = started.elapsed().as_secs_f64();
-            Ok(())
-        })?;
-        let one = |seconds: f64| seconds / repeats as f64;
-        Ok(Time {
-            seconds: one(took.device.unwrap_or(took.wall)),
-            wall: one(took.wall),
-            encode: one(encode),
-        })
-    }
-
-    /// Records, submits and waits for one gather, as a program would that needs just that.
-    fn gather_once(&self) -> Result<()> {
-        let mut encoder = self.device.encoder()?;
-        self.gather.encode(&mut encoder, &self.buffers())?;
-        self.device.submit(encoder)
-    }
-
-    /// Gathers once, and compares parts of the output with the reference.
-    fn check(&self, scaled: &Scaled, inputs: &Inputs) -> Result<()> {
-        let parts = sample::parts(scaled, inputs)?;
-        let words = |part: &sample::Part| {
-            let start = part.range.start & !3;
-            let end = part.range.end.next_multiple_of(4);
-            (start as u64..end as u64, part.range.start - start)
-        };
-        for part in &parts {
-            let (range, _) = words(part);
-            let poison = vec![POISON; (range.end - range.start) as usize];
-            self.device.guarded("an upload", || {
-                self.device
-                    .engine
-                    .queue()
-                    .write_buffer(&self.output, range.start, &poison);
-            })?;
-        }
-        self.gather(1)?;
-        for part in &parts {
-            let (range, skip) = words(part);
-            let got = self.device.download(&self.output, range)?;
-            if let Some(difference) = part.difference(&got[skip..][..part.bytes.len()]) {
-                bail!("wrong: {difference}");
-            }
-        }
-        Ok(())
     }
 }
 
@@ -226,8 +109,8 @@ struct Copy<'a> {
 }
 
 impl<'a> Copy<'a> {
-    /// The source is filled from `params`: memory that was never written may cost nothing to read.
-    fn new(device: &'a Device, params: &wgpu::Buffer, traffic: &Traffic) -> Result<Self> {
+    /// The source is filled from `filled`: memory that was never written may cost nothing to read.
+    fn new(device: &'a Device, filled: &wgpu::Buffer, traffic: &Traffic) -> Result<Self> {
         use wgpu::BufferUsages as Usage;
         let half = traffic.total().div_ceil(2).max(4);
         let times = half.div_ceil(device.most_bytes());
@@ -240,10 +123,10 @@ impl<'a> Copy<'a> {
             times,
         };
         let mut encoder = device.encoder()?;
-        let step = params.size().min(bytes);
+        let step = filled.size().min(bytes);
         for offset in (0..bytes).step_by(step as usize) {
             let size = step.min(bytes - offset);
-            encoder.copy_buffer_to_buffer(params, 0, &copy.from, offset, size);
+            encoder.copy_buffer_to_buffer(filled, 0, &copy.from, offset, size);
         }
         device.submit(encoder)?;
         Ok(copy)

@@ -3,10 +3,11 @@
 use std::ops::Range;
 
 use anyhow::Result;
-use wgpu_gather::{Executor, Indices, Layout, Op, Params};
+use wgpu_gather::{Executor, Indices, Layout, Op};
 
 use crate::bench::case::Scaled;
 use crate::bench::inputs::Inputs;
+use crate::bench::table::Table;
 
 /// About how many elements one part has.
 const ELEMENTS: usize = 1 << 16;
@@ -51,14 +52,14 @@ pub(crate) fn parts(scaled: &Scaled, inputs: &Inputs) -> Result<Vec<Part>> {
         let (params_shape, params) = cut(cut_params, &case.params, &inputs.params, start, count);
         let (indices_shape, indices) =
             cut(cut_indices, &case.indices, &inputs.indices, start, count);
-        let layout = |shape: &[usize]| Layout::contiguous(shape);
-        let params = Params::new(params, case.dtype.bytes(), layout(&params_shape))?;
-        let indices = Indices::new(indices, case.index_type, layout(&indices_shape))?;
+        let table = Table::new(case, &params_shape, params)?;
+        let layout = Layout::contiguous(&indices_shape);
+        let indices = Indices::new(indices, case.index_type, layout)?;
         let mut bytes = vec![0; count * row_bytes];
-        Executor::Reference.run_bytes_blocking(
-            case.op,
+        table.gather(
+            &Executor::Reference,
+            case,
             &scaled.rules,
-            &params,
             &indices,
             &mut bytes,
         )?;
@@ -124,6 +125,7 @@ mod tests {
             "u8-rows-odd",
             "axis-1",
             "latency",
+            "prompt-q8_0",
         ];
         for case in cases::all()
             .iter()
@@ -131,19 +133,13 @@ mod tests {
         {
             let scaled = case.scaled(4096, &Rules::default()).unwrap();
             let inputs = Inputs::new(&scaled).unwrap();
-            let params = Layout::contiguous(&scaled.case.params);
-            let params = Params::new(&inputs.params, case.dtype.bytes(), params).unwrap();
+            let params = Table::new(case, &scaled.case.params, &inputs.params).unwrap();
             let indices = Layout::contiguous(&scaled.case.indices);
             let indices = Indices::new(inputs.indices.as_slice(), case.index_type, indices);
             let mut whole = vec![0; scaled.output_bytes()];
-            Executor::Reference
-                .run_bytes_blocking(
-                    case.op,
-                    &scaled.rules,
-                    &params,
-                    &indices.unwrap(),
-                    &mut whole,
-                )
+            let (reference, indices) = (Executor::Reference, indices.unwrap());
+            params
+                .gather(&reference, case, &scaled.rules, &indices, &mut whole)
                 .unwrap();
             for part in parts(&scaled, &inputs).unwrap() {
                 let got = &mut whole[part.range.clone()];

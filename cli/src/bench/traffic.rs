@@ -51,6 +51,15 @@ impl Traffic {
         }
     }
 
+    /// The same reads of params, with indices and output of `plan`.
+    pub(crate) fn moving(self, plan: &Plan) -> Traffic {
+        Traffic {
+            params: self.params,
+            params_sectors: self.params_sectors,
+            ..Traffic::without_params(plan)
+        }
+    }
+
     /// What these `indices` of `plan` make it read, counted one by one, where params starts at a
     /// sector; nothing for a bad index. Loops over params alone count as many times what they
     /// count at their first step.

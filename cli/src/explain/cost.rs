@@ -2,8 +2,10 @@
 
 use std::fmt::{self, Display, Formatter};
 
-use wgpu_gather::Plan;
+use anyhow::Result;
 
+use crate::bench::case::Scaled;
+use crate::bench::moved;
 use crate::bench::traffic::{SECTOR_BYTES, Traffic};
 use crate::text;
 
@@ -15,9 +17,9 @@ pub(super) struct Cost {
 }
 
 impl Cost {
-    pub(super) fn new(plan: &Plan, bandwidth: Option<f64>) -> Self {
-        let traffic = Traffic::uniform(plan);
-        Cost { traffic, bandwidth }
+    pub(super) fn new(scaled: &Scaled, bandwidth: Option<f64>) -> Result<Self> {
+        let traffic = moved::expected(scaled)?;
+        Ok(Cost { traffic, bandwidth })
     }
 
     /// The least time that moving the bytes takes, if the bandwidth is known.

@@ -4,10 +4,11 @@ pub(crate) mod args;
 mod cost;
 mod json;
 mod place;
+mod quantized;
 
 use std::fmt::Write;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 use wgpu_gather::Explanation;
 
 use crate::answer::Answer;
@@ -18,6 +19,7 @@ use crate::bench::unusable;
 use crate::explain::args::ExplainArgs;
 use crate::explain::cost::Cost;
 use crate::explain::place::Place;
+use crate::explain::quantized::Decoded;
 use crate::rules;
 
 /// What a gather took.
@@ -43,6 +45,10 @@ pub(crate) fn run(args: &ExplainArgs) -> Result<Answer> {
     {
         bail!(reason);
     }
+    ensure!(
+        scaled.case.format.is_none() || args.max_gpu_memory.is_none(),
+        "--max-gpu-memory is for params that are not quantised"
+    );
     let place = Place::new(args)?;
     let mut explanation = Explanation::new(&scaled.plan, &place.limits)?;
     if let Some(most) = args.max_gpu_memory {
@@ -54,12 +60,20 @@ pub(crate) fn run(args: &ExplainArgs) -> Result<Answer> {
     };
     let copy = measured.as_ref().map(|m| m.figures.copy_gb_per_s);
     let bandwidth = args.bandwidth.or(copy).map(|b| b * 1e9);
-    let cost = Cost::new(&scaled.plan, bandwidth);
+    let cost = Cost::new(&scaled, bandwidth)?;
+    let decoded = Decoded::of(&scaled);
     if args.json {
-        let value = json::of(&scaled, &place, &explanation, &cost, measured.as_ref())?;
+        let mut value = json::of(&scaled, &place, &explanation, &cost, measured.as_ref())?;
+        if let Some(decoded) = &decoded {
+            decoded.amend(&mut value);
+        }
         return Ok(Answer::json(&value, true));
     }
-    let mut text = format!("for {}\n\n{explanation}{cost}", place.label);
+    let mut text = match &decoded {
+        // Loops and kernel would be those of a gather from the decoded table.
+        Some(decoded) => format!("for {}\n\n{decoded}{cost}", place.label),
+        None => format!("for {}\n\n{explanation}{cost}", place.label),
+    };
     if let Some(measured) = &measured {
         measured_text(&mut text, measured, &cost)?;
     }

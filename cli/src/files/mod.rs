@@ -1,8 +1,9 @@
-//! Tensors in files: `.npy`, `.npz` and `.safetensors`.
+//! Tensors in files: `.npy`, `.npz`, `.safetensors` and `.gguf`.
 //!
 //! Reading gives an [`Array`]: an element type, a layout, and bytes as they lie in the file, mapped
 //! rather than read wherever the format allows. Writing ([`Output`]) is all or nothing.
 
+mod gguf;
 mod mmap;
 mod npy;
 mod npz;
@@ -15,6 +16,7 @@ use std::ops::Range;
 
 use anyhow::Result;
 use memmap2::Mmap;
+use wgpu_gather::quantized::BlockFormat;
 use wgpu_gather::{DType, Layout};
 
 pub use resident::{AROUND_BYTES, MOST_BYTES, Resident};
@@ -43,6 +45,22 @@ pub enum Stored {
     Typed(DType),
     /// Raw bytes, this many per element (`V2` of NumPy).
     Raw(usize),
+    /// Quantised, in blocks of a row. The layout is that of the elements.
+    Blocks(BlockFormat),
+}
+
+impl Stored {
+    /// Bytes of elements of this shape, if they can be addressed.
+    fn data_bytes(self, shape: &[usize]) -> Option<usize> {
+        let elements = Layout::checked_elements(shape)?;
+        match self {
+            Stored::Typed(dtype) => elements.checked_mul(dtype.bytes()),
+            Stored::Raw(bytes) => elements.checked_mul(bytes),
+            Stored::Blocks(format) => {
+                (elements / format.block_elements()).checked_mul(format.block_bytes())
+            }
+        }
+    }
 }
 
 impl Array {
@@ -51,6 +69,7 @@ impl Array {
         match source.format() {
             Format::Npy => npy::read(source.path()),
             Format::Npz(name) => npz::read(source.path(), name.as_deref()),
+            Format::Gguf(name) => gguf::read(source.path(), name.as_deref()),
             Format::Safetensors(name) => safetensors::read(source.path(), name.as_deref()),
         }
     }
@@ -102,6 +121,7 @@ impl std::fmt::Display for Stored {
         match self {
             Stored::Typed(dtype) => dtype.fmt(f),
             Stored::Raw(bytes) => write!(f, "V{bytes}"),
+            Stored::Blocks(format) => format.fmt(f),
         }
     }
 }

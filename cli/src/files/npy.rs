@@ -33,11 +33,12 @@ pub(super) fn array(storage: Storage) -> Result<Array> {
     };
     let (literal, start) = literal(file)?;
     let (stored, layout) = interpret(literal)?;
-    let element_bytes = match stored {
-        Stored::Typed(dtype) => dtype.bytes(),
-        Stored::Raw(bytes) => bytes,
-    };
-    let needed = data_bytes(layout.shape(), element_bytes)?;
+    let needed = stored.data_bytes(layout.shape()).with_context(|| {
+        format!(
+            "shape {:?} of {stored} needs more bytes than can be addressed",
+            layout.shape()
+        )
+    })?;
     let there = file.len() - start;
     ensure!(
         needed <= there,
@@ -203,14 +204,6 @@ fn layout(shape: &[usize], fortran_order: bool) -> Result<Layout> {
         next = next.saturating_mul(isize::try_from(dim).unwrap_or(isize::MAX));
     }
     Ok(Layout::strided(shape, &strides, 0)?)
-}
-
-/// Bytes of all elements.
-fn data_bytes(shape: &[usize], element_bytes: usize) -> Result<usize> {
-    let bytes = Layout::checked_elements(shape).and_then(|n| n.checked_mul(element_bytes));
-    bytes.with_context(|| {
-        format!("shape {shape:?} with {element_bytes}-byte elements needs more bytes than can be addressed")
-    })
 }
 
 /// Everything that precedes the data of a file.

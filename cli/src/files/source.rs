@@ -1,4 +1,5 @@
-//! The names of input tensors: `FILE.npy`, `FILE.npz:NAME`, `FILE.safetensors:NAME`.
+//! The names of input tensors: `FILE.npy`, `FILE.npz:NAME`, `FILE.safetensors:NAME`,
+//! `FILE.gguf:NAME`.
 
 use std::path::{Path, PathBuf};
 
@@ -15,27 +16,40 @@ pub(super) enum Format {
     Npy,
     Npz(Option<String>),
     Safetensors(Option<String>),
+    Gguf(Option<String>),
 }
 
+/// What makes a format of the name of a tensor.
+type Named = fn(Option<String>) -> Format;
+
+/// The endings of files that hold several tensors.
+const SEVERAL: [(&str, Named); 3] = [
+    (".npz", Format::Npz),
+    (".safetensors", Format::Safetensors),
+    (".gguf", Format::Gguf),
+];
+
 impl Source {
-    /// Reads `text` as the name of a tensor. The first `.npz:` or `.safetensors:` ends the path.
+    /// Reads `text` as the name of a tensor. The first `.npz:`, `.safetensors:` or `.gguf:` ends the
+    /// path, in this order.
     pub fn parse(text: &str) -> Result<Self> {
-        let split = |ending: &str| {
+        let named = SEVERAL.iter().find_map(|&(ending, format)| {
             let at = text.find(&format!("{ending}:"))? + ending.len();
-            Some((&text[..at], &text[at + 1..]))
-        };
-        let (path, format) = if let Some((path, name)) = split(".npz") {
-            (path, Format::Npz(given(name)))
-        } else if let Some((path, name)) = split(".safetensors") {
-            (path, Format::Safetensors(given(name)))
-        } else if text.ends_with(".npz") {
-            (text, Format::Npz(None))
-        } else if text.ends_with(".safetensors") {
-            (text, Format::Safetensors(None))
-        } else if text.ends_with(".npy") {
-            (text, Format::Npy)
-        } else {
-            bail!("not a tensor file (allowed: FILE.npy, FILE.npz:NAME, FILE.safetensors:NAME)");
+            let name = &text[at + 1..];
+            Some((
+                &text[..at],
+                format((!name.is_empty()).then(|| name.to_owned())),
+            ))
+        });
+        let unnamed = SEVERAL.iter().find(|(ending, _)| text.ends_with(ending));
+        let (path, format) = match (named, unnamed) {
+            (Some(named), _) => named,
+            (None, Some((_, format))) => (text, format(None)),
+            (None, None) if text.ends_with(".npy") => (text, Format::Npy),
+            (None, None) => bail!(
+                "not a tensor file (allowed: FILE.npy, FILE.npz:NAME, FILE.safetensors:NAME, \
+                 FILE.gguf:NAME)"
+            ),
         };
         Ok(Source {
             path: path.into(),
@@ -51,10 +65,6 @@ impl Source {
     pub(super) fn format(&self) -> &Format {
         &self.format
     }
-}
-
-fn given(name: &str) -> Option<String> {
-    (!name.is_empty()).then(|| name.to_owned())
 }
 
 /// The complaint that no tensor is called `wanted`, or that none was named, with what there is.

@@ -2,9 +2,12 @@
 
 use std::path::Path;
 
-use crate::kit::{Dir, f32s, i32s, i64s, npy, npy_dict, npy_fortran, one_tensor, safetensors};
+use crate::kit::{
+    Dir, f32s, gguf, i32s, i64s, npy, npy_dict, npy_fortran, one_tensor, safetensors,
+};
 
 const STORED: &[u8] = include_bytes!("../fixtures/stored.npz");
+const GGUF: &[u8] = include_bytes!("../fixtures/small.gguf");
 const DEFLATED: &[u8] = include_bytes!("../fixtures/deflated.npz");
 
 /// What the bad calls are made with, good files and bad ones.
@@ -66,7 +69,17 @@ fn inputs() -> Dir {
             ),
         );
     put_archives(&dir);
+    put_quantized(&dir);
     put_safetensors(&dir);
+    let mut unknown = GGUF.to_vec();
+    // The number of a type, behind a name and one dim.
+    let ids = GGUF.windows(3).position(|w| w == b"ids").unwrap();
+    unknown[ids + 3 + 4 + 8] = 42;
+    dir.put("m.gguf", GGUF)
+        .put("cut.gguf", &GGUF[..GGUF.len() - 1])
+        .put("cut_in_header.gguf", &GGUF[..100])
+        .put("text.gguf", b"This is text, not a tensor")
+        .put("unknown.gguf", &unknown);
     std::fs::create_dir(dir.path().join("directory.npy")).unwrap();
     dir.put("locked.npy", b"");
     let mut locked = std::fs::metadata(dir.path().join("locked.npy"))
@@ -75,6 +88,24 @@ fn inputs() -> Dir {
     locked.set_readonly(true);
     std::fs::set_permissions(dir.path().join("locked.npy"), locked).unwrap();
     dir
+}
+
+/// Codes of 3 rows of 40 codes of 4 bits, in blocks of 16.
+fn put_quantized(dir: &Dir) {
+    let (codes, scales) = (npy("|u1", "(3, 20)", &[0x98; 60]), f32s(&[1.; 12]));
+    dir.put("codes.npy", &codes)
+        .put("scales.npy", &npy("<f4", "(3, 3)", &scales[..36]))
+        .put("wide_scales.npy", &npy("<f4", "(3, 4)", &scales))
+        .put("f64_scales.npy", &npy("<f8", "(3, 3)", &[0; 72]))
+        .put("raw_scales.npy", &npy("|V2", "(3, 3)", &[0; 18]))
+        .put("zeros.npy", &npy("|u1", "(3, 2)", &[0; 6]))
+        .put("wide_zeros.npy", &npy("|u1", "(3, 3)", &[0; 9]))
+        .put("signed_zeros.npy", &npy("|i1", "(3, 2)", &[0; 6]))
+        .put("one_code.npy", &npy("|u1", "()", &[0]))
+        .put("turned.npy", &npy_fortran("|u1", "(3, 20)", &[0; 60]))
+        .put("turned_scales.npy", &npy_fortran("<f4", "(3, 3)", &[0; 36]))
+        .put("blocks.gguf", &gguf("t", &[2, 33], 8, &[0; 200]))
+        .put("q8_k.gguf", &gguf("t", &[1, 256], 15, &[0; 292]));
 }
 
 fn put_archives(dir: &Dir) {

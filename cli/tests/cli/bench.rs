@@ -65,8 +65,13 @@ fn the_cases_are_listed_whole() {
     }
     let group = |group: &str| all.iter().filter(|c| c["group"] == group).count();
     assert_eq!(
-        (group("row-bytes"), group("elements"), group("bad")),
-        (17, 10, 4)
+        (
+            group("row-bytes"),
+            group("elements"),
+            group("bad"),
+            group("quantised")
+        ),
+        (17, 10, 4, 3)
     );
     assert!(group("shapes") >= 17);
 
@@ -74,7 +79,7 @@ fn the_cases_are_listed_whole() {
     let expected = serde_json::json!({
         "case": "top-k", "group": "shapes", "what": "64 of 32,000 scores in each row",
         "op": "gather_elements", "axis": 1, "batch_dims": 0,
-        "dtype": "f32", "index_type": "i64", "pattern": "random", "bad": 0.0,
+        "dtype": "f32", "format": null, "index_type": "i64", "pattern": "random", "bad": 0.0,
         "params_shape": [4096, 32000], "indices_shape": [4096, 64],
         "scale": 32,
         "scaled_params_shape": [128, 32000], "scaled_indices_shape": [128, 64],
@@ -243,4 +248,40 @@ fn a_plot_without_figures_is_an_error_beside_the_results() {
         ran.stderr.contains("error: plot nowhere/plot.svg: "),
         "{ran:?}"
     );
+}
+
+#[test]
+fn tables_in_blocks_are_read_as_they_are_stored() {
+    let dir = Dir::new();
+    let ran = bench(&dir, "--case quantised --backend cpu --json", None);
+    let lines = json_lines(&ran.stdout);
+    let formats: Vec<_> = lines.iter().map(|line| &line["format"]).collect();
+    assert_eq!(formats, [&Value::Null, &"Q8_0".into(), &"Q4_0".into()]);
+    // 512 rows of 896 elements, at most: 28 blocks of 34 and 18 bytes each, in whole sectors.
+    let bytes = |line: &Value| line["params_bytes"].as_u64().unwrap();
+    let rows = 512 * 28;
+    for (line, block) in lines.iter().zip([4 * 32, 34, 18]) {
+        let most = rows * block + 512 * 64;
+        assert!(
+            (rows * block * 9 / 10..most).contains(&bytes(line)),
+            "{line}"
+        );
+        assert_eq!(line["output_bytes"], rows * 32 * 4);
+    }
+    for (adapter, _) in adapters(&dir) {
+        let ran = bench(&dir, "--case prompt-q4_0 --json", Some(&adapter));
+        let line = json_lines(&ran.stdout).remove(0);
+        assert_figures(&line);
+        assert_eq!(line["format"], "Q4_0");
+    }
+    let own = "bench --op gather-nd --params-shape 50,64 --indices-shape 9,2 --format Q6_K";
+    let ran = dir.run(own);
+    assert!(
+        ran.stderr.contains("no rows of whole blocks of Q6_K"),
+        "{ran:?}"
+    );
+    let own = "--op gather-nd --params-shape 50,256 --indices-shape 9,2 --format Q6_K --dtype bf16 \
+               --backend reference";
+    let ran = bench(&dir, own, None);
+    assert!(ran.stdout.contains("Q6_K 50x256"), "{ran:?}");
 }

@@ -193,6 +193,30 @@ fn a_file_that_cannot_be_read_keeps_no_other_from_being_run() {
 }
 
 #[test]
+fn cases_of_quantised_tables_are_run_beside_others() {
+    let dir = Dir::new();
+    let cases = recorded("quantized/rows_and_fp8.json");
+    dir.put("q.json", cases.as_bytes())
+        .put("doc.json", recorded("doc_examples.json").as_bytes())
+        .put(
+            "cut.json",
+            cases
+                .replacen("\"codes\":\"", "\"codes\":\"x", 1)
+                .as_bytes(),
+        );
+    let text = dir.ok("verify --cases q.json doc.json --backend cpu");
+    assert_eq!(last_line(&text), "297 passed, 0 failed, 0 skipped");
+    assert!(
+        text.contains("fbgemm") && text.contains("fp8_e4m3"),
+        "{text}"
+    );
+    let ran = dir.run("verify --cases cut.json --backend cpu");
+    let complaint =
+        "error: cases cut.json: case \"PyTorch byte rows to f32 #0\": bits are not hexadecimal\n";
+    assert_eq!((ran.code, ran.stderr.as_str()), (1, complaint));
+}
+
+#[test]
 fn skipped_cases_are_named_with_their_reason() {
     let dir = Dir::new();
     let mut file: Value = serde_json::from_str(&recorded("doc_examples.json")).unwrap();

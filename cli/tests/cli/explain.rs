@@ -12,7 +12,7 @@ use crate::gpu::adapters;
 use crate::kit::{Dir, finish};
 
 /// Names of files, and the gathers that they explain.
-const CASES: [(&str, &str); 11] = [
+const CASES: [(&str, &str); 12] = [
     (
         "embedding_rows",
         "--op gather --params-shape 30522,384 --indices-shape 16,512 --index-type i64 \
@@ -56,6 +56,10 @@ const CASES: [(&str, &str); 11] = [
         "filled",
         "--op gather --params-shape 1000,3 --indices-shape 1000 --out-of-bounds fill=1 \
          --max-gpu-memory 16KiB",
+    ),
+    (
+        "quantised",
+        "--op gather --params-shape 151936,896 --indices-shape 512 --format Q4_0 --bandwidth 100",
     ),
     (
         "empty",

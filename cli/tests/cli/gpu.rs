@@ -41,7 +41,7 @@ pub(crate) fn adapters(dir: &Dir) -> Vec<(String, String)> {
 }
 
 /// Runs the call on the adapter. (The arguments are passed whole: names of adapters hold blanks.)
-fn on(dir: &Dir, adapter: &str, line: &str) -> Ran {
+pub(crate) fn on(dir: &Dir, adapter: &str, line: &str) -> Ran {
     let args: Vec<&str> = line
         .split_whitespace()
         .chain(["--adapter", adapter])

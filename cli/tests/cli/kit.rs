@@ -147,6 +147,24 @@ pub(crate) fn split_safetensors(file: &[u8]) -> (String, Vec<u8>) {
     (header.trim_end().to_owned(), file[8 + length..].to_vec())
 }
 
+/// A `.gguf` file with one tensor, of the type with this number.
+pub(crate) fn gguf(name: &str, shape: &[usize], kind: u32, data: &[u8]) -> Vec<u8> {
+    let mut file = b"GGUF\x03\0\0\0".to_vec();
+    // One tensor, no metadata.
+    file.extend([1u64, 0, name.len() as u64].map(u64::to_le_bytes).concat());
+    file.extend(name.bytes());
+    file.extend((shape.len() as u32).to_le_bytes());
+    shape
+        .iter()
+        .rev()
+        .for_each(|&dim| file.extend((dim as u64).to_le_bytes()));
+    file.extend(kind.to_le_bytes());
+    file.extend(0u64.to_le_bytes());
+    file.resize(file.len().next_multiple_of(32), 0);
+    file.extend(data);
+    file
+}
+
 /// The bytes of hexadecimal digits; blanks are for the eye.
 pub(crate) fn hex(digits: &str) -> Vec<u8> {
     let digits: Vec<u8> = digits.bytes().filter(|d| *d != b' ').collect();

@@ -7,9 +7,9 @@ use std::io::{Seek, SeekFrom, Write};
 use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
-#[cfg(target_os = "linux")]
-use crate::kit::Ran;
 use crate::kit::{Dir, i32s, npy, safetensors, split_npy};
+#[cfg(target_os = "linux")]
+use crate::kit::{Ran, f32s, gguf, hex};
 
 /// Bytes of a row of the tables.
 const ROW: usize = 4096;
@@ -119,6 +119,54 @@ fn large_tables_and_outputs_take_little_memory() {
         assert!(peak > 1 << 20, "not measured");
         assert!(peak < MOST_RESIDENT, "{} MiB resident", peak >> 20);
         check_rows(&dir, "o.npy", &ids, &marked);
+    }
+}
+
+/// Rows of 1,024 elements in Q8_0, each 32 blocks of a scale and 32 codes, in a file of 4.25 GiB.
+#[cfg(target_os = "linux")]
+#[test]
+fn large_quantised_tables_take_little_memory() {
+    const ROWS: usize = 1 << 22;
+    let marked = [0, 77_777, ROWS - 1];
+    let dir = Dir::new();
+    let header = gguf("t", &[ROWS, 1024], 8, &[]);
+    let mut file = File::create(dir.path().join("p.gguf")).unwrap();
+    file.write_all(&header).unwrap();
+    let row_bytes = 32 * 34;
+    file.set_len((header.len() + ROWS * row_bytes) as u64)
+        .unwrap();
+    for (n, row) in marked.into_iter().enumerate() {
+        // Scale 1, codes n + 1.
+        let block = [&hex("003c")[..], &[n as u8 + 1; 32]].concat();
+        file.seek(SeekFrom::Start((header.len() + row * row_bytes) as u64))
+            .unwrap();
+        file.write_all(&block.repeat(32)).unwrap();
+    }
+    let all_over = (0..1 << 16).map(|n: usize| n * 7_919_317 % ROWS);
+    let ids: Vec<i32> = marked
+        .into_iter()
+        .chain(all_over)
+        .map(|id| id as i32)
+        .collect();
+    dir.put(
+        "i.npy",
+        &npy("<i4", &format!("({},)", ids.len()), &i32s(&ids)),
+    );
+    let line = "gather --params p.gguf:t --indices i.npy --out o.npy --backend cpu --quiet";
+    let (ran, peak) = finish_watched(spawn(&dir, line));
+    assert_eq!(
+        (ran.code, &*ran.stdout, &*ran.stderr),
+        (0, "", ""),
+        "{line}"
+    );
+    println!("p.gguf: {} MiB at most", peak >> 20);
+    assert!(peak > 1 << 20, "not measured");
+    assert!(peak < MOST_RESIDENT, "{} MiB resident", peak >> 20);
+    let output = split_npy(&dir.get("o.npy")).1;
+    for (row, id) in output.chunks(ROW).zip(&ids) {
+        let mark = marked.iter().position(|&row| row == *id as usize);
+        let value = mark.map_or(0.0, |n| n as f32 + 1.0);
+        assert!(row == f32s(&[value; 1024]), "row {id}");
     }
 }
 

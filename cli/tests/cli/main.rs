@@ -6,8 +6,10 @@ mod commands;
 mod elements;
 mod explain;
 mod formats;
+mod gguf;
 mod gpu;
 mod kit;
 #[cfg(unix)]
 mod large;
+mod quantized;
 mod semantics;

@@ -219,6 +219,7 @@ fn json_says_the_same() {
     let expected = json!({
         "op": "gather_elements",
         "params_shape": [2],
+        "format": null,
         "dtype": "f32",
         "indices_shape": [3],
         "index_type": "u8",

@@ -45,7 +45,8 @@ pub(crate) enum Command {
 /// `gather`.
 #[derive(Args)]
 pub(crate) struct GatherArgs {
-    /// The table, which every rank can read: FILE.npy, FILE.npz:NAME or FILE.safetensors:NAME
+    /// The table, which every rank can read: FILE.npy, FILE.npz:NAME, FILE.safetensors:NAME or
+    /// FILE.gguf:NAME
     #[arg(long, value_name = "P")]
     pub(crate) params: String,
     /// The indices, of which each rank takes a contiguous part: as P

@@ -1,0 +1,48 @@
+//! What a case gathers from, on the host: plain or quantised.
+
+use anyhow::Result;
+use wgpu_gather::quantized::{FloatType, QuantizedCall, QuantizedTable};
+use wgpu_gather::{Executor, Indices, Layout, Params, Rules};
+
+use crate::bench::case::Case;
+
+/// Params of a case, or a part of them.
+pub(crate) enum Table<'a> {
+    Plain(Params<'a>),
+    Quantized(QuantizedTable<'a>, FloatType),
+}
+
+impl<'a> Table<'a> {
+    /// `bytes` as params of `case`, of this shape.
+    pub(crate) fn new(case: &Case, shape: &[usize], bytes: &'a [u8]) -> Result<Self> {
+        Ok(match case.quantized()? {
+            Some((format, to)) => {
+                Table::Quantized(QuantizedTable::blocks(format, shape, bytes)?, to)
+            }
+            None => {
+                let layout = Layout::contiguous(shape);
+                Table::Plain(Params::new(bytes, case.dtype.bytes(), layout)?)
+            }
+        })
+    }
+
+    /// Gathers, from host to host.
+    pub(crate) fn gather(
+        &self,
+        executor: &Executor,
+        case: &Case,
+        rules: &Rules,
+        indices: &Indices<'_>,
+        output: &mut [u8],
+    ) -> wgpu_gather::Result<()> {
+        match self {
+            Table::Plain(params) => {
+                executor.run_bytes_blocking(case.op, rules, params, indices, output)
+            }
+            Table::Quantized(table, to) => {
+                let call = QuantizedCall::new(case.op, rules, table, indices, *to);
+                executor.gather_quantized_bytes_blocking(call, output)
+            }
+        }
+    }
+}

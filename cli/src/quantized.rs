@@ -1,0 +1,282 @@
+//! Quantised tables of files: from the arrays and the options to the library's view of them.
+
+use anyhow::{Context, Result, bail, ensure};
+use clap::{Args, ValueEnum};
+use wgpu_gather::DType;
+use wgpu_gather::quantized::{
+    BlockFormat, CodeType, FloatType, Format, QuantizedTable, ScaleType, SplitFormat, ZeroPoints,
+};
+
+use crate::files::{Array, Source, Stored};
+use crate::tensors::element_type;
+
+/// How params are quantised, and what they are decoded to.
+#[derive(Args)]
+pub(crate) struct QuantizedArgs {
+    /// The scales of a table of codes, as ONNX's GatherBlockQuantized has them; params then are the
+    /// codes, u8 or i8, and the last dim of their file is of bytes. f32, f16, or raw bytes with --dtype
+    /// bf16. FILE as for params. GGUF files have the scales of their tensors in them
+    #[arg(long, value_name = "S", requires_all = ["block_size", "bits"])]
+    pub(crate) scales: Option<String>,
+    /// The zero points of such a table, of the type of the codes and packed as they are: each row
+    /// begins a byte [default: 2^(bits-1) for u8, 0 for i8]
+    #[arg(long, value_name = "Z", requires = "scales")]
+    pub(crate) zero_points: Option<String>,
+    /// How many codes along the quantise axis share a scale; the last block may be short
+    #[arg(long, value_name = "B", requires = "scales")]
+    block_size: Option<usize>,
+    /// Bits of a code: 2, 4 or 8. Several of them lie in a byte, the low bits first
+    #[arg(long, value_name = "N", requires = "scales", value_parser = bits)]
+    bits: Option<usize>,
+    /// The dim that blocks run along; negative counts from the back
+    #[arg(
+        long,
+        value_name = "A",
+        default_value_t = -1,
+        requires = "scales",
+        allow_negative_numbers = true
+    )]
+    quantize_axis: isize,
+    /// What elements of quantised params, and of f16 and bf16, are decoded to [default: the type of
+    /// the scales; f32 for blocks of GGUF]
+    #[arg(long, value_enum, value_name = "TYPE")]
+    pub(crate) to: Option<To>,
+}
+
+/// The values of `--to`.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum To {
+    F32,
+    F16,
+    #[value(name = "bf16")]
+    BF16,
+}
+
+impl To {
+    fn float(self) -> FloatType {
+        match self {
+            To::F32 => FloatType::F32,
+            To::F16 => FloatType::F16,
+            To::BF16 => FloatType::BF16,
+        }
+    }
+}
+
+fn bits(text: &str) -> Result<usize, &'static str> {
+    match text {
+        "2" => Ok(2),
+        "4" => Ok(4),
+        "8" => Ok(8),
+        _ => Err("allowed: 2, 4, 8"),
+    }
+}
+
+/// Where scales and zero points are.
+pub(crate) struct Sources {
+    scales: Option<Source>,
+    zero_points: Option<Source>,
+}
+
+/// Scales and zero points as files have them.
+pub(crate) struct Parts {
+    scales: Option<Array>,
+    zero_points: Option<Array>,
+}
+
+impl Sources {
+    pub(crate) fn parse(args: &QuantizedArgs) -> Result<Self> {
+        let parse = |role: &str, text: &Option<String>| {
+            let source = text
+                .as_deref()
+                .map(|text| named(role, text, Source::parse(text)));
+            source.transpose()
+        };
+        Ok(Sources {
+            scales: parse("scales", &args.scales)?,
+            zero_points: parse("zero points", &args.zero_points)?,
+        })
+    }
+
+    /// All of them.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Source> {
+        self.scales.iter().chain(&self.zero_points)
+    }
+
+    pub(crate) fn read(&self, args: &QuantizedArgs) -> Result<Parts> {
+        let read = |role: &str, text: &Option<String>, source: &Option<Source>| {
+            let (Some(text), Some(source)) = (text, source) else {
+                return Ok(None);
+            };
+            named(role, text, Array::read(source)).map(Some)
+        };
+        Ok(Parts {
+            scales: read("scales", &args.scales, &self.scales)?,
+            zero_points: read("zero points", &args.zero_points, &self.zero_points)?,
+        })
+    }
+}
+
+impl Parts {
+    /// All of them.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Array> {
+        self.scales.iter().chain(&self.zero_points)
+    }
+}
+
+/// The table, and what it is decoded to, if params (of this name) are quantised or are to be decoded.
+pub(crate) fn table<'a>(
+    args: &QuantizedArgs,
+    declared: Option<DType>,
+    (name, params): (&str, &'a Array),
+    parts: &'a Parts,
+) -> Result<Option<(QuantizedTable<'a>, FloatType)>> {
+    if parts.scales.is_some() {
+        return split_table(args, declared, (name, params), parts).map(Some);
+    }
+    named("params", name, block_table(args, declared, params))
+}
+
+/// A table that holds its scales, or is of halves.
+fn block_table<'a>(
+    args: &QuantizedArgs,
+    declared: Option<DType>,
+    params: &'a Array,
+) -> Result<Option<(QuantizedTable<'a>, FloatType)>> {
+    let (format, usual) = match (params.stored(), args.to) {
+        (Stored::Blocks(format), _) => {
+            ensure!(
+                declared.is_none(),
+                "--dtype is for raw bytes, but the file says that the elements are {format}"
+            );
+            (format, To::F32)
+        }
+        (_, None) => return Ok(None),
+        (stored, Some(to)) => match element_type(stored, declared)? {
+            DType::F16 => (BlockFormat::F16, to),
+            DType::BF16 => (BlockFormat::BF16, to),
+            other => {
+                bail!("--to is for quantised elements, f16 and bf16, but the elements are {other}")
+            }
+        },
+    };
+    row_major(params)?;
+    let table = QuantizedTable::blocks(format, params.layout().shape(), params.bytes())?;
+    Ok(Some((table, args.to.unwrap_or(usual).float())))
+}
+
+/// A table whose scales are in a file of their own.
+fn split_table<'a>(
+    args: &QuantizedArgs,
+    declared: Option<DType>,
+    (name, params): (&str, &'a Array),
+    parts: &'a Parts,
+) -> Result<(QuantizedTable<'a>, FloatType)> {
+    let (Some(bits), Some(block_size), Some(scales)) =
+        (args.bits, args.block_size, parts.scales.as_ref())
+    else {
+        bail!("--scales needs --bits and --block-size");
+    };
+    let (codes, shape) = named("params", name, codes(params, bits))?;
+    let scales_name = args.scales.as_deref().unwrap_or_default();
+    let (scale_type, usual) = named("scales", scales_name, scale_type(scales, declared))?;
+    let format = SplitFormat {
+        codes,
+        scales: scale_type,
+        zero_points: match (&parts.zero_points, codes.is_signed()) {
+            (Some(_), _) => ZeroPoints::PackedRows,
+            (None, false) => ZeroPoints::Middle,
+            (None, true) => ZeroPoints::Zero,
+        },
+        block_size,
+        axis: args.quantize_axis,
+    };
+    let mut blocks = format.scales_shape(&shape)?;
+    named("scales", scales_name, fits(scales, &blocks))?;
+    if let Some(zero_points) = &parts.zero_points {
+        if let Some(last) = blocks.last_mut() {
+            *last = last.div_ceil(8 / bits);
+        }
+        let fits = zero_points_fit(zero_points, params.stored(), &blocks);
+        named(
+            "zero points",
+            args.zero_points.as_deref().unwrap_or_default(),
+            fits,
+        )?;
+    }
+    let zero_points = parts.zero_points.as_ref().map_or(&[][..], Array::bytes);
+    let table = QuantizedTable::new(
+        Format::Split(format),
+        &shape,
+        params.bytes(),
+        scales.bytes(),
+        zero_points,
+    )?;
+    Ok((table, args.to.map_or(usual, To::float)))
+}
+
+/// The type of codes of so many bits, and their shape: of the bytes of the file, unpacked.
+fn codes(params: &Array, bits: usize) -> Result<(CodeType, Vec<usize>)> {
+    let codes = code_type(params.stored(), bits)?;
+    let mut shape = params.layout().shape().to_vec();
+    let last = shape
+        .last_mut()
+        .context("codes have rank 0 (allowed: 1 or more)")?;
+    *last = last
+        .checked_mul(8 / bits)
+        .context("more codes than can be addressed")?;
+    row_major(params)?;
+    Ok((codes, shape))
+}
+
+fn code_type(stored: Stored, bits: usize) -> Result<CodeType> {
+    Ok(match (stored, bits) {
+        (Stored::Typed(DType::U8), 2) => CodeType::U2,
+        (Stored::Typed(DType::U8), 4) => CodeType::U4,
+        (Stored::Typed(DType::U8), _) => CodeType::U8,
+        (Stored::Typed(DType::I8), 2) => CodeType::I2,
+        (Stored::Typed(DType::I8), 4) => CodeType::I4,
+        (Stored::Typed(DType::I8), _) => CodeType::I8,
+        (other, _) => bail!("elements of type {other} cannot be codes (allowed: u8, i8)"),
+    })
+}
+
+fn scale_type(scales: &Array, declared: Option<DType>) -> Result<(ScaleType, FloatType)> {
+    // What the file says needs no declaration, which is for raw bytes.
+    Ok(match element_type(scales.stored(), declared)? {
+        DType::F32 => (ScaleType::F32, FloatType::F32),
+        DType::F16 => (ScaleType::F16, FloatType::F16),
+        DType::BF16 => (ScaleType::BF16, FloatType::BF16),
+        other => bail!("elements of type {other} cannot be scales (allowed: f32, f16, bf16)"),
+    })
+}
+
+fn zero_points_fit(zero_points: &Array, codes: Stored, shape: &[usize]) -> Result<()> {
+    let stored = zero_points.stored();
+    ensure!(
+        stored == codes,
+        "elements of type {stored} cannot be zero points of {codes} codes (allowed: {codes})"
+    );
+    fits(zero_points, shape)
+}
+
+fn fits(array: &Array, shape: &[usize]) -> Result<()> {
+    let got = array.layout().shape();
+    ensure!(
+        got == shape,
+        "shape {got:?} does not fit the codes (allowed: {shape:?})"
+    );
+    row_major(array)
+}
+
+fn row_major(array: &Array) -> Result<()> {
+    ensure!(
+        array.layout().is_contiguous(),
+        "quantised tables in Fortran's order are not read; store them in C's order (in NumPy: \
+         numpy.ascontiguousarray)"
+    );
+    Ok(())
+}
+
+fn named<T>(role: &str, text: &str, result: Result<T>) -> Result<T> {
+    result.with_context(|| format!("{role} {text}"))
+}
