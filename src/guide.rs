@@ -255,6 +255,16 @@
 //! }
 //! ```
 //!
+//! # Scatters
+//!
+//! A scatter has the same levels: [`Executor::scatter`](crate::Executor::scatter) and
+//! [`scatter_into`](crate::Executor::scatter_into) on host tensors, [`Engine::scatter`],
+//! [`Engine::scatter_into`] (in place, into a view of a cache, say) and [`Engine::gather_gradient`] on
+//! device tensors, the same in a [batch](#batch), and
+//! [`ScatterPipeline`](crate::gpu::ScatterPipeline) in your own encoder.
+//! [`ScatterPlan::explain`](crate::ScatterPlan::explain) says what one does. It is submitted at once, as
+//! it takes several dispatches: the keys of the lookups, a sort of them, and the fold.
+//!
 //! # Transfers
 //!
 //! [`Engine::upload`] of up to 256 KiB waits for nothing: the bytes are copied at once, and reach
@@ -359,6 +369,9 @@
 //! [`Engine::download_with_progress`]: crate::gpu::Engine::download_with_progress
 //! [`Engine::trim_pool`]: crate::gpu::Engine::trim_pool
 //! [`Engine::gather`]: crate::gpu::Engine::gather
+//! [`Engine::gather_gradient`]: crate::gpu::Engine::gather_gradient
+//! [`Engine::scatter`]: crate::gpu::Engine::scatter
+//! [`Engine::scatter_into`]: crate::gpu::Engine::scatter_into
 //! [`Engine::gather_in_place`]: crate::gpu::Engine::gather_in_place
 //! [`Engine::gather_into`]: crate::gpu::Engine::gather_into
 //! [`Engine::gather_tables`]: crate::gpu::Engine::gather_tables

@@ -75,6 +75,15 @@
 //! # Ok::<(), wgpu_gather::Error>(())
 //! ```
 //!
+//! # Scatter and gradients
+//!
+//! [`Executor::scatter`] is the transpose of a gather: the same operator and rules, with updates in the
+//! shape of the gather's output and a destination in that of its params. [`Reduce`] says what becomes of
+//! updates that meet. They are folded in row-major order of the indices, so sums have the bits of the
+//! sequential loop (`np.add.at`) on every executor. [`Executor::scatter_into`] writes in place,
+//! [`Executor::gather_gradient`] is the gradient of a gather, and `gpu::Engine` has all three for tensors
+//! on the device.
+//!
 //! # Calling it
 //!
 //! **Host tensors.** [`Executor::run`] takes views and returns a [`Tensor`];
@@ -165,6 +174,8 @@
 //!  ├─ cpu::parallel   executes a plan on all cores
 //!  └─ gpu             executes a plan on a device: buffers, pipelines, encoding, status
 //! plan                operator and shapes → geometry → kernel: pure data, no device
+//! scatter             a scatter as keys, lookups and free steps: pure data; cpu and gpu execute it
+//! fold                the arithmetic of folds for each element type
 //! op, rules, element  shapes, the predicate for indices, widths
 //! ```
 //!

@@ -74,24 +74,18 @@ faults! {
 
 /// Scatters in which each fault shows: several tiles and runs, equal keys far apart, all types.
 fn scatters() -> Vec<Scatter> {
-    let shapes: [(Op, &[usize], &[usize], &[usize]); 4] = [
-        (Op::gather(0), &[40, 3], &[700], &[700, 3]),
-        (Op::gather(1), &[2, 300, 5], &[90], &[2, 90, 5]),
-        (Op::gather_nd(), &[7, 9, 2], &[150, 2], &[150, 2]),
-        (Op::gather_elements(0), &[11, 13], &[70, 13], &[70, 13]),
+    let shapes: [(Op, [&[usize]; 3]); 4] = [
+        (Op::gather(0), [&[40, 3], &[700], &[700, 3]]),
+        (Op::gather(1), [&[2, 300, 5], &[90], &[2, 90, 5]]),
+        (Op::gather_nd(), [&[7, 9, 2], &[150, 2], &[150, 2]]),
+        (Op::gather_elements(0), [&[11, 13], &[70, 13], &[70, 13]]),
     ];
     let types = [DType::F32, DType::F16, DType::U8, DType::I16, DType::I64];
     let mut all = Vec::new();
-    for (n, (op, params, indices, updates)) in shapes.into_iter().enumerate() {
+    for (n, (op, tensors)) in shapes.into_iter().enumerate() {
         for dtype in types {
             for reduce in Reduce::ALL {
-                all.push(scatter(
-                    op,
-                    [params, indices, updates],
-                    dtype,
-                    reduce,
-                    n as u64,
-                ));
+                all.push(scatter(op, tensors, dtype, reduce, n as u64));
             }
         }
     }
