@@ -12,7 +12,7 @@ pub fn element_type(stored: Stored, declared: Option<DType>) -> Result<DType> {
     match (stored, declared) {
         (Stored::Typed(dtype), None) => Ok(dtype),
         (Stored::Blocks(format), _) => {
-            bail!("quantised elements ({format}) are read by the commands that gather only")
+            bail!("quantised elements ({format}) cannot be read here (allowed: plain ones)")
         }
         (Stored::Raw(width), Some(dtype)) if width == dtype.bytes() => Ok(dtype),
         (Stored::Typed(dtype), Some(declared)) => bail!(
