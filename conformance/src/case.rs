@@ -43,8 +43,13 @@ pub enum CaseError {
     #[error("not a case file: {0}")]
     Syntax(String),
     /// Another schema.
-    #[error("schema \"{0}\" is not gather-conformance/1")]
-    Schema(String),
+    #[error("schema \"{got}\" is not {expected}")]
+    Schema {
+        /// The schema of the file.
+        got: String,
+        /// The one that is read.
+        expected: &'static str,
+    },
     /// The announced number of cases is not the number there is.
     #[error("the file announces {announced} cases and has {found}")]
     Count {
@@ -115,8 +120,10 @@ struct RawError {
 pub fn read_cases(text: &str) -> Result<Vec<Case>, CaseError> {
     let file: RawFile =
         serde_json::from_str(text).map_err(|error| CaseError::Syntax(error.to_string()))?;
-    if file.schema != "gather-conformance/1" {
-        return Err(CaseError::Schema(file.schema));
+    let expected = "gather-conformance/1";
+    if file.schema != expected {
+        let got = file.schema;
+        return Err(CaseError::Schema { got, expected });
     }
     if file.count != file.cases.len() {
         return Err(CaseError::Count {

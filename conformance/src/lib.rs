@@ -3,7 +3,8 @@
 //! [`read_cases`] reads files of the schema `gather-conformance/1`; [`run_case`] runs one on an
 //! executor and compares bits. [`builtin`] makes cases whose expected answers come from
 //! [`Executor::Reference`](wgpu_gather::Executor::Reference), which tells a user whether their GPU and
-//! driver are right; [`search`] does so for any number of random ones.
+//! driver are right; [`search`] does so for any number of random ones. [`read_fold_cases`] reads files of
+//! the schema `gather-scatter/1`: scatters and pooled lookups.
 
 mod builtin;
 mod call;
@@ -13,6 +14,7 @@ mod output;
 mod random;
 mod report;
 mod run;
+mod scatter_case;
 #[cfg(not(target_arch = "wasm32"))]
 mod search;
 
@@ -23,6 +25,7 @@ pub use data::{Data, Values};
 pub use random::{call_from, rows_call_from};
 pub use report::{Outcome, Report};
 pub use run::run_case;
+pub use scatter_case::{BagCase, FoldCall, FoldCase, Updates, read_fold_cases};
 #[cfg(not(target_arch = "wasm32"))]
 pub use search::{Counterexample, search};
 /// The library, in the version that is checked.

@@ -20,6 +20,7 @@ mod faults;
 mod fences;
 mod fixtures;
 mod flags;
+mod fold_fixtures;
 #[cfg(windows)]
 mod hlsl;
 mod huge;
