@@ -166,6 +166,30 @@ pub enum Error {
         expected: usize,
     },
 
+    /// An element type does not have a way to reduce.
+    #[error("{op}: reduce = {reduce} is not defined for {dtype} (allowed: {})", allowed.join(", "))]
+    ReduceType {
+        /// The operator.
+        op: OpKind,
+        /// The way to reduce.
+        reduce: &'static str,
+        /// The element type.
+        dtype: &'static str,
+        /// The ways that it has.
+        allowed: Vec<&'static str>,
+    },
+
+    /// The updates of a scatter do not have the shape of the gather's output.
+    #[error("{op}: updates has shape {got:?}, but params and indices need {expected:?}")]
+    UpdatesShape {
+        /// The operator.
+        op: OpKind,
+        /// The shape needed.
+        expected: Vec<usize>,
+        /// The shape given.
+        got: Vec<usize>,
+    },
+
     /// A name that no [`DType`](crate::DType) has.
     #[error("unknown element type \"{name}\" (allowed: {})", allowed.join(", "))]
     UnknownDType {

@@ -1,5 +1,7 @@
 //! One public API over the executors: the same call gives the same bits on each.
 
+mod scatter;
+
 use bytemuck::AnyBitPattern;
 
 use crate::call::{GatherCall, PlannedCall};

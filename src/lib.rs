@@ -215,6 +215,7 @@ mod cpu;
 mod element;
 mod error;
 mod executor;
+mod fold;
 #[cfg(feature = "gpu")]
 pub mod gpu;
 #[cfg(feature = "gpu")]
@@ -224,6 +225,7 @@ pub mod interop;
 mod op;
 pub mod plan;
 mod rules;
+mod scatter;
 mod shape;
 pub mod shard;
 mod tensor;
@@ -238,10 +240,12 @@ pub use call::GatherCall;
 pub use element::{DType, Element, HasDType};
 pub use error::{BadIndex, Error, OpKind, Result, Role};
 pub use executor::{Auto, Executor};
+pub use fold::Reduce;
 pub use index::{Index, IndexType};
 pub use op::Op;
 pub use plan::{BindingLimits, Explanation, Plan};
 pub use rules::{ElementsShapes, Fill, Negative, OutOfBounds, Rules};
+pub use scatter::ScatterCall;
 pub use shape::Layout;
 pub use tensor::{Indices, Params, Tensor, TensorView};
 

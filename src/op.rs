@@ -168,6 +168,15 @@ impl Op {
         }
     }
 
+    /// The operator's transpose without its attributes, as the errors of a scatter name it.
+    pub const fn transposed_kind(&self) -> OpKind {
+        match self {
+            Op::Gather { .. } => OpKind::Scatter,
+            Op::GatherNd { .. } => OpKind::ScatterNd,
+            Op::GatherElements { .. } => OpKind::ScatterElements,
+        }
+    }
+
     /// The shape of the output for params of shape `params` and indices of shape `indices`.
     ///
     /// # Errors
@@ -188,7 +197,18 @@ impl Op {
         indices: &[usize],
         rules: &Rules,
     ) -> Result<Vec<usize>> {
-        let shape = match self.check(params, indices, rules)? {
+        self.output_shape_as(self.kind(), params, indices, rules)
+    }
+
+    /// [`Op::output_shape`], whose errors name the operator `kind`.
+    pub(crate) fn output_shape_as(
+        &self,
+        kind: OpKind,
+        params: &[usize],
+        indices: &[usize],
+        rules: &Rules,
+    ) -> Result<Vec<usize>> {
+        let shape = match self.check(kind, params, indices, rules)? {
             Checked::Gather { axis, batch_dims } => {
                 [&params[..axis], &indices[batch_dims..], &params[axis + 1..]].concat()
             }
@@ -201,33 +221,35 @@ impl Op {
         Ok(shape)
     }
 
-    /// Checks the attributes against the shapes and counts them from the front.
+    /// Checks the attributes against the shapes and counts them from the front. Errors name the
+    /// operator `op`.
     pub(crate) fn check(
         &self,
+        op: OpKind,
         params: &[usize],
         indices: &[usize],
         rules: &Rules,
     ) -> Result<Checked> {
         match *self {
-            Op::Gather { axis, batch_dims } => check_gather(axis, batch_dims, params, indices),
-            Op::GatherNd { batch_dims } => check_gather_nd(batch_dims, params, indices),
+            Op::Gather { axis, batch_dims } => check_gather(op, axis, batch_dims, params, indices),
+            Op::GatherNd { batch_dims } => check_gather_nd(op, batch_dims, params, indices),
             Op::GatherElements { axis } => {
-                check_gather_elements(axis, params, indices, rules.elements_shapes)
+                check_gather_elements(op, axis, params, indices, rules.elements_shapes)
             }
         }
     }
 }
 
 fn check_gather(
+    op: OpKind,
     axis: Option<isize>,
     batch_dims: isize,
     params: &[usize],
     indices: &[usize],
 ) -> Result<Checked> {
-    let op = OpKind::Gather;
     let (r, q) = (params.len(), indices.len());
     at_least_1d(op, Role::Params, params)?;
-    let b = gather_batch_dims(batch_dims, r, q)?;
+    let b = gather_batch_dims(op, batch_dims, r, q)?;
     let axis = axis.unwrap_or(b as isize);
     let axis = resolve_axis(axis, r).ok_or(Error::AxisOutOfRange { op, axis, rank: r })?;
     if axis < b {
@@ -245,7 +267,12 @@ fn check_gather(
 }
 
 /// tf.gather: -rank(indices) <= batch_dims <= rank(indices), and batch_dims < rank(params).
-fn gather_batch_dims(batch_dims: isize, params_rank: usize, indices_rank: usize) -> Result<usize> {
+fn gather_batch_dims(
+    op: OpKind,
+    batch_dims: isize,
+    params_rank: usize,
+    indices_rank: usize,
+) -> Result<usize> {
     let q = indices_rank as isize;
     let max = indices_rank.min(params_rank - 1) as isize;
     let from_front = if batch_dims < 0 {
@@ -262,7 +289,7 @@ fn gather_batch_dims(batch_dims: isize, params_rank: usize, indices_rank: usize)
         (false, false) => (0, max),
     };
     Err(Error::BatchDimsOutOfRange {
-        op: OpKind::Gather,
+        op,
         batch_dims,
         indices_rank,
         params_rank,
@@ -271,8 +298,12 @@ fn gather_batch_dims(batch_dims: isize, params_rank: usize, indices_rank: usize)
     })
 }
 
-fn check_gather_nd(batch_dims: isize, params: &[usize], indices: &[usize]) -> Result<Checked> {
-    let op = OpKind::GatherNd;
+fn check_gather_nd(
+    op: OpKind,
+    batch_dims: isize,
+    params: &[usize],
+    indices: &[usize],
+) -> Result<Checked> {
     let (r, q) = (params.len(), indices.len());
     at_least_1d(op, Role::Params, params)?;
     at_least_1d(op, Role::Indices, indices)?;
@@ -305,12 +336,12 @@ fn check_gather_nd(batch_dims: isize, params: &[usize], indices: &[usize]) -> Re
 }
 
 fn check_gather_elements(
+    op: OpKind,
     axis: isize,
     params: &[usize],
     indices: &[usize],
     shapes: ElementsShapes,
 ) -> Result<Checked> {
-    let op = OpKind::GatherElements;
     let torch = shapes == ElementsShapes::Torch;
     if !torch {
         at_least_1d(op, Role::Params, params)?;

@@ -10,6 +10,8 @@ pub(crate) mod parallel;
 pub(crate) mod reference;
 mod report;
 mod rows;
+pub(crate) mod scatter;
+pub(crate) mod scatter_reference;
 #[cfg(test)]
 mod tests;
 

@@ -4,10 +4,11 @@
 //! loop nest or a stride order, so that a mistake in the planner cannot hide in both.
 
 use crate::call::GatherCall;
-use crate::error::{BadIndex, Error, Result, Role};
-use crate::op::Checked;
-use crate::rules::OutOfBounds;
+use crate::error::{BadIndex, Error, OpKind, Result, Role};
+use crate::op::{Checked, Op};
+use crate::rules::{OutOfBounds, Rules};
 use crate::shape::elements;
+use crate::tensor::Indices;
 
 /// Executes `call`, writing the output's bytes, row-major.
 ///
@@ -33,7 +34,8 @@ pub(crate) fn gather(call: GatherCall<'_>, output: &mut [u8]) -> Result<()> {
             got,
         });
     }
-    let definition = Definition::new(call)?;
+    let params_of = (params.layout().shape(), width);
+    let definition = Definition::new(op, op.kind(), rules, params_of, indices)?;
     if output.is_empty() {
         return Ok(());
     }
@@ -65,38 +67,50 @@ pub(crate) fn gather(call: GatherCall<'_>, output: &mut [u8]) -> Result<()> {
     Ok(())
 }
 
-/// A call whose operator has been checked against the shapes.
-struct Definition<'a> {
-    call: GatherCall<'a>,
+/// An operator that has been checked against the shapes.
+pub(super) struct Definition<'a> {
+    kind: OpKind,
+    rules: &'a Rules,
+    params_shape: &'a [usize],
+    indices: &'a Indices<'a>,
     checked: Checked,
 }
 
 impl<'a> Definition<'a> {
-    fn new(call: GatherCall<'a>) -> Result<Self> {
-        if let OutOfBounds::Fill(fill) = &call.rules.out_of_bounds {
-            let (got, expected) = (fill.bytes().len(), call.params.element_bytes());
+    /// The definition of `op`, which errors call `kind`, for params of this shape and of elements of
+    /// so many bytes.
+    pub(super) fn new(
+        op: Op,
+        kind: OpKind,
+        rules: &'a Rules,
+        (params_shape, element_bytes): (&'a [usize], usize),
+        indices: &'a Indices<'a>,
+    ) -> Result<Self> {
+        if let OutOfBounds::Fill(fill) = &rules.out_of_bounds {
+            let (got, expected) = (fill.bytes().len(), element_bytes);
             if got != expected {
-                let op = call.op.kind();
+                let op = kind;
                 return Err(Error::FillWidth { op, got, expected });
             }
         }
-        let (params, indices) = (call.params.layout(), call.indices.layout());
-        let checked = call.op.check(params.shape(), indices.shape(), call.rules)?;
-        Ok(Definition { call, checked })
-    }
-
-    fn params_shape(&self) -> &[usize] {
-        self.call.params.layout().shape()
+        let checked = op.check(kind, params_shape, indices.layout().shape(), rules)?;
+        Ok(Definition {
+            kind,
+            rules,
+            params_shape,
+            indices,
+            checked,
+        })
     }
 
     /// Clip and Wrap need an element to move to.
-    fn check_rules(&self) -> Result<()> {
-        let rule = match self.call.rules.out_of_bounds {
+    pub(super) fn check_rules(&self) -> Result<()> {
+        let rule = match self.rules.out_of_bounds {
             OutOfBounds::Clip => "clip",
             OutOfBounds::Wrap => "wrap",
             OutOfBounds::Zero | OutOfBounds::Fill(_) | OutOfBounds::Error => return Ok(()),
         };
-        let op = self.call.op.kind();
+        let op = self.kind;
         match self.axes().find(|&axis| self.extent(axis) == 0) {
             Some(axis) => Err(Error::NothingToRead { op, axis, rule }),
             None => Ok(()),
@@ -113,11 +127,11 @@ impl<'a> Definition<'a> {
 
     /// The extent of a dim of params; torch: a 0-d tensor acts as shape \[1\].
     fn extent(&self, axis: usize) -> usize {
-        self.params_shape().get(axis).copied().unwrap_or(1)
+        self.params_shape.get(axis).copied().unwrap_or(1)
     }
 
     /// The element of params that belongs at these coordinates of the output.
-    fn source(&self, output: &[usize]) -> Option<Vec<usize>> {
+    pub(super) fn source(&self, output: &[usize]) -> Option<Vec<usize>> {
         match self.checked {
             Checked::Gather { axis, batch_dims } => self.gather(output, axis, batch_dims),
             Checked::GatherNd { batch_dims, depth } => self.gather_nd(output, batch_dims, depth),
@@ -127,7 +141,7 @@ impl<'a> Definition<'a> {
 
     /// output\[batch, outer, position, inner\] = params\[batch, outer, indices\[batch, position\], inner\]
     fn gather(&self, output: &[usize], axis: usize, batch_dims: usize) -> Option<Vec<usize>> {
-        let positions = self.call.indices.layout().rank() - batch_dims;
+        let positions = self.indices.layout().rank() - batch_dims;
         let (batch, rest) = output.split_at(batch_dims);
         let (outer, rest) = rest.split_at(axis - batch_dims);
         let (position, inner) = rest.split_at(positions);
@@ -137,7 +151,7 @@ impl<'a> Definition<'a> {
 
     /// output\[batch, position, slice\] = params\[batch, indices\[batch, position, 0..depth\], slice\]
     fn gather_nd(&self, output: &[usize], batch_dims: usize, depth: usize) -> Option<Vec<usize>> {
-        let (lookup, slice) = output.split_at(self.call.indices.layout().rank() - 1);
+        let (lookup, slice) = output.split_at(self.indices.layout().rank() - 1);
         let looked_up: Option<Vec<usize>> = (0..depth)
             .map(|k| self.coordinate(&[lookup, &[k]].concat(), batch_dims + k))
             .collect();
@@ -147,7 +161,7 @@ impl<'a> Definition<'a> {
     /// output\[…, x, …\] = params\[…, indices\[…, x, …\], …\]
     fn gather_elements(&self, output: &[usize], axis: usize) -> Option<Vec<usize>> {
         let coordinate = self.coordinate(output, axis)?;
-        if self.params_shape().is_empty() {
+        if self.params_shape.is_empty() {
             return Some(Vec::new()); // torch: a 0-d tensor acts as shape [1]
         }
         let mut source = output.to_vec();
@@ -160,15 +174,12 @@ impl<'a> Definition<'a> {
 
     /// What the index at `position` selects from dim `axis` of params.
     fn coordinate(&self, position: &[usize], axis: usize) -> Option<usize> {
-        let value = self
-            .call
-            .indices
-            .load(self.call.indices.layout().position(position));
-        self.call.rules.resolve(value, self.extent(axis))
+        let value = self.indices.load(self.indices.layout().position(position));
+        self.rules.resolve(value, self.extent(axis))
     }
 
     /// The first bad index, and how many lookups have one, as an error.
-    fn report(&self) -> Result<()> {
+    pub(super) fn report(&self) -> Result<()> {
         let depth = match self.checked {
             Checked::GatherNd { depth, .. } => depth,
             Checked::Gather { .. } | Checked::GatherElements { .. } => 1,
@@ -176,21 +187,18 @@ impl<'a> Definition<'a> {
         let mut first: Option<BadIndex> = None;
         let mut last_bad_lookup = None;
         let mut count = 0;
-        for (n, position) in Coordinates::new(self.call.indices.layout().shape()).enumerate() {
+        for (n, position) in Coordinates::new(self.indices.layout().shape()).enumerate() {
             let axis = self.axes().start + n % depth;
             let extent = self.extent(axis);
-            let value = self
-                .call
-                .indices
-                .load(self.call.indices.layout().position(&position));
+            let value = self.indices.load(self.indices.layout().position(&position));
             let lookup = n / depth;
-            if self.call.rules.resolve(value, extent).is_some() || last_bad_lookup == Some(lookup) {
+            if self.rules.resolve(value, extent).is_some() || last_bad_lookup == Some(lookup) {
                 continue;
             }
             last_bad_lookup = Some(lookup);
             count += 1;
             first.get_or_insert(BadIndex {
-                op: self.call.op.kind(),
+                op: self.kind,
                 position,
                 value,
                 axis,
@@ -205,13 +213,13 @@ impl<'a> Definition<'a> {
 }
 
 /// All coordinates of a shape, row-major. A 0-d shape has one, the empty one.
-struct Coordinates<'a> {
+pub(super) struct Coordinates<'a> {
     shape: &'a [usize],
     next: Option<Vec<usize>>,
 }
 
 impl<'a> Coordinates<'a> {
-    fn new(shape: &'a [usize]) -> Self {
+    pub(super) fn new(shape: &'a [usize]) -> Self {
         let next = (!shape.contains(&0)).then(|| vec![0; shape.len()]);
         Coordinates { shape, next }
     }

@@ -12,6 +12,12 @@ pub enum OpKind {
     GatherNd,
     /// [`Op::GatherElements`](crate::Op::GatherElements).
     GatherElements,
+    /// The transpose of [`Op::Gather`](crate::Op::Gather).
+    Scatter,
+    /// The transpose of [`Op::GatherNd`](crate::Op::GatherNd).
+    ScatterNd,
+    /// The transpose of [`Op::GatherElements`](crate::Op::GatherElements).
+    ScatterElements,
 }
 
 impl fmt::Display for OpKind {
@@ -20,6 +26,9 @@ impl fmt::Display for OpKind {
             OpKind::Gather => "gather",
             OpKind::GatherNd => "gather_nd",
             OpKind::GatherElements => "gather_elements",
+            OpKind::Scatter => "scatter",
+            OpKind::ScatterNd => "scatter_nd",
+            OpKind::ScatterElements => "scatter_elements",
         })
     }
 }
@@ -28,12 +37,14 @@ impl fmt::Display for OpKind {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Role {
-    /// The tensor gathered from (ONNX: `data`, torch: `input`).
+    /// The tensor gathered from (ONNX: `data`, torch: `input`); of a scatter, the one scattered to.
     Params,
     /// The tensor of indices.
     Indices,
     /// The tensor written.
     Output,
+    /// The values that a scatter brings.
+    Updates,
     /// A tensor that has no part yet: what it is used for is not known where it is made.
     Tensor,
 }
@@ -44,6 +55,7 @@ impl fmt::Display for Role {
             Role::Params => "params",
             Role::Indices => "indices",
             Role::Output => "output",
+            Role::Updates => "updates",
             Role::Tensor => "tensor",
         })
     }

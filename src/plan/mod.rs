@@ -66,7 +66,7 @@ use crate::tensor::{Indices, Params};
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Plan {
-    op: Op,
+    op: OpKind,
     rules: Rules,
     element_bytes: usize,
     index_type: IndexType,
@@ -105,13 +105,33 @@ impl Plan {
         index_type: IndexType,
         indices: &Layout,
     ) -> Result<Plan> {
-        let kind = op.kind();
+        Plan::new_as(
+            op.kind(),
+            op,
+            rules,
+            element_bytes,
+            params,
+            index_type,
+            indices,
+        )
+    }
+
+    /// [`Plan::new`], whose errors name the operator `kind`.
+    pub(crate) fn new_as(
+        kind: OpKind,
+        op: Op,
+        rules: &Rules,
+        element_bytes: usize,
+        params: &Layout,
+        index_type: IndexType,
+        indices: &Layout,
+    ) -> Result<Plan> {
         if element_bytes == 0 {
             return Err(Error::ZeroSizedElement { role: Role::Params });
         }
-        let checked = op.check(params.shape(), indices.shape(), rules)?;
+        let checked = op.check(kind, params.shape(), indices.shape(), rules)?;
         let leads = checked.indices_lead(indices.rank());
-        let output_shape = op.output_shape(params.shape(), indices.shape(), rules)?;
+        let output_shape = op.output_shape_as(kind, params.shape(), indices.shape(), rules)?;
         let output_elements = elements(Role::Output, &output_shape, element_bytes)?;
         check_fill(kind, rules, element_bytes)?;
         let lowered = match output_elements {
@@ -120,7 +140,7 @@ impl Plan {
         };
         check_something_to_read(kind, rules, &lowered.geometry)?;
         Ok(Plan {
-            op,
+            op: kind,
             rules: rules.clone(),
             element_bytes,
             index_type,
@@ -153,7 +173,7 @@ impl Plan {
 
     /// The operator, for error messages only.
     pub fn op(&self) -> OpKind {
-        self.op.kind()
+        self.op
     }
 
     /// The rules for indices.

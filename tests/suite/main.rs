@@ -30,6 +30,8 @@ mod memory;
 mod ndarrays;
 mod probes;
 mod random;
+mod scatter_calls;
+mod scatters;
 mod segments;
 mod shader_faults;
 mod shaders;

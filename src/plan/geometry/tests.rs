@@ -6,7 +6,12 @@ use crate::rules::Rules;
 
 fn lowered(op: Op, params: &Layout, indices: &Layout) -> (Geometry, Geometry) {
     let checked = op
-        .check(params.shape(), indices.shape(), &Rules::default())
+        .check(
+            op.kind(),
+            params.shape(),
+            indices.shape(),
+            &Rules::default(),
+        )
         .unwrap();
     let lowered = lower(checked, params, indices);
     (lowered.geometry, lowered.lookups)

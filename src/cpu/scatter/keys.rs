@@ -1,0 +1,122 @@
+//! The keys of lookups, sorted: pairs of a key and the number of its lookup.
+
+use std::ops::Range;
+
+use super::super::lookups::{BAD, Lookups};
+use super::super::rows::Rows;
+use crate::error::{Error, Result, Role};
+use crate::scatter::ScatterPlan;
+use crate::tensor::Indices;
+
+/// How many lookups a thread resolves at once.
+const BLOCK: usize = 4096;
+
+/// A key, and below it the number of the lookup: no two are equal, so every sort of them is stable.
+pub(super) trait Pair: Copy + Ord + Send + Sync {
+    fn new(key: usize, row: usize) -> Self;
+    fn key(&self) -> usize;
+    fn row(&self) -> usize;
+}
+
+impl Pair for u64 {
+    #[inline]
+    fn new(key: usize, row: usize) -> Self {
+        (key as u64) << 32 | row as u64
+    }
+    #[inline]
+    fn key(&self) -> usize {
+        (self >> 32) as usize
+    }
+    #[inline]
+    fn row(&self) -> usize {
+        *self as u32 as usize
+    }
+}
+
+impl Pair for u128 {
+    #[inline]
+    fn new(key: usize, row: usize) -> Self {
+        (key as u128) << 64 | row as u128
+    }
+    #[inline]
+    fn key(&self) -> usize {
+        (self >> 64) as usize
+    }
+    #[inline]
+    fn row(&self) -> usize {
+        *self as u64 as usize
+    }
+}
+
+/// Leaves the pairs of these lookups in `pairs`, sorted, without those whose index is bad; says
+/// whether there are such.
+///
+/// # Errors
+///
+/// [`Error::HostOutOfMemory`].
+pub(super) fn sorted_pairs<P: Pair>(
+    plan: &ScatterPlan,
+    indices: &Indices<'_>,
+    lookups: Range<usize>,
+    pairs: &mut Vec<P>,
+) -> Result<bool> {
+    let Some(keys) = &plan.keys else {
+        return Ok(false);
+    };
+    let count = lookups.len();
+    pairs.clear();
+    pairs
+        .try_reserve_exact(count)
+        .map_err(|_| Error::HostOutOfMemory {
+            role: Role::Indices,
+            bytes: count.saturating_mul(size_of::<P>()),
+        })?;
+    pairs.resize(count, P::new(0, 0));
+    let finder = Lookups::new(keys, indices.bytes());
+    let resolve = |(n, block): (usize, &mut [P])| {
+        let first = lookups.start + n * BLOCK;
+        let mut rows = Rows::new(keys.geometry(), first);
+        let mut starts = [0; BLOCK];
+        let mut done = 0;
+        while done < block.len() {
+            let run = rows.next_run(block.len() - done);
+            finder.find(run, &mut starts[done..done + run.rows]);
+            done += run.rows;
+        }
+        for (n, (pair, &key)) in block.iter_mut().zip(&starts).enumerate() {
+            *pair = match key {
+                BAD => none(),
+                key => P::new(key, first + n),
+            };
+        }
+    };
+    #[cfg(all(feature = "rayon", not(target_arch = "wasm32")))]
+    {
+        use rayon::prelude::{IndexedParallelIterator, ParallelIterator, ParallelSliceMut};
+        pairs.par_chunks_mut(BLOCK).enumerate().for_each(resolve);
+        if !pairs.is_sorted() {
+            pairs.par_sort_unstable();
+        }
+    }
+    #[cfg(not(all(feature = "rayon", not(target_arch = "wasm32"))))]
+    {
+        pairs.chunks_mut(BLOCK).enumerate().for_each(resolve);
+        pairs.sort_unstable();
+    }
+    let good = pairs.partition_point(|pair| *pair < none());
+    pairs.truncate(good);
+    Ok(good < count)
+}
+
+/// The pair of a bad index, behind all others: keys and lookups are fewer than what it holds.
+fn none<P: Pair>() -> P {
+    P::new(none_of(size_of::<P>()), none_of(size_of::<P>()))
+}
+
+/// The greatest half of a pair.
+const fn none_of(pair_bytes: usize) -> usize {
+    match pair_bytes {
+        8 => u32::MAX as usize,
+        _ => usize::MAX,
+    }
+}

@@ -1,0 +1,162 @@
+//! Executes a [`ScatterPlan`] on all cores.
+//!
+//! The lookups are sorted by key, and threads take chunks of the destination, each of which folds
+//! what belongs there in order: so no two threads write to one place, and the result does not depend
+//! on their number. Many lookups are taken in chunks, one after the other, where a fold may stop and
+//! go on ([`Fold::RESUMES`]): to fold their chunks in order is to fold them in order.
+
+mod keys;
+mod nest;
+mod segment;
+
+use keys::{Pair, sorted_pairs};
+use nest::{Nest, Run};
+use segment::fold_segment;
+
+use super::report::report;
+use crate::error::{Error, Result};
+use crate::fold::{Combine, Fold, Folding, fold_with};
+use crate::scatter::ScatterPlan;
+use crate::tensor::{Indices, Params};
+
+/// The most lookups that are sorted at once, where they need not be all.
+const MOST_LOOKUPS: usize = 1 << 20;
+
+/// The least bytes of the destination that a thread takes at once.
+const CHUNK_BYTES: usize = 32 << 10;
+
+/// How many chunks there are for each thread, as some have more to fold than others.
+const CHUNKS_PER_THREAD: usize = 32;
+
+/// Scatters in place in the destination's bytes, which are contiguous and row-major.
+///
+/// # Errors
+///
+/// [`Error::OutputLength`], and [`Error::IndexOutOfBounds`] under the rule
+/// [`OutOfBounds::Error`](crate::OutOfBounds::Error); good indices have written all the same.
+pub(crate) fn scatter(
+    plan: &ScatterPlan,
+    indices: &Indices<'_>,
+    updates: &Params<'_>,
+    destination: &mut [u8],
+) -> Result<()> {
+    let expected = plan.destination.shape().iter().product::<usize>() * plan.dtype.bytes();
+    if destination.len() != expected {
+        return Err(Error::OutputLength {
+            op: plan.op,
+            expected,
+            got: destination.len(),
+        });
+    }
+    let Some(keys) = &plan.keys else {
+        return Ok(());
+    };
+    let work = Work {
+        plan,
+        indices,
+        updates,
+        destination,
+    };
+    let any_bad = fold_with(plan.op, plan.reduce, plan.dtype, work)??;
+    match any_bad && keys.reports_bad_indices() {
+        true => Err(report(keys, indices)),
+        false => Ok(()),
+    }
+}
+
+/// One execution.
+struct Work<'a> {
+    plan: &'a ScatterPlan,
+    indices: &'a Indices<'a>,
+    updates: &'a Params<'a>,
+    destination: &'a mut [u8],
+}
+
+impl Folding for Work<'_> {
+    /// Whether some index was bad.
+    type Output = Result<bool>;
+
+    fn fold<T: Fold, C: Combine<T>>(self) -> Result<bool> {
+        let (keys, lookups) = (self.plan.key_digits.count(), self.plan.lookups());
+        // Both in one word, if they fit, sort twice as fast.
+        match u32::try_from(keys).is_ok() && u32::try_from(lookups).is_ok() {
+            true => self.fold_sorted::<T, C, u64>(),
+            false => self.fold_sorted::<T, C, u128>(),
+        }
+    }
+}
+
+impl Work<'_> {
+    fn fold_sorted<T: Fold, C: Combine<T>, P: Pair>(self) -> Result<bool> {
+        let lookups = self.plan.lookups();
+        let most = if T::RESUMES { MOST_LOOKUPS } else { lookups };
+        let nest = Nest::new(self.plan);
+        let mut pairs: Vec<P> = Vec::new();
+        let mut any_bad = false;
+        for first in (0..lookups).step_by(most) {
+            let chunk = first..lookups.min(first.saturating_add(most));
+            any_bad |= sorted_pairs(self.plan, self.indices, chunk, &mut pairs)?;
+            let folding = Chunk {
+                plan: self.plan,
+                nest: &nest,
+                updates: self.updates.bytes(),
+                pairs: &pairs,
+            };
+            folding.fold_all::<T, C>(self.destination);
+        }
+        Ok(any_bad)
+    }
+}
+
+/// The lookups of one chunk, sorted by key.
+struct Chunk<'a, P> {
+    plan: &'a ScatterPlan,
+    nest: &'a Nest,
+    updates: &'a [u8],
+    pairs: &'a [P],
+}
+
+impl<P: Pair> Chunk<'_, P> {
+    /// Folds them into the destination, side by side.
+    fn fold_all<T: Fold, C: Combine<T>>(&self, destination: &mut [u8]) {
+        let width = size_of::<T>();
+        let threads = super::parallel::threads();
+        let even = destination.len() / (threads * CHUNKS_PER_THREAD);
+        let bytes = even.max(CHUNK_BYTES) / width * width;
+        let fold =
+            |(n, part): (usize, &mut [u8])| self.fold_part::<T, C>(n * (bytes / width), part);
+        #[cfg(all(feature = "rayon", not(target_arch = "wasm32")))]
+        if threads > 1 && destination.len() > bytes {
+            use rayon::prelude::{IndexedParallelIterator, ParallelIterator, ParallelSliceMut};
+            return destination.par_chunks_mut(bytes).enumerate().for_each(fold);
+        }
+        destination.chunks_mut(bytes).enumerate().for_each(fold);
+    }
+
+    /// Folds what belongs to the elements of `part`, of which `first` is the first.
+    fn fold_part<T: Fold, C: Combine<T>>(&self, first: usize, part: &mut [u8]) {
+        let width = size_of::<T>();
+        let elements = first..first + part.len() / width;
+        self.nest.runs(elements, &mut |run: Run| {
+            let keys = run.keys.clone();
+            let start = self.pairs.partition_point(|p| p.key() < keys.start);
+            let mut rest = &self.pairs[start..];
+            while let Some(key) = rest.first().map(Pair::key).filter(|key| keys.contains(key)) {
+                let same = rest.iter().take_while(|p| p.key() == key).count();
+                let (segment, others) = rest.split_at(same);
+                rest = others;
+                let at = (run.element - first + (key - keys.start) * self.nest.slice) * width;
+                let places = segment.iter().map(|p| self.place(p.row(), &run));
+                let target = &mut part[at..at + run.columns * width];
+                fold_segment::<T, C>(target, self.updates, places, self.nest.slice_step);
+            }
+        });
+    }
+
+    /// Where the update of a lookup lies, in elements.
+    fn place(&self, lookup: usize, run: &Run) -> usize {
+        let [_, at] = self.plan.lookup_digits.position(lookup);
+        let first = self.plan.updates.offset().wrapping_add_signed(run.updates);
+        first.wrapping_add_signed(at)
+    }
+}

@@ -1,0 +1,89 @@
+//! The definition of a scatter, one update at a time: slow, and plain enough to be checked by eye.
+//!
+//! It shares the definitions of the gathers, and the arithmetic of a fold; it knows no plan, no sort
+//! and no order but that of the updates.
+
+use super::reference::{Coordinates, Definition};
+use crate::error::{Error, Result, Role};
+use crate::fold::{self, Combine, Fold, Folding, fold_with};
+use crate::rules::OutOfBounds;
+use crate::scatter::ScatterCall;
+use crate::shape::{Layout, elements};
+
+/// Executes `call` in place in the destination's bytes, row-major.
+///
+/// # Errors
+///
+/// As [`Executor::scatter_bytes`](crate::Executor::scatter_bytes).
+pub(crate) fn scatter(call: ScatterCall<'_>, destination: &mut [u8]) -> Result<()> {
+    let kind = call.op.transposed_kind();
+    let width = call.dtype.bytes();
+    let shape = call.updates_shape()?;
+    let expected = elements(Role::Params, call.shape, width)? * width;
+    if destination.len() != expected {
+        let got = destination.len();
+        return Err(Error::OutputLength {
+            op: kind,
+            expected,
+            got,
+        });
+    }
+    let params = (call.shape, width);
+    let definition = Definition::new(call.op, kind, call.rules, params, call.indices)?;
+    fold::check(kind, call.reduce, call.dtype)?;
+    if shape.contains(&0) {
+        return Ok(());
+    }
+    definition.check_rules()?;
+    let sequential = Sequential {
+        call,
+        definition: &definition,
+        shape: &shape,
+        destination,
+    };
+    let any_bad = fold_with(kind, call.reduce, call.dtype, sequential)?;
+    if any_bad && call.rules.out_of_bounds == OutOfBounds::Error {
+        return definition.report();
+    }
+    Ok(())
+}
+
+/// The sequential loop over the updates.
+struct Sequential<'a> {
+    call: ScatterCall<'a>,
+    definition: &'a Definition<'a>,
+    shape: &'a [usize],
+    destination: &'a mut [u8],
+}
+
+impl Folding for Sequential<'_> {
+    /// Whether some index was bad.
+    type Output = bool;
+
+    fn fold<T: Fold, C: Combine<T>>(self) -> bool {
+        let width = size_of::<T>();
+        let layout = Layout::contiguous(self.call.shape);
+        let mut sums: Vec<Option<T::Sum>> = vec![None; self.destination.len() / width];
+        let value = |bytes: &[u8], n: usize| {
+            bytemuck::pod_read_unaligned::<T>(&bytes[n * width..][..width]).widen()
+        };
+        let mut any_bad = false;
+        for coordinates in Coordinates::new(self.shape) {
+            let Some(target) = self.definition.source(&coordinates) else {
+                any_bad = true;
+                continue;
+            };
+            let at = layout.position(&target);
+            let updates = self.call.updates;
+            let update = value(updates.bytes(), updates.layout().position(&coordinates));
+            let sum = sums[at].unwrap_or_else(|| value(self.destination, at));
+            sums[at] = Some(C::combine(sum, update));
+        }
+        for (element, sum) in self.destination.chunks_exact_mut(width).zip(sums) {
+            if let Some(sum) = sum {
+                element.copy_from_slice(bytemuck::bytes_of(&T::narrow(sum)));
+            }
+        }
+        any_bad
+    }
+}

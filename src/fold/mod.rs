@@ -1,0 +1,84 @@
+//! The arithmetic of folds: how values that meet at one place become one, for each element type.
+//!
+//! A fold starts from a value, takes further values in order, and is rounded once at the end. What
+//! is folded, and in which order, its users say (`cpu::scatter`, `cpu::reference_scatter`). The
+//! shaders' twin is `shaders/fold_arithmetic.wgsl`.
+//!
+//! - Integers wrap.
+//! - f16 and bf16 are folded in f32, which holds their values exactly, and rounded to nearest even
+//!   at the end.
+//! - `min` and `max` take the NaN if there is one, and -0 for less than +0: so no order of the
+//!   values changes their bits.
+//! - A NaN that arithmetic makes has other bits on other machines. So a fold that ends in a NaN
+//!   ends in one that is fixed for the type: positive, quiet, without payload.
+
+mod complex;
+mod dispatch;
+mod half;
+mod number;
+#[cfg(test)]
+mod tests;
+
+pub(crate) use dispatch::{Folding, check, fold_with};
+#[cfg(test)]
+use number::{Arithmetic, Ordered};
+pub(crate) use number::{Combine, Fold};
+
+/// What becomes of the values that a scatter brings to one destination.
+///
+/// They are taken in row-major order of the indices, and the destination's own value before them.
+///
+/// ```
+/// use wgpu_gather::Reduce;
+///
+/// assert_eq!(Reduce::named("add"), Some(Reduce::Add));
+/// assert_eq!(Reduce::Max.name(), "max");
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
+#[non_exhaustive]
+pub enum Reduce {
+    /// The last one replaces what was there: `index_copy_`, a cache that is written.
+    #[default]
+    None,
+    /// The sum: `index_add_`, `np.add.at`, the gradient of a gather.
+    Add,
+    /// The product.
+    Mul,
+    /// The least; NaN, if one of them is.
+    Min,
+    /// The greatest; NaN, if one of them is.
+    Max,
+}
+
+impl Reduce {
+    /// Every way to reduce.
+    pub const ALL: [Reduce; 5] = [
+        Reduce::None,
+        Reduce::Add,
+        Reduce::Mul,
+        Reduce::Min,
+        Reduce::Max,
+    ];
+
+    /// `none`, `add`, `mul`, `min` or `max`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Reduce::None => "none",
+            Reduce::Add => "add",
+            Reduce::Mul => "mul",
+            Reduce::Min => "min",
+            Reduce::Max => "max",
+        }
+    }
+
+    /// The way of that name.
+    pub fn named(name: &str) -> Option<Reduce> {
+        Reduce::ALL.into_iter().find(|r| r.name() == name)
+    }
+}
+
+impl std::fmt::Display for Reduce {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.pad(self.name())
+    }
+}

@@ -1,0 +1,288 @@
+//! What follows from the shapes, strides, types and rules of a scatter: pure data.
+//!
+//! ```text
+//!   destination[ key part + free part ]  is folded with  updates[ lookup part + free part ]
+//! ```
+//!
+//! A **lookup** is one index (tuple), numbered row-major. What it decides of a destination is the
+//! **key**: the number of the destination among those that lookups can tell apart. The dims of the
+//! destination alone are **free**: every lookup takes a step through all of them. So the lookups are
+//! sorted by key once, stably, and each run of equal keys is folded for every free step.
+//!
+//! Keys come from the gather itself: its loop nest over a tensor of the destination's shape with
+//! free dims of 1 reads, at each lookup, the position that is the key.
+
+use crate::element::DType;
+use crate::error::{Error, OpKind, Result, Role};
+use crate::fold::{self, Reduce};
+use crate::index::IndexType;
+use crate::op::{Checked, Op};
+use crate::plan::{Geometry, Plan};
+use crate::rules::{OutOfBounds, Rules};
+use crate::shape::{Layout, elements};
+
+/// One digit of a number, and what a step of it is in either tensor, in elements.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) struct Digit {
+    pub(crate) extent: usize,
+    pub(crate) destination: isize,
+    pub(crate) updates: isize,
+}
+
+/// A position as the digits of a number, the most significant first. No digit has one value only.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
+pub(crate) struct Digits(pub(crate) Vec<Digit>);
+
+impl Digits {
+    fn push(&mut self, inner: Digit) {
+        if inner.extent == 1 {
+            return;
+        }
+        let runs_on =
+            |outer: isize, step: isize| step.checked_mul(inner.extent as isize) == Some(outer);
+        match self.0.last_mut() {
+            Some(outer)
+                if runs_on(outer.destination, inner.destination)
+                    && runs_on(outer.updates, inner.updates) =>
+            {
+                *outer = Digit {
+                    extent: outer.extent * inner.extent,
+                    ..inner
+                };
+            }
+            _ => self.0.push(inner),
+        }
+    }
+
+    /// How many numbers there are.
+    pub(crate) fn count(&self) -> usize {
+        self.0.iter().map(|d| d.extent).product()
+    }
+
+    /// Where `number` lies in the destination and in the updates, from where number 0 does.
+    pub(crate) fn position(&self, mut number: usize) -> [isize; 2] {
+        let mut at = [0isize; 2];
+        for d in self.0.iter().rev() {
+            let digit = (number % d.extent) as isize;
+            number /= d.extent;
+            at[0] = at[0].wrapping_add(digit.wrapping_mul(d.destination));
+            at[1] = at[1].wrapping_add(digit.wrapping_mul(d.updates));
+        }
+        at
+    }
+}
+
+/// A dim of the destination, and what steps through it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum DestinationDim {
+    /// The key, by so many.
+    Key { extent: usize, step: usize },
+    /// All lookups, by so many updates.
+    Free { extent: usize, updates: isize },
+}
+
+/// A scatter ready to be executed.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct ScatterPlan {
+    pub(crate) op: OpKind,
+    pub(crate) reduce: Reduce,
+    pub(crate) dtype: DType,
+    pub(crate) destination: Layout,
+    pub(crate) updates: Layout,
+    /// The gather that gives the key of each lookup; `None`, if nothing is scattered.
+    pub(crate) keys: Option<Plan>,
+    /// The destination of a key.
+    pub(crate) key_digits: Digits,
+    /// The update of a lookup.
+    pub(crate) lookup_digits: Digits,
+    /// Both, of a free step.
+    pub(crate) free_digits: Digits,
+    /// The dims of the destination, outermost first.
+    pub(crate) dims: Vec<DestinationDim>,
+}
+
+/// The tensors of a scatter, as far as a plan knows them.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Tensors<'a> {
+    pub(crate) dtype: DType,
+    pub(crate) destination: &'a Layout,
+    pub(crate) index_type: IndexType,
+    pub(crate) indices: &'a Layout,
+    pub(crate) updates: &'a Layout,
+}
+
+impl ScatterPlan {
+    /// Checks a scatter and plans it.
+    pub(crate) fn new(op: Op, reduce: Reduce, rules: &Rules, tensors: Tensors<'_>) -> Result<Self> {
+        let kind = op.transposed_kind();
+        let Tensors {
+            dtype,
+            destination,
+            index_type,
+            indices,
+            updates,
+        } = tensors;
+        let shape = destination.shape();
+        let expected = op.output_shape_as(kind, shape, indices.shape(), rules)?;
+        if updates.shape() != expected {
+            return Err(Error::UpdatesShape {
+                op: kind,
+                expected,
+                got: updates.shape().to_vec(),
+            });
+        }
+        let count = elements(Role::Updates, &expected, dtype.bytes())?;
+        elements(Role::Params, shape, dtype.bytes())?;
+        check_fill(kind, rules, dtype)?;
+        fold::check(kind, reduce, dtype)?;
+        let checked = op.check(kind, shape, indices.shape(), rules)?;
+        let parts = Parts::of(&checked, destination, updates, indices.rank());
+        let keys = match count {
+            0 => None,
+            _ => {
+                let among = Layout::contiguous(&parts.key_shape);
+                let rules = &key_rules(rules);
+                let plan = Plan::new_as(kind, op, rules, 1, &among, index_type, indices)?;
+                let geometry = Geometry {
+                    sliced: false, // each lookup on its own
+                    ..plan.geometry().clone()
+                };
+                Some(plan.over(geometry))
+            }
+        };
+        Ok(ScatterPlan {
+            op: kind,
+            reduce,
+            dtype,
+            destination: destination.clone(),
+            updates: updates.clone(),
+            keys,
+            key_digits: parts.key_digits,
+            lookup_digits: parts.lookup_digits,
+            free_digits: parts.free_digits,
+            dims: parts.dims,
+        })
+    }
+
+    /// How many lookups there are, if anything is scattered.
+    pub(crate) fn lookups(&self) -> usize {
+        self.lookup_digits.count()
+    }
+}
+
+/// What writes nothing in either case need not be told apart.
+fn key_rules(rules: &Rules) -> Rules {
+    match rules.out_of_bounds {
+        OutOfBounds::Fill(_) => rules.clone().with_out_of_bounds(OutOfBounds::Zero),
+        _ => rules.clone(),
+    }
+}
+
+fn check_fill(op: OpKind, rules: &Rules, dtype: DType) -> Result<()> {
+    match &rules.out_of_bounds {
+        OutOfBounds::Fill(fill) if fill.bytes().len() != dtype.bytes() => Err(Error::FillWidth {
+            op,
+            got: fill.bytes().len(),
+            expected: dtype.bytes(),
+        }),
+        _ => Ok(()),
+    }
+}
+
+/// The dims of the tensors by what steps through them.
+struct Parts {
+    key_shape: Vec<usize>,
+    key_digits: Digits,
+    lookup_digits: Digits,
+    free_digits: Digits,
+    dims: Vec<DestinationDim>,
+}
+
+impl Parts {
+    fn of(op: &Checked, destination: &Layout, updates: &Layout, indices_rank: usize) -> Self {
+        let shape = destination.shape();
+        // Of each dim of the updates: the dim of the destination, if that is free.
+        let from_lookups = |n: usize| (0..n).map(|_| None);
+        let of_updates: Vec<Option<usize>> = match *op {
+            Checked::Gather { axis, batch_dims } => from_lookups(batch_dims)
+                .chain((batch_dims..axis).map(Some))
+                .chain(from_lookups(indices_rank - batch_dims))
+                .chain((axis + 1..shape.len()).map(Some))
+                .collect(),
+            Checked::GatherNd { batch_dims, depth } => from_lookups(indices_rank - 1)
+                .chain((batch_dims + depth..shape.len()).map(Some))
+                .collect(),
+            Checked::GatherElements { .. } => from_lookups(updates.rank()).collect(),
+        };
+        let (mut lookup_digits, mut free_digits) = (Digits::default(), Digits::default());
+        for (d, free) in of_updates.iter().enumerate() {
+            let (extent, step) = (updates.shape()[d], updates.strides()[d]);
+            let (digits, in_destination) = match free {
+                Some(dim) => (&mut free_digits, destination.strides()[*dim]),
+                None => (&mut lookup_digits, 0),
+            };
+            digits.push(Digit {
+                extent,
+                destination: in_destination,
+                updates: step,
+            });
+        }
+        let free_in_updates = |dim: usize| of_updates.iter().position(|&free| free == Some(dim));
+        let is_free: Vec<bool> = (0..shape.len())
+            .map(|d| free_in_updates(d).is_some())
+            .collect();
+        let key_shape: Vec<usize> = std::iter::zip(shape, &is_free)
+            .map(|(&extent, &free)| if free { 1 } else { extent })
+            .collect();
+        let mut key_digits = Digits::default();
+        let mut dims = Vec::new();
+        for (d, step) in Layout::contiguous(&key_shape).strides().iter().enumerate() {
+            let extent = shape[d];
+            match free_in_updates(d) {
+                Some(at) => push_free(&mut dims, extent, updates.strides()[at]),
+                None => {
+                    key_digits.push(Digit {
+                        extent,
+                        destination: destination.strides()[d],
+                        updates: 0,
+                    });
+                    push_key(&mut dims, extent, *step as usize);
+                }
+            }
+        }
+        Parts {
+            key_shape,
+            key_digits,
+            lookup_digits,
+            free_digits,
+            dims,
+        }
+    }
+}
+
+fn push_free(dims: &mut Vec<DestinationDim>, inner: usize, step: isize) {
+    match dims.last_mut() {
+        _ if inner == 1 => {}
+        Some(DestinationDim::Free { extent, updates })
+            if step.checked_mul(inner as isize) == Some(*updates) =>
+        {
+            (*extent, *updates) = (*extent * inner, step);
+        }
+        _ => dims.push(DestinationDim::Free {
+            extent: inner,
+            updates: step,
+        }),
+    }
+}
+
+/// Keys are numbered row-major, so neighbouring dims of them are one.
+fn push_key(dims: &mut Vec<DestinationDim>, inner: usize, by: usize) {
+    match dims.last_mut() {
+        _ if inner == 1 => {}
+        Some(DestinationDim::Key { extent, step }) => (*extent, *step) = (*extent * inner, by),
+        _ => dims.push(DestinationDim::Key {
+            extent: inner,
+            step: by,
+        }),
+    }
+}
