@@ -18,6 +18,8 @@ pub enum OpKind {
     ScatterNd,
     /// The transpose of [`Op::GatherElements`](crate::Op::GatherElements).
     ScatterElements,
+    /// A pooled lookup: [`Executor::embedding_bag`](crate::Executor::embedding_bag).
+    EmbeddingBag,
 }
 
 impl fmt::Display for OpKind {
@@ -29,6 +31,7 @@ impl fmt::Display for OpKind {
             OpKind::Scatter => "scatter",
             OpKind::ScatterNd => "scatter_nd",
             OpKind::ScatterElements => "scatter_elements",
+            OpKind::EmbeddingBag => "embedding_bag",
         })
     }
 }
@@ -45,6 +48,10 @@ pub enum Role {
     Output,
     /// The values that a scatter brings.
     Updates,
+    /// Where the bags of a pooled lookup start.
+    Offsets,
+    /// The weights of a pooled lookup.
+    Weights,
     /// A tensor that has no part yet: what it is used for is not known where it is made.
     Tensor,
 }
@@ -56,6 +63,8 @@ impl fmt::Display for Role {
             Role::Indices => "indices",
             Role::Output => "output",
             Role::Updates => "updates",
+            Role::Offsets => "offsets",
+            Role::Weights => "weights",
             Role::Tensor => "tensor",
         })
     }

@@ -238,7 +238,11 @@ fn plan(
 }
 
 /// Refuses indices that are not whole indices of their type.
-fn check_indices(op: OpKind, indices: &AnyDeviceTensor, index_type: IndexType) -> Result<()> {
+pub(super) fn check_indices(
+    op: OpKind,
+    indices: &AnyDeviceTensor,
+    index_type: IndexType,
+) -> Result<()> {
     let alignment = index_type.bytes();
     check_width(op, Role::Indices, indices, alignment)?;
     match indices.storage().misaligned(alignment as u64) {
@@ -252,7 +256,12 @@ fn check_indices(op: OpKind, indices: &AnyDeviceTensor, index_type: IndexType) -
     }
 }
 
-fn check_width(op: OpKind, role: Role, tensor: &AnyDeviceTensor, expected: usize) -> Result<()> {
+pub(super) fn check_width(
+    op: OpKind,
+    role: Role,
+    tensor: &AnyDeviceTensor,
+    expected: usize,
+) -> Result<()> {
     match tensor.element_bytes() {
         got if got == expected => Ok(()),
         got => Err(Error::ElementWidth {

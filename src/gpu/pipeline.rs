@@ -6,6 +6,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use crate::error::Result;
 use crate::gpu::deferred::DeferredErrors;
 use crate::gpu::shader::{PipelineKey, Stage, segment_binding};
+use crate::plan::BindingLimits;
 
 /// The bindings, as the shaders number them.
 pub(super) const GEOMETRY: u32 = 0;
@@ -13,6 +14,9 @@ pub(super) const INDICES: u32 = 1;
 pub(super) const PARAMS: u32 = 2;
 pub(super) const OUTPUT: u32 = 3;
 pub(super) const STATUS: u32 = 4;
+/// Those of `shaders/bag.wgsl`, besides the ones of a copy.
+pub(super) const BAGS: u32 = 4;
+pub(super) const POOLING: u32 = 13;
 /// Those of `shaders/indirect_args.wgsl`.
 pub(super) const COUNT: u32 = 1;
 pub(super) const BLOCK: u32 = 2;
@@ -33,6 +37,9 @@ pub(super) struct Pipelines {
     copy: (wgpu::BindGroupLayout, wgpu::PipelineLayout),
     /// For params in several segments.
     segments: (wgpu::BindGroupLayout, wgpu::PipelineLayout),
+    bags: (wgpu::BindGroupLayout, wgpu::PipelineLayout),
+    /// For tables in several segments.
+    bags_in_segments: (wgpu::BindGroupLayout, wgpu::PipelineLayout),
     check: (wgpu::BindGroupLayout, wgpu::PipelineLayout),
     indirect_args: (wgpu::BindGroupLayout, wgpu::PipelineLayout),
     compiled: Mutex<HashMap<PipelineKey, Pipeline>>,
@@ -77,7 +84,16 @@ impl Pipelines {
         ];
         let further = (1..segments).map(|n| entry(segment_binding(n), storage(true)));
         let in_segments: Vec<_> = copy.into_iter().chain(further).collect();
+        let bags = copy
+            .into_iter()
+            .chain([entry(BAGS, storage(true)), entry(POOLING, uniform)]);
+        let bags: Vec<_> = bags.collect();
+        let further = 1..BindingLimits::bag_segments_of(segments as usize) as u32;
+        let further = further.map(|n| entry(segment_binding(n), storage(true)));
+        let bags_in_segments: Vec<_> = bags.iter().copied().chain(further).collect();
         Pipelines {
+            bags: layouts("wgpu-gather bags", &bags),
+            bags_in_segments: layouts("wgpu-gather bags in segments", &bags_in_segments),
             copy: layouts("wgpu-gather copy", &copy),
             segments: layouts("wgpu-gather segments", &in_segments),
             check: layouts(
@@ -148,6 +164,8 @@ impl Pipelines {
         let (bindings, layout) = match key.stage {
             Stage::Copy(..) if key.segments > 0 => &self.segments,
             Stage::Copy(..) => &self.copy,
+            Stage::Bag(..) if key.segments > 0 => &self.bags_in_segments,
+            Stage::Bag(..) => &self.bags,
             Stage::Count | Stage::Locate => &self.check,
             Stage::IndirectArgs => &self.indirect_args,
         };

@@ -103,6 +103,21 @@ impl Recorder {
         })
     }
 
+    /// One that makes no copies, only [counts](Recorder::count).
+    pub(super) fn for_checks(context: &Context, plan: Plan) -> Result<Self> {
+        for stage in [Stage::Count, Stage::Locate] {
+            context
+                .pipelines
+                .get(&context.device, PipelineKey::new(stage, &plan))?;
+        }
+        Ok(Recorder {
+            output: Layout::contiguous(plan.output_shape()),
+            plan,
+            copies: Recent::new(0),
+            checks: Recent::new(1),
+        })
+    }
+
     /// The recorder of a plan, new or from among those kept.
     pub(super) fn kept(kept: &Recorders, context: &Context, plan: Plan) -> Result<Arc<Self>> {
         let make = || Ok(Arc::new(Recorder::new(context, plan.clone())?));

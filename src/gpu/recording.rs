@@ -99,7 +99,19 @@ impl Recording {
         placed: &Placed<'_>,
     ) -> Result<()> {
         let dispatches = recorder.dispatches(context, placed)?;
-        if let Some(status) = placed.status {
+        let commands = dispatches.into_iter().map(Command::Dispatch).collect();
+        self.run(context, placed.status, commands);
+        Ok(())
+    }
+
+    /// Records commands that count into a status, if there is one: cut as a gather is.
+    pub(super) fn run(
+        &mut self,
+        context: &Context,
+        status: Option<&Status>,
+        commands: Vec<Command>,
+    ) {
+        if let Some(status) = status {
             self.commands.push(Command::Clear(status.buffer().clone()));
             status.note_recording();
             self.kept.push(Arc::clone(status.owned()));
@@ -107,15 +119,14 @@ impl Recording {
         }
         let most = context.binding_limits.pass_bytes;
         let mut bytes = 0;
-        for dispatch in dispatches {
+        for command in commands {
             if bytes >= most {
                 self.full.push(std::mem::take(&mut self.commands));
                 bytes = 0;
             }
-            bytes += dispatch.output_bytes;
-            self.commands.push(Command::Dispatch(dispatch));
+            bytes += command.bytes();
+            self.commands.push(command);
         }
-        Ok(())
     }
 
     /// Records dispatches.

@@ -1,6 +1,9 @@
 //! The shaders: parts under `shaders/`, joined by concatenation, specialised by overrides.
 
-use crate::plan::{BindingLimits, Kernel, KernelKind, NestSize, Plan, Positions};
+use crate::gpu::bag_shader;
+use crate::plan::{
+    BagElement, BagKernel, BindingLimits, Kernel, KernelKind, NestSize, Plan, Positions,
+};
 
 /// What a pipeline does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -13,6 +16,8 @@ pub(crate) enum Stage {
     Locate,
     /// Fits another dispatch to a count on the device.
     IndirectArgs,
+    /// Pools rows of such elements, so many bytes at once.
+    Bag(BagElement, usize),
 }
 
 impl Stage {
@@ -20,7 +25,7 @@ impl Stage {
     fn takes_segments(&self) -> bool {
         matches!(
             self,
-            Stage::Copy(_, _, NestSize::ANY | NestSize::IN_SEGMENTS)
+            Stage::Copy(_, _, NestSize::ANY | NestSize::IN_SEGMENTS) | Stage::Bag(..)
         )
     }
 
@@ -72,6 +77,19 @@ impl PipelineKey {
         }
     }
 
+    /// The pipeline of a pooled lookup.
+    pub(crate) fn of_bags(kernel: &BagKernel, limits: &BindingLimits) -> Self {
+        PipelineKey {
+            stage: Stage::Bag(kernel.element, kernel.access_bytes),
+            index_words: 0,
+            segments: if kernel.in_segments {
+                limits.bag_segments() as u32
+            } else {
+                0
+            },
+        }
+    }
+
     /// Every key there is on a device that binds so many segments of params.
     pub(crate) fn all(segments: u32) -> Vec<PipelineKey> {
         let mut stages = vec![Stage::Count, Stage::Locate, Stage::IndirectArgs];
@@ -82,8 +100,16 @@ impl PipelineKey {
                 stages.extend(nests.map(|nest| Stage::Copy(kind, access_bytes, nest)));
             }
         }
+        for element in BagElement::ALL {
+            let widths = element.access_widths().iter();
+            stages.extend(widths.map(|&access_bytes| Stage::Bag(element, access_bytes)));
+        }
         let mut keys = Vec::new();
         for stage in stages {
+            let segments = match stage {
+                Stage::Bag(..) => BindingLimits::bag_segments_of(segments as usize) as u32,
+                _ => segments,
+            };
             let several = stage.takes_segments().then_some(segments);
             for segments in [0].into_iter().chain(several) {
                 keys.extend(stage.index_words().iter().map(|&index_words| PipelineKey {
@@ -108,6 +134,11 @@ impl PipelineKey {
                 parts.extend(copy_parts(kind));
                 parts
             }
+            Stage::Bag(_, access_bytes) => {
+                let mut parts = vec![GEOMETRY, INDEX, vector(access_bytes), COPY, &segments];
+                parts.extend(bag_shader::parts(access_bytes));
+                parts
+            }
             Stage::Count | Stage::Locate => vec![GEOMETRY, INDEX, CHECK],
             Stage::IndirectArgs => vec![include_str!("../../shaders/indirect_args.wgsl")],
         };
@@ -118,6 +149,7 @@ impl PipelineKey {
     fn is_wide(&self) -> bool {
         match self.stage {
             Stage::Copy(_, _, nest) => self.segments > 0 && nest == NestSize::ANY,
+            Stage::Bag(..) => self.segments > 0,
             Stage::Count | Stage::Locate => true,
             Stage::IndirectArgs => false,
         }
@@ -126,7 +158,7 @@ impl PipelineKey {
     /// The entry point in that module.
     pub(crate) fn entry_point(&self) -> &'static str {
         match self.stage {
-            Stage::Copy(..) | Stage::IndirectArgs => "main",
+            Stage::Copy(..) | Stage::IndirectArgs | Stage::Bag(..) => "main",
             Stage::Count => "count",
             Stage::Locate => "locate",
         }
@@ -147,6 +179,9 @@ impl PipelineKey {
             if kind == KernelKind::Subword {
                 constants.push(("ACCESS_BYTES", access_bytes as f64));
             }
+        }
+        if let Stage::Bag(element, access_bytes) = self.stage {
+            constants.extend(bag_shader::constants(element, access_bytes));
         }
         constants
     }

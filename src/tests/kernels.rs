@@ -17,8 +17,11 @@ fn the_list_of_pipelines_is_complete() {
     let all: BTreeSet<_> = PipelineKey::all(6).into_iter().collect();
     // 10 copies in 3 nests and 2 fast ones in 2, for each width of an index, and the 10 in any nest for
     // both; for params in segments all in one nest, and the 10 in any; a count, a locate and the
-    // arguments of an indirect dispatch.
-    assert_eq!(all.len(), (10 * 3 + 2 * 2) * 2 + 10 + 12 * 2 + 10 + 3);
+    // arguments of an indirect dispatch; 17 pooled lookups, each for a table in segments, too.
+    assert_eq!(
+        all.len(),
+        (10 * 3 + 2 * 2) * 2 + 10 + 12 * 2 + 10 + 3 + 17 * 2
+    );
     for nest in NestSize::ALL {
         for kind in KernelKind::ALL {
             let fast_only = matches!(kind, KernelKind::ElementsX4 | KernelKind::BytesVec4);

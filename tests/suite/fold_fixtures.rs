@@ -3,7 +3,12 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use gather_conformance::{Expected, FoldCall, FoldCase, read_fold_cases};
+use gather_conformance::{
+    Expected, FoldCall, FoldCase, Outcome, Report, Values, read_fold_cases, run_fold_case,
+};
+use wgpu_gather::{DType, Executor};
+
+use crate::common::{assert_all_passed, block_on, executors, failed};
 
 /// Suite, its cases, and how many of them are recorded errors.
 const SUITES: &[(&str, usize, usize)] = &[
@@ -44,4 +49,65 @@ fn every_file_of_folds_is_read_whole() {
     }
     println!("{operators:?}");
     assert_eq!(operators.len(), 4, "{operators:?}");
+}
+
+fn run(case: &FoldCase, executor: &Executor) -> Outcome {
+    block_on(run_fold_case(case, executor))
+}
+
+/// Whether shaders have no arithmetic for it.
+fn is_for_the_host(case: &FoldCase) -> bool {
+    let types = [DType::F64, DType::C64, DType::C128];
+    matches!(&case.params.values, Values::Bytes(dtype, _) if types.contains(dtype))
+}
+
+#[test]
+fn every_recorded_fold_on_every_executor() {
+    let mut executors = executors();
+    executors.insert(0, Executor::Reference);
+    for executor in executors {
+        for &(name, cases, _) in SUITES {
+            let mut report = Report::default();
+            let mut refused = 0;
+            for case in suite(name) {
+                match (&executor, run(&case, &executor)) {
+                    (Executor::Gpu(_), Outcome::Failed(why))
+                        if is_for_the_host(&case)
+                            && why.contains("the GPU path has no arithmetic for") =>
+                    {
+                        refused += 1;
+                    }
+                    (_, outcome) => report.add(|| case.name.clone(), outcome),
+                }
+            }
+            assert_all_passed(&format!("{name} on {}", executor.describe()), &report);
+            assert_eq!(report.passed + refused, cases, "{name}");
+            let is_gpu = matches!(executor, Executor::Gpu(_));
+            if name == "torch_bag_recorded" {
+                assert_eq!(refused, if is_gpu { 42 } else { 0 });
+            }
+        }
+    }
+}
+
+#[test]
+fn a_flipped_bit_in_a_recorded_fold_is_reported() {
+    let mut flipped = 0;
+    for mut case in SUITES.iter().flat_map(|(name, ..)| suite(name)) {
+        let Expected::Output(output) = &mut case.expected else {
+            continue;
+        };
+        let Values::Bytes(_, bytes) = &mut output.values else {
+            panic!("of numbers");
+        };
+        // In the highest byte: far more than the one ulp that a mean may be off.
+        let Some(last) = bytes.last_mut() else {
+            continue;
+        };
+        *last ^= 4;
+        let outcome = run(&case, &Executor::Cpu);
+        assert!(failed(&outcome), "{}: {outcome:?}", case.name);
+        flipped += 1;
+    }
+    assert!(flipped > 850, "{flipped}");
 }

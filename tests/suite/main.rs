@@ -6,6 +6,9 @@
 mod any_tensors;
 mod bad_calls;
 mod bad_tensors;
+mod bag_calls;
+mod bag_faults;
+mod bags;
 mod chunks;
 mod common;
 mod constructs;

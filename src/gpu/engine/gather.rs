@@ -208,7 +208,10 @@ impl Engine {
     }
 
     /// A batch of one gather, which may wait for more.
-    fn gather_one<R>(&self, record: impl FnOnce(&mut Batch<'_>) -> Result<R>) -> Result<R> {
+    pub(super) fn gather_one<R>(
+        &self,
+        record: impl FnOnce(&mut Batch<'_>) -> Result<R>,
+    ) -> Result<R> {
         self.context().defer(|it| record(&mut self.batch_of(it)))
     }
 
