@@ -42,6 +42,8 @@ struct Geometry {
     walk_params: u32,     // the steps of a walk
     walk_indices: u32,
     flag_at: u32,         // the flag: an access of the output, or a word of it in a check
+    first_row: u32,       // the keys of a scatter: the row that the dispatch starts with,
+    key_count: u32,       // and how many keys there are
 }
 
 // What most gathers are needs little of this file and of index.wgsl. A pipeline for them leaves

@@ -179,6 +179,32 @@ pub enum Error {
         allowed: Vec<&'static str>,
     },
 
+    /// The GPU path does not have the arithmetic of an element type.
+    #[error("{op}: the GPU path has no reduce = {reduce} of {dtype} (allowed: none, or {}); the CPU path has it", allowed.join(", "))]
+    CpuOnly {
+        /// The operator.
+        op: OpKind,
+        /// The way to reduce.
+        reduce: &'static str,
+        /// The element type.
+        dtype: &'static str,
+        /// The types that the GPU path reduces.
+        allowed: Vec<&'static str>,
+    },
+
+    /// Two elements of a destination may lie in one place.
+    #[error(
+        "{op}: params of shape {shape:?} and strides {strides:?} may have several elements in one place; a destination must not"
+    )]
+    OverlappingDestination {
+        /// The operator.
+        op: OpKind,
+        /// The shape of the destination.
+        shape: Vec<usize>,
+        /// Its strides, in elements.
+        strides: Vec<isize>,
+    },
+
     /// The updates of a scatter do not have the shape of the gather's output.
     #[error("{op}: updates has shape {got:?}, but params and indices need {expected:?}")]
     UpdatesShape {

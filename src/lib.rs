@@ -253,7 +253,7 @@ pub use index::{Index, IndexType};
 pub use op::Op;
 pub use plan::{BindingLimits, Explanation, Plan};
 pub use rules::{ElementsShapes, Fill, Negative, OutOfBounds, Rules};
-pub use scatter::ScatterCall;
+pub use scatter::{ScatterCall, ScatterExplanation, ScatterLayouts, ScatterPlan};
 pub use shape::Layout;
 pub use tensor::{Indices, Params, Tensor, TensorView};
 

@@ -4,13 +4,19 @@ use bytemuck::AnyBitPattern;
 
 use crate::cpu;
 use crate::element::{HasDType, elements_from_bits};
+#[cfg(feature = "gpu")]
+use crate::error::Error;
 use crate::error::{Result, Role};
 use crate::executor::Executor;
 use crate::fold::Reduce;
+#[cfg(feature = "gpu")]
+use crate::gpu::{Engine, PollMode, WhenFull};
 use crate::index::Index;
 use crate::op::Op;
 use crate::rules::Rules;
-use crate::scatter::{ScatterCall, ScatterPlan, Tensors};
+#[cfg(feature = "gpu")]
+use crate::scatter::FoldKernel;
+use crate::scatter::{ScatterCall, ScatterLayouts, ScatterPlan};
 use crate::tensor::{Indices, Params, Tensor, TensorView};
 
 impl Executor {
@@ -145,7 +151,9 @@ impl Executor {
     pub async fn scatter_bytes(&self, call: ScatterCall<'_>, destination: &mut [u8]) -> Result<()> {
         match self {
             Executor::Reference => cpu::scatter_reference::scatter(call, destination),
-            _ => cpu::scatter::scatter(&call.plan()?, call.indices, call.updates, destination),
+            Executor::Cpu => on_the_cpu(&call.plan()?, call, destination),
+            #[cfg(feature = "gpu")]
+            Executor::Gpu(engine) => on_the_gpu(engine, call, destination, PollMode::Aside).await,
         }
     }
 
@@ -198,6 +206,37 @@ impl Executor {
     }
 }
 
+fn on_the_cpu(plan: &ScatterPlan, call: ScatterCall<'_>, destination: &mut [u8]) -> Result<()> {
+    cpu::scatter::scatter(plan, call.indices, call.updates, destination)
+}
+
+/// On the device; if that has no memory for it, on the CPU path, as the options of the engine say.
+#[cfg(feature = "gpu")]
+async fn on_the_gpu(
+    engine: &Engine,
+    call: ScatterCall<'_>,
+    destination: &mut [u8],
+    poll_mode: PollMode,
+) -> Result<()> {
+    let plan = call.plan()?;
+    plan.check_destination(destination)?;
+    FoldKernel::of(plan.op, plan.reduce, plan.dtype)?;
+    if plan.keys.is_none() {
+        return Ok(());
+    }
+    let (indices, updates) = (call.indices, call.updates);
+    let made = engine
+        .scatter_from_host(&plan, indices, updates, destination, poll_mode)
+        .await;
+    match made {
+        // Nothing has been written so far.
+        Err(Error::GpuOutOfMemory { .. }) if engine.when_full() == WhenFull::UseCpu => {
+            on_the_cpu(&plan, call, destination)
+        }
+        made => engine.scatter_to_host(made?, destination, poll_mode).await,
+    }
+}
+
 /// The elements of a view, contiguous.
 fn copied<T: HasDType>(base: &TensorView<'_, T>) -> Result<Vec<T::Bits>> {
     // A gather of depth 0 copies all of params.
@@ -220,7 +259,7 @@ impl ScatterCall<'_> {
     /// Checks the call, and plans it for a contiguous destination.
     pub(crate) fn plan(&self) -> Result<ScatterPlan> {
         self.updates_shape()?;
-        let tensors = Tensors {
+        let tensors = ScatterLayouts {
             dtype: self.dtype,
             destination: &crate::Layout::contiguous(self.shape),
             index_type: self.indices.index_type(),
@@ -291,6 +330,11 @@ impl Executor {
         call: ScatterCall<'_>,
         destination: &mut [u8],
     ) -> Result<()> {
+        #[cfg(feature = "gpu")]
+        if let Executor::Gpu(engine) = self {
+            // This thread drives the device, instead of waiting for one that does.
+            return pollster::block_on(on_the_gpu(engine, call, destination, PollMode::Here));
+        }
         pollster::block_on(self.scatter_bytes(call, destination))
     }
 

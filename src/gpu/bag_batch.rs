@@ -164,7 +164,7 @@ impl Batch<'_> {
             status: status.as_ref(),
         };
         let commands = commands(context, plan, &placed)?;
-        self.recording.run(context, status.as_ref(), commands);
+        self.recording.run(context, commands, status.as_ref());
 
         let read = tensors
             .each()

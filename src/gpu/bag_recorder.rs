@@ -13,7 +13,6 @@ use crate::gpu::status::Status;
 use crate::gpu::storage::Placement;
 use crate::plan::{
     BagKernel, BagParts, BagPass, BagPlaces, BagPlan, FOLD_BYTES, Segment, bag_block, bag_passes,
-    check_passes,
 };
 use crate::shape::Layout;
 
@@ -53,8 +52,8 @@ pub(super) fn commands(
     for pass in passes.iter().enumerate() {
         pool(context, plan, placed, pass, folds.as_ref(), &mut commands)?;
     }
-    if let Some(status) = placed.status.filter(|_| plan.lookups.counts_bad_indices()) {
-        let recorder = Recorder::for_checks(context, plan.lookups.clone())?;
+    if let Some(status) = placed.status {
+        let recorder = Recorder::checks_of(plan.lookups.clone());
         let placed = Placed {
             params: placed.params.clone(),
             indices: placed.indices.clone(),
@@ -63,10 +62,8 @@ pub(super) fn commands(
             flag: false,
             count: None,
         };
-        for pass in check_passes(&plan.lookups, parts.indices, limits)? {
-            let counts = recorder.count(context, &placed, status, &pass)?;
-            commands.extend(counts.into_iter().map(Command::Dispatch));
-        }
+        let checks = recorder.checks(context, &placed, status)?;
+        commands.extend(checks.into_iter().map(Command::Dispatch));
     }
     Ok(commands)
 }

@@ -9,6 +9,7 @@ mod gather;
 #[cfg(feature = "internals")]
 pub mod internals;
 mod probe;
+mod scatter;
 pub(super) mod select;
 mod stream;
 mod transfer;

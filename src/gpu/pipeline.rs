@@ -17,6 +17,8 @@ pub(super) const STATUS: u32 = 4;
 /// Those of `shaders/bag.wgsl`, besides the ones of a copy.
 pub(super) const BAGS: u32 = 4;
 pub(super) const POOLING: u32 = 13;
+/// Of `shaders/fold_carry.wgsl`.
+pub(super) const CARRY: u32 = 4;
 /// Those of `shaders/indirect_args.wgsl`.
 pub(super) const COUNT: u32 = 1;
 pub(super) const BLOCK: u32 = 2;
@@ -42,6 +44,7 @@ pub(super) struct Pipelines {
     bags_in_segments: (wgpu::BindGroupLayout, wgpu::PipelineLayout),
     check: (wgpu::BindGroupLayout, wgpu::PipelineLayout),
     indirect_args: (wgpu::BindGroupLayout, wgpu::PipelineLayout),
+    fold: (wgpu::BindGroupLayout, wgpu::PipelineLayout),
     compiled: Mutex<HashMap<PipelineKey, Pipeline>>,
     /// By their text, which pipelines have in common that differ in constants.
     modules: Mutex<HashMap<String, wgpu::ShaderModule>>,
@@ -114,6 +117,16 @@ impl Pipelines {
                     entry(ARGUMENTS, storage(false)),
                 ],
             ),
+            fold: layouts(
+                "wgpu-gather fold",
+                &[
+                    entry(GEOMETRY, uniform),
+                    entry(INDICES, storage(true)),
+                    entry(PARAMS, storage(true)),
+                    entry(OUTPUT, storage(false)),
+                    entry(CARRY, storage(false)),
+                ],
+            ),
             compiled: Mutex::default(),
             modules: Mutex::default(),
             deferred,
@@ -163,9 +176,10 @@ impl Pipelines {
         let module = self.module(device, key, &label);
         let (bindings, layout) = match key.stage {
             Stage::Copy(..) if key.segments > 0 => &self.segments,
-            Stage::Copy(..) => &self.copy,
+            Stage::Copy(..) | Stage::Keys | Stage::Sort(_) => &self.copy,
             Stage::Bag(..) if key.segments > 0 => &self.bags_in_segments,
             Stage::Bag(..) => &self.bags,
+            Stage::Fold(_) => &self.fold,
             Stage::Count | Stage::Locate => &self.check,
             Stage::IndirectArgs => &self.indirect_args,
         };

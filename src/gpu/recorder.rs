@@ -103,19 +103,31 @@ impl Recorder {
         })
     }
 
-    /// One that makes no copies, only [counts](Recorder::count).
-    pub(super) fn for_checks(context: &Context, plan: Plan) -> Result<Self> {
-        for stage in [Stage::Count, Stage::Locate] {
-            context
-                .pipelines
-                .get(&context.device, PipelineKey::new(stage, &plan))?;
-        }
-        Ok(Recorder {
+    /// A recorder that only looks for bad indices.
+    pub(super) fn checks_of(plan: Plan) -> Self {
+        Recorder {
             output: Layout::contiguous(plan.output_shape()),
             plan,
-            copies: Recent::new(0),
+            copies: Recent::new(1),
             checks: Recent::new(1),
-        })
+        }
+    }
+
+    /// The dispatches that look for bad indices, if there are any to look at.
+    pub(super) fn checks(
+        &self,
+        context: &Context,
+        placed: &Placed<'_>,
+        status: &Status,
+    ) -> Result<Vec<Dispatch>> {
+        let mut dispatches = Vec::new();
+        if self.plan.counts_bad_indices() {
+            let indices = &placed.indices.parts;
+            for pass in check_passes(&self.plan, indices, &context.binding_limits)? {
+                dispatches.extend(self.count(context, placed, status, &pass)?);
+            }
+        }
+        Ok(dispatches)
     }
 
     /// The recorder of a plan, new or from among those kept.

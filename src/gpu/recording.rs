@@ -99,17 +99,28 @@ impl Recording {
         placed: &Placed<'_>,
     ) -> Result<()> {
         let dispatches = recorder.dispatches(context, placed)?;
-        let commands = dispatches.into_iter().map(Command::Dispatch).collect();
-        self.run(context, placed.status, commands);
+        self.call(context, dispatches, placed.status);
         Ok(())
     }
 
-    /// Records commands that count into a status, if there is one: cut as a gather is.
+    /// Records the dispatches of one call, which count bad indices in `status`.
+    pub(super) fn call(
+        &mut self,
+        context: &Context,
+        dispatches: Vec<Dispatch>,
+        status: Option<&Status>,
+    ) {
+        let commands = dispatches.into_iter().map(Command::Dispatch).collect();
+        self.run(context, commands, status);
+    }
+
+    /// Records the commands of one call, which count bad indices in `status`. Long work is cut into
+    /// submissions of `max_pass_bytes`.
     pub(super) fn run(
         &mut self,
         context: &Context,
-        status: Option<&Status>,
         commands: Vec<Command>,
+        status: Option<&Status>,
     ) {
         if let Some(status) = status {
             self.commands.push(Command::Clear(status.buffer().clone()));

@@ -4,6 +4,7 @@ use crate::gpu::bag_shader;
 use crate::plan::{
     BagElement, BagKernel, BindingLimits, Kernel, KernelKind, NestSize, Plan, Positions,
 };
+use crate::scatter::{FoldKernel, SortStage};
 
 /// What a pipeline does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -18,6 +19,12 @@ pub(crate) enum Stage {
     IndirectArgs,
     /// Pools rows of such elements, so many bytes at once.
     Bag(BagElement, usize),
+    /// Writes the keys of a scatter.
+    Keys,
+    /// A step of the sort of keys.
+    Sort(SortStage),
+    /// Folds the updates of each key.
+    Fold(FoldKernel),
 }
 
 impl Stage {
@@ -90,6 +97,15 @@ impl PipelineKey {
         }
     }
 
+    /// The pipeline of a scatter that does this.
+    pub(crate) fn of_scatter(stage: Stage) -> Self {
+        PipelineKey {
+            stage,
+            index_words: 0,
+            segments: 0,
+        }
+    }
+
     /// Every key there is on a device that binds so many segments of params.
     pub(crate) fn all(segments: u32) -> Vec<PipelineKey> {
         let mut stages = vec![Stage::Count, Stage::Locate, Stage::IndirectArgs];
@@ -104,6 +120,9 @@ impl PipelineKey {
             let widths = element.access_widths().iter();
             stages.extend(widths.map(|&access_bytes| Stage::Bag(element, access_bytes)));
         }
+        stages.push(Stage::Keys);
+        stages.extend(SortStage::ALL.map(Stage::Sort));
+        stages.extend(FoldKernel::all().into_iter().map(Stage::Fold));
         let mut keys = Vec::new();
         for stage in stages {
             let segments = match stage {
@@ -141,6 +160,11 @@ impl PipelineKey {
             }
             Stage::Count | Stage::Locate => vec![GEOMETRY, INDEX, CHECK],
             Stage::IndirectArgs => vec![include_str!("../../shaders/indirect_args.wgsl")],
+            Stage::Keys => vec![GEOMETRY, INDEX, KEYS],
+            Stage::Sort(stage) => vec![SORT, sort_part(stage)],
+            Stage::Fold(kernel) => {
+                vec![FOLD, fold_units(kernel), fold_sums(kernel), FOLD_ARITHMETIC]
+            }
         };
         parts.join("\n")
     }
@@ -150,15 +174,18 @@ impl PipelineKey {
         match self.stage {
             Stage::Copy(_, _, nest) => self.segments > 0 && nest == NestSize::ANY,
             Stage::Bag(..) => self.segments > 0,
-            Stage::Count | Stage::Locate => true,
-            Stage::IndirectArgs => false,
+            Stage::Count | Stage::Locate | Stage::Keys => true,
+            Stage::IndirectArgs | Stage::Sort(_) | Stage::Fold(_) => false,
         }
     }
 
     /// The entry point in that module.
     pub(crate) fn entry_point(&self) -> &'static str {
         match self.stage {
-            Stage::Copy(..) | Stage::IndirectArgs | Stage::Bag(..) => "main",
+            Stage::Sort(SortStage::Scan) => "scan",
+            Stage::Sort(SortStage::AddSums) => "add_sums",
+            Stage::Copy(..) | Stage::IndirectArgs => "main",
+            Stage::Keys | Stage::Sort(_) | Stage::Fold(_) | Stage::Bag(..) => "main",
             Stage::Count => "count",
             Stage::Locate => "locate",
         }
@@ -166,8 +193,10 @@ impl PipelineKey {
 
     /// The override constants.
     pub(crate) fn constants(&self) -> Vec<(&'static str, f64)> {
-        if self.stage == Stage::IndirectArgs {
-            return Vec::new();
+        match self.stage {
+            Stage::IndirectArgs | Stage::Sort(_) => return Vec::new(),
+            Stage::Fold(kernel) => return fold_constants(kernel),
+            Stage::Copy(..) | Stage::Bag(..) | Stage::Count | Stage::Locate | Stage::Keys => {}
         }
         let mut constants = vec![
             ("INDEX_WORDS", f64::from(self.index_words)),
@@ -200,7 +229,46 @@ const UNALIGNED: &str = include_str!("../../shaders/unaligned.wgsl");
 const BYTES: &str = include_str!("../../shaders/bytes.wgsl");
 const BYTES_X4: &str = include_str!("../../shaders/bytes_x4.wgsl");
 const SUBWORD: &str = include_str!("../../shaders/subword.wgsl");
+const KEYS: &str = include_str!("../../shaders/keys.wgsl");
+const SORT: &str = include_str!("../../shaders/sort.wgsl");
+const FOLD: &str = include_str!("../../shaders/fold.wgsl");
+const FOLD_ARITHMETIC: &str = include_str!("../../shaders/fold_arithmetic.wgsl");
 const CHECK: &str = include_str!("../../shaders/check.wgsl");
+
+fn sort_part(stage: SortStage) -> &'static str {
+    match stage {
+        SortStage::Count => include_str!("../../shaders/sort_count.wgsl"),
+        SortStage::Scan | SortStage::AddSums => include_str!("../../shaders/sort_scan.wgsl"),
+        SortStage::Move => include_str!("../../shaders/sort_move.wgsl"),
+    }
+}
+
+fn fold_units(kernel: FoldKernel) -> &'static str {
+    match kernel.unit_bytes {
+        ..4 => include_str!("../../shaders/fold_subwords.wgsl"),
+        _ => include_str!("../../shaders/fold_words.wgsl"),
+    }
+}
+
+fn fold_sums(kernel: FoldKernel) -> &'static str {
+    match kernel.resumes() {
+        true => include_str!("../../shaders/fold_resume.wgsl"),
+        false => include_str!("../../shaders/fold_carry.wgsl"),
+    }
+}
+
+/// The override constants of a fold.
+fn fold_constants(kernel: FoldKernel) -> Vec<(&'static str, f64)> {
+    let (unit, count) = match kernel.unit_bytes {
+        bytes @ ..4 => ("UNIT_BYTES", bytes),
+        bytes => ("UNIT_WORDS", bytes / 4),
+    };
+    vec![
+        ("KIND", f64::from(kernel.kind as u32)),
+        ("REDUCE", f64::from(kernel.reduce as u32)),
+        (unit, count as f64),
+    ]
+}
 
 /// What a kernel has of its own, the type of the output (`Out`) first.
 fn copy_parts(kind: KernelKind) -> &'static [&'static str] {

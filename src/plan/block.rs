@@ -62,6 +62,8 @@ pub(crate) struct GeometryBlock {
     walk_params: u32,
     walk_indices: u32,
     flag_at: u32,
+    pub(super) first_row: u32,
+    pub(super) key_count: u32,
 }
 
 /// After how many bytes what a bad index leaves in the output repeats, for a kernel of such accesses:
@@ -231,7 +233,7 @@ fn words(value: i64) -> [u32; 2] {
 /// With `s` the bits of `extent - 1`, `m` is 2^(31 + s) / extent, rounded up (plus one if exact).
 /// It is too large by at most one, which adds less than 2^31 / 2^(31 + s) <= 1 / extent to the
 /// quotient: too little to reach the next whole number.
-pub(super) fn divisor(extent: u32) -> [u32; 2] {
+pub(crate) fn divisor(extent: u32) -> [u32; 2] {
     let extent = u64::from(extent.max(1));
     let shift = u64::BITS - (extent - 1).leading_zeros();
     let multiplier = (1u64 << (31 + shift)) / extent + 1;

@@ -36,7 +36,7 @@ pub(crate) use bag::{
     BagElement, BagKernel, BagParts, BagPass, BagPlaces, FOLD_BYTES, bag_block, bag_passes,
 };
 pub(crate) use bag::{BagPlan, BagShapes};
-pub(crate) use block::{GeometryBlock, MAX_SEGMENTS, Origins};
+pub(crate) use block::{GeometryBlock, MAX_SEGMENTS, Origins, divisor};
 pub(crate) use choice::Positions;
 pub(crate) use host::HostReason;
 pub(crate) use indirect_args::{IndirectArgsBlock, IndirectDispatch};
@@ -44,7 +44,10 @@ pub(crate) use kernel::Kernel;
 pub(crate) use kernels::KernelKind;
 pub(crate) use nest_dims::NestDims;
 pub(crate) use nest_size::NestSize;
-pub(crate) use passes::{CheckPass, FLAG_BYTES, Part, Parts, Pass, Segment, check_passes, passes};
+pub(crate) use passes::{
+    CheckPass, FLAG_BYTES, LookupPass, Part, Parts, Pass, Segment, check_passes, lookup_passes,
+    passes, windows,
+};
 
 use geometry::{DimsOfLoop, Lowered};
 

@@ -4,7 +4,16 @@
 //! rules: pure data. `cpu::scatter` executes a plan, `executor` has the calls on host tensors.
 
 mod call;
+mod explain;
+mod fold_kernel;
 mod plan;
+mod sort;
 
 pub use call::ScatterCall;
-pub(crate) use plan::{DestinationDim, ScatterPlan, Tensors};
+pub use explain::ScatterExplanation;
+#[cfg(feature = "gpu")]
+pub(crate) use fold_kernel::{FoldBlock, FoldKernel, Window};
+pub(crate) use plan::DestinationDim;
+pub use plan::{ScatterLayouts, ScatterPlan};
+#[cfg(feature = "gpu")]
+pub(crate) use sort::{SortPlan, SortStage};

@@ -81,9 +81,9 @@ pub(crate) enum DestinationDim {
     Free { extent: usize, updates: isize },
 }
 
-/// A scatter ready to be executed.
+/// A scatter ready to be executed: everything that follows from shapes, strides, types and rules.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct ScatterPlan {
+pub struct ScatterPlan {
     pub(crate) op: OpKind,
     pub(crate) reduce: Reduce,
     pub(crate) dtype: DType,
@@ -101,21 +101,32 @@ pub(crate) struct ScatterPlan {
     pub(crate) dims: Vec<DestinationDim>,
 }
 
-/// The tensors of a scatter, as far as a plan knows them.
+/// The types and layouts of the tensors of a scatter.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Tensors<'a> {
-    pub(crate) dtype: DType,
-    pub(crate) destination: &'a Layout,
-    pub(crate) index_type: IndexType,
-    pub(crate) indices: &'a Layout,
-    pub(crate) updates: &'a Layout,
+pub struct ScatterLayouts<'a> {
+    /// The type of the elements of destination and updates.
+    pub dtype: DType,
+    /// The destination, which has the shape of the gather's params.
+    pub destination: &'a Layout,
+    /// The type of the indices.
+    pub index_type: IndexType,
+    /// The indices.
+    pub indices: &'a Layout,
+    /// The updates, which have the shape of the gather's output.
+    pub updates: &'a Layout,
 }
 
 impl ScatterPlan {
-    /// Checks a scatter and plans it.
-    pub(crate) fn new(op: Op, reduce: Reduce, rules: &Rules, tensors: Tensors<'_>) -> Result<Self> {
+    /// Plans the transpose of the gather `op`: see [`Executor::scatter`](crate::Executor::scatter).
+    ///
+    /// # Errors
+    ///
+    /// What [`Op::output_shape`] reports, in the name of the scatter; [`Error::UpdatesShape`],
+    /// [`Error::ReduceType`], [`Error::NothingToRead`], [`Error::FillWidth`],
+    /// [`Error::SizeOverflow`].
+    pub fn new(op: Op, reduce: Reduce, rules: &Rules, tensors: ScatterLayouts<'_>) -> Result<Self> {
         let kind = op.transposed_kind();
-        let Tensors {
+        let ScatterLayouts {
             dtype,
             destination,
             index_type,
@@ -161,6 +172,31 @@ impl ScatterPlan {
             lookup_digits: parts.lookup_digits,
             free_digits: parts.free_digits,
             dims: parts.dims,
+        })
+    }
+
+    /// Checks the length of a contiguous destination.
+    pub(crate) fn check_destination(&self, destination: &[u8]) -> Result<()> {
+        let expected = self.destination.shape().iter().product::<usize>() * self.dtype.bytes();
+        match destination.len() == expected {
+            true => Ok(()),
+            false => Err(Error::OutputLength {
+                op: self.op,
+                expected,
+                got: destination.len(),
+            }),
+        }
+    }
+
+    /// Whether the updates of a destination lie in memory in the order of their lookups.
+    #[cfg(feature = "gpu")]
+    pub(crate) fn updates_are_in_order(&self) -> bool {
+        let mut reached = 0isize;
+        self.lookup_digits.0.iter().rev().all(|d| {
+            let in_order = d.updates > reached || (d.updates == 0 && reached == 0);
+            let span = d.updates.saturating_mul(d.extent as isize - 1);
+            reached = reached.saturating_add(span);
+            in_order
         })
     }
 

@@ -17,10 +17,11 @@ fn the_list_of_pipelines_is_complete() {
     let all: BTreeSet<_> = PipelineKey::all(6).into_iter().collect();
     // 10 copies in 3 nests and 2 fast ones in 2, for each width of an index, and the 10 in any nest for
     // both; for params in segments all in one nest, and the 10 in any; a count, a locate and the
-    // arguments of an indirect dispatch; 17 pooled lookups, each for a table in segments, too.
+    // arguments of an indirect dispatch; 17 pooled lookups, each for a table in segments, too; for
+    // scatters the keys, 4 steps of a sort, 3 moves, and 4 reductions of 11 types.
     assert_eq!(
         all.len(),
-        (10 * 3 + 2 * 2) * 2 + 10 + 12 * 2 + 10 + 3 + 17 * 2
+        (10 * 3 + 2 * 2) * 2 + 10 + 12 * 2 + 10 + 3 + 17 * 2 + 1 + 4 + 3 + 4 * 11
     );
     for nest in NestSize::ALL {
         for kind in KernelKind::ALL {

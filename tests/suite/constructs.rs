@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use std::fs;
 
 use crate::bag_faults::BAG_FAULTS;
+use crate::scatter_faults;
 use crate::shader_faults::SHADER_FAULTS;
 
 /// Every loop and every early exit of the shaders, with the faults that show that the calls depend on
@@ -82,6 +83,36 @@ const CONSTRUCTS: &[(&str, &[&str])] = &[
         &["first access of a segment in the one before"],
     ),
     ("subword.wgsl main return", &["last word left out: subword"]),
+    (
+        "keys.wgsl key_of for",
+        &[
+            "the key of the last coordinate alone",
+            "only the first coordinate checked",
+        ],
+    ),
+    (
+        "sort_count.wgsl main for",
+        &[
+            "the last pair of a tile not counted",
+            "the last digit not counted",
+        ],
+    ),
+    (
+        "sort_scan.wgsl scan for",
+        &["the last value of a run not added up"],
+    ),
+    (
+        "sort_move.wgsl main for",
+        &["the last pair of a tile not moved"],
+    ),
+    (
+        "fold.wgsl fold_updates for",
+        &["all updates but the first lost", "the last update lost"],
+    ),
+    (
+        "fold.wgsl at_digits for",
+        &["digits that all count from the number"],
+    ),
 ];
 
 /// Where the shaders loop, and where they return from within a block: file, function and which.
@@ -119,7 +150,11 @@ fn every_loop_and_early_exit_has_its_fault() {
     for (construct, names) in CONSTRUCTS {
         for name in *names {
             let of_bags = BAG_FAULTS.iter().any(|(fault, _)| fault == name);
-            let there = of_bags || SHADER_FAULTS.iter().any(|(fault, ..)| fault == name);
+            let there = SHADER_FAULTS.iter().any(|(fault, ..)| fault == name)
+                || of_bags
+                || scatter_faults::FAULTS
+                    .iter()
+                    .any(|(fault, ..)| fault == name);
             assert!(there, "{construct}: {name}");
         }
     }

@@ -34,6 +34,8 @@ mod ndarrays;
 mod probes;
 mod random;
 mod scatter_calls;
+mod scatter_faults;
+mod scatter_tensors;
 mod scatters;
 mod segments;
 mod shader_faults;

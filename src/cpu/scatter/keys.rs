@@ -48,20 +48,33 @@ impl Pair for u128 {
     }
 }
 
-/// Leaves the pairs of these lookups in `pairs`, sorted, without those whose index is bad; says
-/// whether there are such.
+/// Sorts pairs by key, and takes those off whose index is bad; says whether there are such.
+pub(super) fn sort<P: Pair>(pairs: &mut Vec<P>) -> bool {
+    let count = pairs.len();
+    if !pairs.is_sorted() {
+        #[cfg(all(feature = "rayon", not(target_arch = "wasm32")))]
+        rayon::prelude::ParallelSliceMut::par_sort_unstable(&mut pairs[..]);
+        #[cfg(not(all(feature = "rayon", not(target_arch = "wasm32"))))]
+        pairs.sort_unstable();
+    }
+    let good = pairs.partition_point(|pair| *pair < none());
+    pairs.truncate(good);
+    good < count
+}
+
+/// Leaves the pairs of these lookups in `pairs`, in their order; those of bad indices are [`none`].
 ///
 /// # Errors
 ///
 /// [`Error::HostOutOfMemory`].
-pub(super) fn sorted_pairs<P: Pair>(
+pub(super) fn find_pairs<P: Pair>(
     plan: &ScatterPlan,
     indices: &Indices<'_>,
     lookups: Range<usize>,
     pairs: &mut Vec<P>,
-) -> Result<bool> {
+) -> Result<()> {
     let Some(keys) = &plan.keys else {
-        return Ok(false);
+        return Ok(());
     };
     let count = lookups.len();
     pairs.clear();
@@ -94,22 +107,14 @@ pub(super) fn sorted_pairs<P: Pair>(
     {
         use rayon::prelude::{IndexedParallelIterator, ParallelIterator, ParallelSliceMut};
         pairs.par_chunks_mut(BLOCK).enumerate().for_each(resolve);
-        if !pairs.is_sorted() {
-            pairs.par_sort_unstable();
-        }
     }
     #[cfg(not(all(feature = "rayon", not(target_arch = "wasm32"))))]
-    {
-        pairs.chunks_mut(BLOCK).enumerate().for_each(resolve);
-        pairs.sort_unstable();
-    }
-    let good = pairs.partition_point(|pair| *pair < none());
-    pairs.truncate(good);
-    Ok(good < count)
+    pairs.chunks_mut(BLOCK).enumerate().for_each(resolve);
+    Ok(())
 }
 
 /// The pair of a bad index, behind all others: keys and lookups are fewer than what it holds.
-fn none<P: Pair>() -> P {
+pub(super) fn none<P: Pair>() -> P {
     P::new(none_of(size_of::<P>()), none_of(size_of::<P>()))
 }
 

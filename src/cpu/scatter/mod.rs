@@ -1,20 +1,22 @@
 //! Executes a [`ScatterPlan`] on all cores.
 //!
-//! The lookups are sorted by key, and threads take chunks of the destination, each of which folds
-//! what belongs there in order: so no two threads write to one place, and the result does not depend
-//! on their number. Many lookups are taken in chunks, one after the other, where a fold may stop and
+//! Threads take chunks of the destination, each of which folds what belongs there in order: so no two
+//! threads write to one place, and the result does not depend on their number. The lookups are sorted
+//! by key for that, unless rows are so long that it costs less to look at all keys in each chunk. Many lookups are taken in chunks, one after the other, where a fold may stop and
 //! go on ([`Fold::RESUMES`]): to fold their chunks in order is to fold them in order.
 
 mod keys;
 mod nest;
 mod segment;
+#[cfg(test)]
+mod tests;
 
-use keys::{Pair, sorted_pairs};
+use keys::{Pair, find_pairs, none, sort};
 use nest::{Nest, Run};
-use segment::fold_segment;
+use segment::{fold_in_place, fold_segment};
 
 use super::report::report;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::fold::{Combine, Fold, Folding, fold_with};
 use crate::scatter::ScatterPlan;
 use crate::tensor::{Indices, Params};
@@ -32,7 +34,7 @@ const CHUNKS_PER_THREAD: usize = 32;
 ///
 /// # Errors
 ///
-/// [`Error::OutputLength`], and [`Error::IndexOutOfBounds`] under the rule
+/// `OutputLength`, and `IndexOutOfBounds` under the rule
 /// [`OutOfBounds::Error`](crate::OutOfBounds::Error); good indices have written all the same.
 pub(crate) fn scatter(
     plan: &ScatterPlan,
@@ -40,14 +42,7 @@ pub(crate) fn scatter(
     updates: &Params<'_>,
     destination: &mut [u8],
 ) -> Result<()> {
-    let expected = plan.destination.shape().iter().product::<usize>() * plan.dtype.bytes();
-    if destination.len() != expected {
-        return Err(Error::OutputLength {
-            op: plan.op,
-            expected,
-            got: destination.len(),
-        });
-    }
+    plan.check_destination(destination)?;
     let Some(keys) = &plan.keys else {
         return Ok(());
     };
@@ -63,6 +58,13 @@ pub(crate) fn scatter(
         false => Ok(()),
     }
 }
+
+/// Bytes of a row for each thread from which on the threads look at all keys, each for those of its own
+/// rows: what they read of the updates is then in order in memory, which a sort would undo.
+const LONG_ROW_BYTES: usize = 128;
+
+/// How many parts of the destination each thread takes so.
+const PARTS_PER_THREAD: usize = 4;
 
 /// One execution.
 struct Work<'a> {
@@ -91,24 +93,33 @@ impl Work<'_> {
         let lookups = self.plan.lookups();
         let most = if T::RESUMES { MOST_LOOKUPS } else { lookups };
         let nest = Nest::new(self.plan);
+        let long = nest.slice * size_of::<T>() >= LONG_ROW_BYTES * super::parallel::threads();
+        let in_order = T::RESUMES && nest.is_rows() && long;
         let mut pairs: Vec<P> = Vec::new();
         let mut any_bad = false;
         for first in (0..lookups).step_by(most) {
             let chunk = first..lookups.min(first.saturating_add(most));
-            any_bad |= sorted_pairs(self.plan, self.indices, chunk, &mut pairs)?;
+            find_pairs(self.plan, self.indices, chunk, &mut pairs)?;
+            any_bad |= match in_order {
+                true => pairs.contains(&none()),
+                false => sort(&mut pairs),
+            };
             let folding = Chunk {
                 plan: self.plan,
                 nest: &nest,
                 updates: self.updates.bytes(),
                 pairs: &pairs,
             };
-            folding.fold_all::<T, C>(self.destination);
+            match in_order {
+                true => folding.fold_rows::<T, C>(self.destination),
+                false => folding.fold_all::<T, C>(self.destination),
+            }
         }
         Ok(any_bad)
     }
 }
 
-/// The lookups of one chunk, sorted by key.
+/// The lookups of one chunk, sorted by key or in their own order.
 struct Chunk<'a, P> {
     plan: &'a ScatterPlan,
     nest: &'a Nest,
@@ -131,6 +142,34 @@ impl<P: Pair> Chunk<'_, P> {
             return destination.par_chunks_mut(bytes).enumerate().for_each(fold);
         }
         destination.chunks_mut(bytes).enumerate().for_each(fold);
+    }
+
+    /// Folds rows where they lie, taking the lookups in their own order.
+    fn fold_rows<T: Fold, C: Combine<T>>(&self, destination: &mut [u8]) {
+        let row_bytes = self.nest.slice * size_of::<T>();
+        let rows = destination.len() / row_bytes;
+        let of_part = rows.div_ceil(super::parallel::threads() * PARTS_PER_THREAD);
+        let fold = |(n, part): (usize, &mut [u8])| {
+            let keys = n * of_part..n * of_part + part.len() / row_bytes;
+            for pair in self.pairs.iter().filter(|pair| keys.contains(&pair.key())) {
+                let target = &mut part[(pair.key() - keys.start) * row_bytes..][..row_bytes];
+                let [_, at] = self.plan.lookup_digits.position(pair.row());
+                let at = self.plan.updates.offset().wrapping_add_signed(at);
+                fold_in_place::<T, C>(target, self.updates, [at].into_iter());
+            }
+        };
+        let part_bytes = (of_part * row_bytes).max(1);
+        #[cfg(all(feature = "rayon", not(target_arch = "wasm32")))]
+        {
+            use rayon::prelude::{IndexedParallelIterator, ParallelIterator, ParallelSliceMut};
+            let parts = destination.par_chunks_mut(part_bytes);
+            parts.enumerate().for_each(fold);
+        }
+        #[cfg(not(all(feature = "rayon", not(target_arch = "wasm32"))))]
+        destination
+            .chunks_mut(part_bytes)
+            .enumerate()
+            .for_each(fold);
     }
 
     /// Folds what belongs to the elements of `part`, of which `first` is the first.

@@ -20,10 +20,30 @@ pub(super) fn fold_segment<T: Fold, C: Combine<T>>(
         let sum = places.fold(start, |sum, at| C::combine(sum, value(at)));
         return target.copy_from_slice(bytemuck::bytes_of(&T::narrow(sum)));
     }
+    if T::RESUMES && step == 1 {
+        return fold_in_place::<T, C>(target, updates, places);
+    }
     for (n, part) in target.chunks_mut(SIDE_BY_SIDE * width).enumerate() {
         let skipped = step.wrapping_mul((n * SIDE_BY_SIDE) as isize);
         let places = places.clone().map(|at| at.wrapping_add_signed(skipped));
         fold_part::<T, C>(part, updates, places, step);
+    }
+}
+
+/// Where an element holds the sums, and updates are rows: one row after the other.
+pub(super) fn fold_in_place<T: Fold, C: Combine<T>>(
+    target: &mut [u8],
+    updates: &[u8],
+    places: impl Iterator<Item = usize>,
+) {
+    let width = size_of::<T>();
+    for at in places {
+        let row = &updates[at * width..][..target.len()];
+        for (to, from) in target.chunks_exact_mut(width).zip(row.chunks_exact(width)) {
+            let value = |bytes: &[u8]| bytemuck::pod_read_unaligned::<T>(bytes).widen();
+            let sum = T::narrow(C::combine(value(to), value(from)));
+            to.copy_from_slice(bytemuck::bytes_of(&sum));
+        }
     }
 }
 

@@ -3,6 +3,8 @@
 //! A kernel moves **accesses**: the widest unit of 16, 8, 4, 2 or 1 bytes that divides the row, every
 //! stride and every start. `choice` says which kernel.
 
+mod keys;
+
 use std::borrow::Cow;
 
 use crate::error::{Error, Result};

@@ -175,6 +175,36 @@ pub(crate) fn check_passes(
     indices: &[Part],
     limits: &BindingLimits,
 ) -> Result<Vec<CheckPass>> {
+    let boxes = lookup_passes(plan, plan.lookups(), indices, limits)?;
+    let passes = boxes.into_iter().filter_map(|pass| {
+        Some(CheckPass {
+            indices: pass.indices?,
+            geometry: pass.geometry,
+            lookups: pass.lookups,
+            flagged: None,
+        })
+    });
+    Ok(passes.collect())
+}
+
+/// Some lookups, and what is bound of indices for them.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct LookupPass {
+    /// The loop nest of the box.
+    pub(crate) geometry: Geometry,
+    /// The lookups of the box, in row-major order of indices.
+    pub(crate) lookups: Range<usize>,
+    /// What is bound of indices; nothing, if there are none.
+    pub(crate) indices: Option<Segment>,
+}
+
+/// The passes over a nest whose rows are the lookups of a plan, each with its indices in one binding.
+pub(crate) fn lookup_passes(
+    plan: &Plan,
+    nest: &Geometry,
+    indices: &[Part],
+    limits: &BindingLimits,
+) -> Result<Vec<LookupPass>> {
     let cutter = Cutter {
         op: plan.op(),
         element_bytes: 0,
@@ -188,16 +218,29 @@ pub(crate) fn check_passes(
         counts_rows: true,
     };
     let mut passes = Vec::new();
-    cutter.cut(plan.lookups(), &mut |geometry, lookups| {
-        let reach = cutter.reach_of_indices(&geometry).unwrap_or_default();
-        let segment = bind(indices, reach, limits.indices_bytes, limits);
-        passes.push(CheckPass {
-            indices: segment.ok_or_else(|| cutter.tuple_too_large(&geometry))?,
+    cutter.cut(nest, &mut |geometry, lookups| {
+        let reach = cutter.reach_of_indices(&geometry);
+        let bound = reach.map(|reach| {
+            let segment = bind(indices, reach, limits.indices_bytes, limits);
+            segment.ok_or_else(|| cutter.tuple_too_large(&geometry))
+        });
+        passes.push(LookupPass {
+            indices: bound.transpose()?,
             geometry,
             lookups,
-            flagged: None,
         });
         Ok(())
     })?;
     Ok(passes)
+}
+
+/// The parts of a tensor's bytes that are bound one after the other, where each unit lies whole in the
+/// one that it starts in.
+pub(crate) fn windows(
+    parts: &[Part],
+    bytes: Range<i64>,
+    unit_bytes: usize,
+    limits: &BindingLimits,
+) -> Vec<Segment> {
+    segment::segments(parts, bytes, unit_bytes as u64, limits)
 }

@@ -1,0 +1,29 @@
+// Units of one or two bytes. Several invocations may write to one word, each to bytes of its own:
+// what they change there, they change in one atomic step, and no step depends on another's bytes. So
+// the order of steps does not matter.
+
+override UNIT_BYTES: u32 = 1u;
+
+@group(0) @binding(3) var<storage, read_write> destination: array<atomic<u32>>;
+
+fn load_update(at: u32) -> vec2<u32> {
+    return vec2(unit_of(updates[at / (4u / UNIT_BYTES)], at), 0u);
+}
+
+fn load_destination(at: u32) -> vec2<u32> {
+    return vec2(unit_of(atomicLoad(&destination[at / (4u / UNIT_BYTES)]), at), 0u);
+}
+
+fn store_destination(at: u32, before: vec2<u32>, bits: vec2<u32>) {
+    let changed = (before.x ^ bits.x) & ((1u << (8u * UNIT_BYTES)) - 1u);
+    atomicXor(&destination[at / (4u / UNIT_BYTES)], changed << shift_of(at));
+}
+
+// The unit out of its word.
+fn unit_of(word: u32, at: u32) -> u32 {
+    return (word >> shift_of(at)) & ((1u << (8u * UNIT_BYTES)) - 1u);
+}
+
+fn shift_of(at: u32) -> u32 {
+    return 8u * UNIT_BYTES * (at % (4u / UNIT_BYTES));
+}

@@ -1,0 +1,40 @@
+// The key of each lookup of a scatter: its number among the destinations that lookups can tell apart.
+// Lowered as a gather's positions in a tensor of keys, so strides in params are those of keys.
+
+// What a bad index has for a key is `key_count`, which sorts behind all others.
+@group(0) @binding(3) var<storage, read_write> pairs: array<vec2<u32>>; // key, lookup
+
+@compute @workgroup_size(WORKGROUP)
+fn main(
+    @builtin(workgroup_id) workgroup: vec3<u32>,
+    @builtin(local_invocation_index) invocation: u32,
+) {
+    let n = workgroup_number(workgroup) * WORKGROUP + invocation;
+    if (n < geometry.row_count) {
+        let key = key_of(place(geometry.first_row + n));
+        let good = (key.y == 0u) & (key.x < geometry.key_count);
+        let lookup = geometry.first_lookup + n;
+        pairs[geometry.output_offset + n] = vec2(select(geometry.key_count, key.x, good), lookup);
+    }
+}
+
+// In two words; of a bad index the greatest.
+fn key_of(at: Place) -> vec2<u32> {
+    var key = vec2(at.params, at.params_high);
+    var bad = false;
+    for (var k = 0u; k < geometry.depth; k++) {
+        let c = geometry.coordinates[k];
+        let index = load_index(at.indices + k * geometry.index_step);
+        let found = resolve(index, extent_of(c));
+        var coordinate = vec2(found.low, found.high);
+        if (!found.valid) {
+            if (rule(WRAP)) {
+                coordinate = modulo(index, extent_of(c), vec2(0u));
+            } else {
+                bad = true;
+            }
+        }
+        key = add_product(key, coordinate, c.yz);
+    }
+    return select(key, vec2(0xffffffffu), bad);
+}

@@ -1,0 +1,312 @@
+//! The dispatches of a scatter: keys of the lookups, a stable sort of them, a fold.
+//!
+//! Used by `batch_scatter`, `scatter_pipeline` and the host calls of an engine. Knows where tensors
+//! lie; the plan says everything else.
+
+mod sort;
+mod windows;
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use crate::error::{Error, Result, Role};
+use crate::gpu::commands::{Dispatch, Grid};
+use crate::gpu::context::Context;
+use crate::gpu::launch::{Launch, uniform};
+use crate::gpu::pipeline::{CARRY, INDICES, OUTPUT, PARAMS};
+use crate::gpu::pool::Owned;
+use crate::gpu::recorder::{Placed, Recorder};
+use crate::gpu::shader::{PipelineKey, Stage};
+use crate::gpu::status::Status;
+use crate::gpu::storage::Placement;
+use crate::plan::{Kernel, LookupPass, Plan, lookup_passes};
+use crate::scatter::{FoldBlock, FoldKernel, ScatterPlan, SortPlan};
+use sort::Sort;
+use windows::Windows;
+
+/// The most lookups that are sorted at once, where they need not be all.
+const MOST_LOOKUPS: usize = 1 << 22;
+
+/// Bytes of a key and the number of its lookup.
+const PAIR_BYTES: u64 = 8;
+
+/// The most invocations of a fold, which are numbered below 2^31.
+const MOST_INVOCATIONS: u64 = i32::MAX as u64 / 2;
+
+/// Where the tensors of one recording lie.
+#[derive(Debug, Clone)]
+pub(super) struct PlacedScatter<'a> {
+    pub(super) indices: Placement<'a>,
+    pub(super) updates: Placement<'a>,
+    pub(super) destination: Placement<'a>,
+    pub(super) status: Option<&'a Status>,
+}
+
+impl PlacedScatter<'_> {
+    /// Refuses a destination in a buffer that is read: wgpu cannot bind it for both.
+    pub(super) fn check_apart(&self, plan: &ScatterPlan) -> Result<()> {
+        let indices = (Role::Indices, &self.indices);
+        for (role, read) in [indices, (Role::Updates, &self.updates)] {
+            if read.shares(&self.destination) && plan.keys.is_some() {
+                return Err(Error::SameBuffer { op: plan.op, role });
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The dispatches of a scatter, and the memory that they need meanwhile.
+#[derive(Debug, Default)]
+pub(super) struct Dispatches {
+    pub(super) dispatches: Vec<Dispatch>,
+    pub(super) scratch: Vec<Arc<Owned>>,
+}
+
+/// Makes the dispatches of `plan`: none, if nothing is scattered.
+///
+/// # Errors
+///
+/// What the device cannot hold or count: [`Error::TooMany`], [`Error::TooComplex`],
+/// [`Error::TensorTooLarge`], [`Error::CpuOnly`], [`Error::BufferTooSmall`]; the errors of the
+/// device.
+pub(super) fn dispatches(
+    context: &Context,
+    plan: &ScatterPlan,
+    placed: &PlacedScatter<'_>,
+) -> Result<Dispatches> {
+    let kernel = FoldKernel::of(plan.op, plan.reduce, plan.dtype)?;
+    let Some(keys) = &plan.keys else {
+        return Ok(Dispatches::default());
+    };
+    let width = plan.dtype.bytes();
+    let index_bytes = keys.index_type().bytes();
+    let tensors = [
+        (&placed.destination, Role::Params, &plan.destination, width),
+        (&placed.updates, Role::Updates, &plan.updates, width),
+        (
+            &placed.indices,
+            Role::Indices,
+            keys.indices_layout(),
+            index_bytes,
+        ),
+    ];
+    for (placement, role, layout, width) in tensors {
+        placement.check(plan.op, role, layout, width)?;
+    }
+    let block = FoldBlock::new(plan, kernel)?;
+    let windows = Windows::new(context, plan, kernel, placed)?;
+    let recording = Recording {
+        context,
+        plan,
+        keys,
+        placed,
+        kernel,
+        block,
+        windows,
+        boxes: lookup_passes(
+            keys,
+            keys.geometry(),
+            &placed.indices.parts,
+            &context.binding_limits,
+        )?,
+    };
+    recording.make()
+}
+
+/// What the dispatches of one recording are made from.
+struct Recording<'a> {
+    context: &'a Context,
+    plan: &'a ScatterPlan,
+    keys: &'a Plan,
+    placed: &'a PlacedScatter<'a>,
+    kernel: FoldKernel,
+    block: FoldBlock,
+    windows: Windows,
+    boxes: Vec<LookupPass>,
+}
+
+impl Recording<'_> {
+    fn make(&self) -> Result<Dispatches> {
+        let lookups = self.plan.lookups();
+        let most = self.chunk()?;
+        let sort = Sort::new(self.context, lookups.min(most), self.block.key_count())?;
+        let carry = self.carry()?;
+        let mut all = Vec::new();
+        for first in (0..lookups).step_by(most) {
+            let chunk = first..lookups.min(first + most);
+            let plan = SortPlan::new(chunk.len() as u32, self.block.key_count());
+            for pass in &self.boxes {
+                all.extend(self.keys_of(pass, &chunk, &sort)?);
+            }
+            all.extend(sort.dispatches(self.context, &plan)?);
+            all.extend(self.folds(chunk.len(), sort.sorted(&plan), sort.whole(&carry))?);
+        }
+        if let Some(status) = self.placed.status {
+            all.extend(self.count(status)?);
+        }
+        Ok(Dispatches {
+            dispatches: all,
+            scratch: sort.scratch().into_iter().chain([carry]).collect(),
+        })
+    }
+
+    /// Two sums for each free step, where an element does not hold one.
+    fn carry(&self) -> Result<Arc<Owned>> {
+        let sums = match self.kernel.resumes() {
+            true => 1,
+            false => 2 * u64::from(self.block.free_count()),
+        };
+        let (bytes, limit) = (sums * 4, self.context.binding_limits.output_bytes);
+        match bytes <= limit {
+            true => self.context.acquire("carry", bytes),
+            false => Err(Error::TooMany {
+                op: self.plan.op,
+                what: "the elements of a slice of 16-bit floats",
+                got: sums / 2,
+                limit: limit / 8,
+            }),
+        }
+    }
+
+    /// How many lookups are sorted at once.
+    fn chunk(&self) -> Result<usize> {
+        let lookups = self.plan.lookups();
+        let bound = (self.context.binding_limits.output_bytes / PAIR_BYTES) as usize;
+        if self.kernel.resumes() {
+            return Ok(lookups.min(MOST_LOOKUPS).min(bound).max(1));
+        }
+        match lookups <= bound {
+            true => Ok(lookups),
+            // In parts, it would be rounded after each.
+            false => Err(Error::TooMany {
+                op: self.plan.op,
+                what: "the number of lookups of a 16-bit float",
+                got: lookups as u64,
+                limit: bound as u64,
+            }),
+        }
+    }
+
+    /// The dispatch for the lookups that a box and a chunk have in common.
+    fn keys_of(
+        &self,
+        pass: &LookupPass,
+        chunk: &Range<usize>,
+        sort: &Sort,
+    ) -> Result<Option<Dispatch>> {
+        let start = pass.lookups.start.max(chunk.start);
+        let end = pass.lookups.end.min(chunk.end);
+        if start >= end {
+            return Ok(None);
+        }
+        let (grid, block) = Kernel::keys(
+            self.keys,
+            pass,
+            start - pass.lookups.start..end - pass.lookups.start,
+            (start - chunk.start) as u32,
+            self.block.key_count(),
+            self.context.binding_limits.workgroups,
+        )?;
+        let launch = self.launch(Stage::Keys, &block, grid)?;
+        let nothing = || self.context.nothing.as_entire_binding();
+        let indices = pass.indices.as_ref();
+        let bindings = [
+            (
+                INDICES,
+                indices.map_or_else(nothing, |s| self.placed.indices.binding(s)),
+            ),
+            (PARAMS, nothing()),
+            (OUTPUT, sort.unsorted()),
+        ];
+        launch.bind(self.context, &bindings).map(Some)
+    }
+
+    /// The folds of a chunk whose pairs are sorted.
+    fn folds(
+        &self,
+        count: usize,
+        sorted: wgpu::BindingResource<'_>,
+        carry: wgpu::BindingResource<'_>,
+    ) -> Result<Vec<Dispatch>> {
+        let free = u64::from(self.block.free_count().max(1));
+        let unit = self.kernel.unit_bytes as u64;
+        let of_pass = self.context.binding_limits.pass_bytes / (free * unit);
+        let most = of_pass
+            .min(MOST_INVOCATIONS / free)
+            .min(u64::from(self.block.most_pairs()))
+            .max(1) as usize;
+        let mut all = Vec::new();
+        for (destination, updates) in self.windows.pairs() {
+            for (turn, first) in (0..count).step_by(most).enumerate() {
+                let pairs = most.min(count - first);
+                let groups = (pairs as u64 * free).div_ceil(256);
+                let grid = sort::grid(self.plan.op, groups, self.context)?;
+                let block = self.block.over(destination.window, updates.window);
+                let sorted_pairs = [first, pairs, count].map(|n| n as u32);
+                let block = block.of_pairs(sorted_pairs, turn as u32 % 2, grid[0]);
+                let launch = self.launch(Stage::Fold(self.kernel), &block, grid)?;
+                let bindings = [
+                    (INDICES, sorted.clone()),
+                    (PARAMS, self.placed.updates.binding(&updates.segment)),
+                    (
+                        OUTPUT,
+                        self.placed.destination.binding(&destination.segment),
+                    ),
+                    (CARRY, carry.clone()),
+                ];
+                let bound = launch.bind(self.context, &bindings)?;
+                all.push(bound.making(pairs as u64 * free * unit));
+            }
+        }
+        Ok(all)
+    }
+
+    /// The dispatches that count bad indices.
+    fn count(&self, status: &Status) -> Result<Vec<Dispatch>> {
+        let indices = &self.placed.indices;
+        let placed = Placed {
+            params: indices.clone(),
+            indices: indices.clone(),
+            output: indices.clone(),
+            status: Some(status),
+            flag: false,
+            count: None,
+        };
+        Recorder::checks_of(self.keys.clone()).checks(self.context, &placed, status)
+    }
+
+    fn launch(
+        &self,
+        stage: Stage,
+        block: &impl bytemuck::NoUninit,
+        grid: [u32; 3],
+    ) -> Result<Launch> {
+        let block = uniform(self.context, block, wgpu::BufferUsages::empty())?;
+        let key = PipelineKey::of_scatter(stage);
+        Launch::new(self.context, key, block, Grid::Fixed(grid))
+    }
+}
+
+/// Whether no two elements of a layout can lie in one place: each dim steps over all that those with
+/// smaller steps reach.
+pub(super) fn check_destination(plan: &ScatterPlan) -> Result<()> {
+    let layout = &plan.destination;
+    let dims = layout.shape().iter().zip(layout.strides());
+    let mut dims: Vec<(usize, usize)> = dims
+        .filter(|&(&extent, _)| extent > 1)
+        .map(|(&extent, stride)| (stride.unsigned_abs(), extent))
+        .collect();
+    dims.sort_unstable();
+    let mut reached = 0usize;
+    for (stride, extent) in dims {
+        if stride <= reached && !layout.is_empty() {
+            return Err(Error::OverlappingDestination {
+                op: plan.op,
+                shape: layout.shape().to_vec(),
+                strides: layout.strides().to_vec(),
+            });
+        }
+        reached = reached.saturating_add(stride.saturating_mul(extent - 1));
+    }
+    Ok(())
+}

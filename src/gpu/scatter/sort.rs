@@ -1,0 +1,105 @@
+//! The stable sort of pairs: its memory and its dispatches.
+
+use std::sync::Arc;
+
+use super::PAIR_BYTES;
+use crate::error::{Error, OpKind, Result};
+use crate::gpu::commands::{Dispatch, Grid};
+use crate::gpu::context::Context;
+use crate::gpu::launch::{Launch, uniform};
+use crate::gpu::pipeline::{INDICES, OUTPUT, PARAMS};
+use crate::gpu::pool::Owned;
+use crate::gpu::shader::{PipelineKey, Stage};
+use crate::scatter::{SortPlan, SortStage};
+
+/// Two buffers of pairs, of which each digit takes them from one to the other, and the counts.
+pub(super) struct Sort {
+    pairs: [Arc<Owned>; 2],
+    counts: Arc<Owned>,
+    /// The most bytes of a binding.
+    limit: u64,
+}
+
+impl Sort {
+    /// Memory for the sort of up to so many pairs.
+    pub(super) fn new(context: &Context, count: usize, greatest_key: u32) -> Result<Self> {
+        let bytes = count as u64 * PAIR_BYTES;
+        let counts = SortPlan::new(count as u32, greatest_key).count_words * 4;
+        let limit = context.binding_limits.output_bytes;
+        let acquire = |bytes: u64| context.acquire("sort", bytes.min(limit));
+        Ok(Sort {
+            pairs: [acquire(bytes)?, acquire(bytes)?],
+            counts: acquire(counts)?,
+            limit,
+        })
+    }
+
+    /// Where the pairs are written.
+    pub(super) fn unsorted(&self) -> wgpu::BindingResource<'_> {
+        self.whole(&self.pairs[0])
+    }
+
+    /// Where they are once they are sorted.
+    pub(super) fn sorted(&self, plan: &SortPlan) -> wgpu::BindingResource<'_> {
+        self.whole(&self.pairs[plan.digits.len() % 2])
+    }
+
+    /// What is bound of scratch memory: buffers of the pool may be larger than a binding.
+    pub(super) fn whole<'a>(&self, owned: &'a Owned) -> wgpu::BindingResource<'a> {
+        let buffer = owned.buffer();
+        wgpu::BindingResource::Buffer(wgpu::BufferBinding {
+            buffer,
+            offset: 0,
+            size: wgpu::BufferSize::new(buffer.size().min(self.limit)),
+        })
+    }
+
+    /// The memory, which nothing else may use before the dispatches are done.
+    pub(super) fn scratch(self) -> Vec<Arc<Owned>> {
+        let [a, b] = self.pairs;
+        vec![a, b, self.counts]
+    }
+
+    pub(super) fn dispatches(&self, context: &Context, plan: &SortPlan) -> Result<Vec<Dispatch>> {
+        let mut all = Vec::new();
+        for (n, steps) in plan.digits.iter().enumerate() {
+            let [from, to] = [&self.pairs[n % 2], &self.pairs[(n + 1) % 2]];
+            for step in steps {
+                let groups = u64::from(step.items).div_ceil(256);
+                let grid = grid(OpKind::Scatter, groups, context)?;
+                let mut block = step.block;
+                block.grid_x = grid[0];
+                let block = uniform(context, &block, wgpu::BufferUsages::empty())?;
+                let key = PipelineKey::of_scatter(Stage::Sort(step.stage));
+                let launch = Launch::new(context, key, block, Grid::Fixed(grid))?;
+                let nothing = context.nothing.as_entire_binding();
+                let [pairs, starts, output] = match step.stage {
+                    SortStage::Count => [self.whole(from), nothing, self.whole(&self.counts)],
+                    SortStage::Scan | SortStage::AddSums => {
+                        [nothing.clone(), nothing, self.whole(&self.counts)]
+                    }
+                    SortStage::Move => [self.whole(from), self.whole(&self.counts), self.whole(to)],
+                };
+                let bindings = [(INDICES, pairs), (PARAMS, starts), (OUTPUT, output)];
+                all.push(launch.bind(context, &bindings)?);
+            }
+        }
+        Ok(all)
+    }
+}
+
+/// So many workgroups, in x and y.
+pub(super) fn grid(op: OpKind, groups: u64, context: &Context) -> Result<[u32; 3]> {
+    let limit = u64::from(context.binding_limits.workgroups.max(1));
+    let x = groups.clamp(1, limit);
+    let y = groups.div_ceil(x).max(1);
+    match y <= limit {
+        true => Ok([x as u32, y as u32, 1]),
+        false => Err(Error::TooMany {
+            op,
+            what: "the number of workgroups",
+            got: groups,
+            limit: limit * limit,
+        }),
+    }
+}

@@ -1,0 +1,104 @@
+//! What a scatter does, in numbers and as text.
+
+use std::fmt::{self, Display, Formatter};
+
+use super::fold_kernel::FoldKernel;
+use super::plan::ScatterPlan;
+use super::sort::SortPlan;
+
+/// What a scatter does: lookups, keys, the sort, the fold, and the bytes that are moved.
+///
+/// Runs without a GPU; nothing is executed.
+///
+/// ```
+/// use wgpu_gather::{DType, IndexType, Layout, Op, Reduce, Rules, ScatterLayouts, ScatterPlan};
+///
+/// let plan = ScatterPlan::new(Op::gather(0), Reduce::Add, &Rules::TORCH, ScatterLayouts {
+///     dtype: DType::F32,
+///     destination: &Layout::contiguous(&[30522, 768]),
+///     index_type: IndexType::I64,
+///     indices: &Layout::contiguous(&[32768]),
+///     updates: &Layout::contiguous(&[32768, 768]),
+/// })?;
+/// let explanation = plan.explain();
+/// assert_eq!((explanation.lookups, explanation.destinations), (32768, 30522));
+/// assert_eq!(explanation.sort_digits, 4);
+/// println!("{explanation}");
+/// # Ok::<(), wgpu_gather::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ScatterExplanation {
+    /// The operator, the way to reduce and the element type.
+    pub call: String,
+    /// How many lookups there are: index tuples.
+    pub lookups: usize,
+    /// How many destinations lookups can tell apart.
+    pub destinations: usize,
+    /// Elements of a destination: each lookup has as many updates.
+    pub slice: usize,
+    /// The digits of four bits that a device sorts the lookups by; 0, if it has no such arithmetic
+    /// or more than 2^31 - 1 of them.
+    pub sort_digits: usize,
+    /// Dispatches of such a sort.
+    pub sort_dispatches: usize,
+    /// Bytes that the sort reads and writes.
+    pub sort_bytes: u64,
+    /// Bytes of the updates, which are read once.
+    pub updates_bytes: u64,
+}
+
+impl ScatterPlan {
+    /// What the scatter does.
+    pub fn explain(&self) -> ScatterExplanation {
+        let nothing = self.keys.is_none();
+        let lookups = if nothing { 0 } else { self.lookups() };
+        let (destinations, slice) = (self.key_digits.count(), self.free_digits.count());
+        let on_devices = FoldKernel::of(self.op, self.reduce, self.dtype).is_ok();
+        let most = i32::MAX as usize;
+        let sort = match on_devices && !nothing && lookups <= most && destinations <= most {
+            true => Some(SortPlan::new(
+                lookups.min(1 << 22) as u32,
+                destinations as u32,
+            )),
+            false => None,
+        };
+        let digits = sort.as_ref().map_or(0, |sort| sort.digits.len());
+        ScatterExplanation {
+            call: format!("{}, reduce = {}, {}", self.op, self.reduce, self.dtype),
+            lookups,
+            destinations,
+            slice,
+            sort_digits: digits,
+            sort_dispatches: sort.map_or(0, |sort| sort.digits.iter().map(Vec::len).sum()),
+            // A pair of 8 bytes is written once, and for each digit read twice and written once.
+            sort_bytes: lookups as u64 * 8 * (1 + 3 * digits as u64),
+            updates_bytes: (lookups * slice * self.dtype.bytes()) as u64,
+        }
+    }
+}
+
+impl Display for ScatterExplanation {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        writeln!(f, "{}", self.call)?;
+        let (lookups, destinations) = (self.lookups, self.destinations);
+        writeln!(
+            f,
+            "lookups     {lookups}, to {destinations} destinations of {} elements",
+            self.slice
+        )?;
+        match self.sort_digits {
+            0 => writeln!(f, "sort        on the CPU path"),
+            digits => writeln!(
+                f,
+                "sort        {digits} digits of 4 bits: {} dispatches, {} bytes",
+                self.sort_dispatches, self.sort_bytes
+            ),
+        }?;
+        writeln!(
+            f,
+            "fold        {} bytes of updates, each destination in the order of the indices",
+            self.updates_bytes
+        )
+    }
+}

@@ -1,0 +1,257 @@
+//! The fold on a device: which kernel, and the uniform block that it is given.
+
+use bytemuck::{Pod, Zeroable};
+
+use super::plan::{Digits, ScatterPlan};
+use crate::element::DType;
+use crate::error::{Error, OpKind, Result};
+use crate::fold::Reduce;
+use crate::plan::divisor;
+
+/// The most digits of a key, of a lookup and of a free step.
+const MAX_DIGITS: usize = 32;
+
+/// Lookups, keys and free steps stay below 2^31, which is as far as `divide` goes.
+const MOST: usize = i32::MAX as usize;
+
+/// The most steps of a loop, those of the loops in it counted: Mesa's software drivers end loops after
+/// 65,535, and a GPU may end a dispatch that takes seconds.
+const MOST_STEPS: u32 = 32 << 10;
+
+/// What the values of a fold are, as in `shaders/fold_arithmetic.wgsl`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) enum FoldKind {
+    Moved = 0,
+    U32 = 1,
+    I32 = 2,
+    I16 = 3,
+    I8 = 4,
+    F32 = 5,
+    F16 = 6,
+    BF16 = 7,
+    U64 = 8,
+    I64 = 9,
+}
+
+/// What a fold pipeline is compiled for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) struct FoldKernel {
+    pub(crate) kind: FoldKind,
+    /// Bytes that an invocation folds: an element, or a word of one that is moved.
+    pub(crate) unit_bytes: usize,
+    pub(crate) reduce: Reduce,
+}
+
+/// Element types with a fold on devices.
+const FOLDED: [(DType, FoldKind); 11] = [
+    (DType::U8, FoldKind::U32),
+    (DType::I8, FoldKind::I8),
+    (DType::U16, FoldKind::U32),
+    (DType::I16, FoldKind::I16),
+    (DType::F16, FoldKind::F16),
+    (DType::BF16, FoldKind::BF16),
+    (DType::U32, FoldKind::U32),
+    (DType::I32, FoldKind::I32),
+    (DType::F32, FoldKind::F32),
+    (DType::U64, FoldKind::U64),
+    (DType::I64, FoldKind::I64),
+];
+
+impl FoldKernel {
+    /// The kernel for elements of this type.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::CpuOnly`] for a type whose arithmetic the shaders do not have.
+    pub(crate) fn of(op: OpKind, reduce: Reduce, dtype: DType) -> Result<Self> {
+        if reduce == Reduce::None {
+            return Ok(FoldKernel {
+                kind: FoldKind::Moved,
+                unit_bytes: dtype.bytes().min(4),
+                reduce,
+            });
+        }
+        let found = FOLDED.iter().find(|(folded, _)| *folded == dtype);
+        let &(_, kind) = found.ok_or_else(|| Error::CpuOnly {
+            op,
+            reduce: reduce.name(),
+            dtype: dtype.name(),
+            allowed: FOLDED.iter().map(|(dtype, _)| dtype.name()).collect(),
+        })?;
+        Ok(FoldKernel {
+            kind,
+            unit_bytes: dtype.bytes(),
+            reduce,
+        })
+    }
+
+    /// Every kernel there is.
+    #[cfg(feature = "gpu")]
+    pub(crate) fn all() -> Vec<Self> {
+        let moved = [1, 2, 4].map(|unit_bytes| FoldKernel {
+            kind: FoldKind::Moved,
+            unit_bytes,
+            reduce: Reduce::None,
+        });
+        let reductions = [Reduce::Add, Reduce::Mul, Reduce::Min, Reduce::Max];
+        let folded = FOLDED.iter().flat_map(|&(dtype, kind)| {
+            reductions.map(|reduce| FoldKernel {
+                kind,
+                unit_bytes: dtype.bytes(),
+                reduce,
+            })
+        });
+        moved.into_iter().chain(folded).collect()
+    }
+
+    /// Whether a fold may stop and go on from what it has stored.
+    pub(crate) fn resumes(&self) -> bool {
+        !matches!(self.kind, FoldKind::F16 | FoldKind::BF16)
+    }
+}
+
+/// A part of a tensor that a pass binds, in units.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Window {
+    /// The positions in it.
+    pub(crate) from: u32,
+    pub(crate) count: u32,
+    /// From a position to the unit of the binding; wraps around.
+    pub(crate) shift: u32,
+}
+
+/// The uniform block: `Fold` in `shaders/fold.wgsl`, field for field.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Pod, Zeroable)]
+pub(crate) struct FoldBlock {
+    digits: [[u32; 8]; 3 * MAX_DIGITS],
+    key_digits: u32,
+    lookup_digits: u32,
+    free_digits: u32,
+    free_count: u32,
+    free_divisor: [u32; 2],
+    first: u32,
+    pairs: u32,
+    count: u32,
+    key_count: u32,
+    key_offset: u32,
+    lookup_offset: u32,
+    destination: [u32; 3],
+    updates: [u32; 3],
+    grid_x: u32,
+    turn: u32,
+}
+
+impl FoldBlock {
+    /// What all passes of a plan have in common.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::TooMany`] and [`Error::TooComplex`] for what the shaders cannot count.
+    pub(crate) fn new(plan: &ScatterPlan, kernel: FoldKernel) -> Result<Self> {
+        let units = plan.dtype.bytes() / kernel.unit_bytes;
+        let mut block = FoldBlock::zeroed();
+        let narrow = |what, got: usize| match got <= MOST {
+            true => Ok(got as u32),
+            false => Err(Error::TooMany {
+                op: plan.op,
+                what,
+                got: got as u64,
+                limit: MOST as u64,
+            }),
+        };
+        narrow("the number of lookups", plan.lookups())?;
+        block.key_count = narrow("the number of destinations", plan.key_digits.count())?;
+        block.free_count = narrow(
+            "the elements of a slice",
+            plan.free_digits.count().saturating_mul(units),
+        )?;
+        block.free_divisor = divisor(block.free_count);
+        let scaled = |stride: isize| (stride as u32).wrapping_mul(units as u32);
+        let mut set = |which: usize, digits: &Digits| {
+            let count = digits.0.len();
+            // One may be added for the units.
+            if count >= MAX_DIGITS {
+                return Err(Error::TooComplex {
+                    op: plan.op,
+                    what: "loops",
+                    got: count,
+                    limit: MAX_DIGITS - 1,
+                });
+            }
+            let to = block.digits[which * MAX_DIGITS..].iter_mut();
+            for (to, d) in to.zip(digits.0.iter().rev()) {
+                let [multiplier, shift] = divisor(d.extent as u32);
+                let steps = [scaled(d.destination), scaled(d.updates)];
+                *to = [
+                    d.extent as u32,
+                    steps[0],
+                    steps[1],
+                    multiplier,
+                    shift,
+                    0,
+                    0,
+                    0,
+                ];
+            }
+            Ok(count as u32)
+        };
+        let counts = [
+            set(0, &plan.key_digits)?,
+            set(1, &plan.lookup_digits)?,
+            set(2, &plan.free_digits)?,
+        ];
+        [block.key_digits, block.lookup_digits, block.free_digits] = counts;
+        block.add_units(units);
+        block.key_offset = scaled(plan.destination.offset() as isize);
+        block.lookup_offset = scaled(plan.updates.offset() as isize);
+        Ok(block)
+    }
+
+    /// The elements of a free step as units: a lowest digit of its own.
+    fn add_units(&mut self, units: usize) {
+        if units == 1 {
+            return;
+        }
+        let free = &mut self.digits[2 * MAX_DIGITS..];
+        free.rotate_right(1);
+        let [multiplier, shift] = divisor(units as u32);
+        free[0] = [units as u32, 1, 1, multiplier, shift, 0, 0, 0];
+        self.free_digits += 1;
+    }
+
+    /// How many free steps a pair has.
+    pub(crate) fn free_count(&self) -> u32 {
+        self.free_count
+    }
+
+    /// How many keys there are.
+    pub(crate) fn key_count(&self) -> u32 {
+        self.key_count
+    }
+
+    /// The block for a pass from its first pair, with so many of all pairs.
+    pub(crate) fn of_pairs(
+        mut self,
+        [first, pairs, count]: [u32; 3],
+        turn: u32,
+        grid_x: u32,
+    ) -> Self {
+        [self.first, self.pairs, self.count] = [first, pairs, count];
+        [self.turn, self.grid_x] = [turn, grid_x];
+        self
+    }
+
+    /// The most pairs of a pass, so that no loop over them is long.
+    pub(crate) fn most_pairs(&self) -> u32 {
+        // One step for the pair, one for each digit of its lookup, and one that finds no further digit.
+        MOST_STEPS / (2 + self.lookup_digits)
+    }
+
+    /// The block for a pass over these windows.
+    pub(crate) fn over(mut self, destination: Window, updates: Window) -> Self {
+        self.destination = [destination.from, destination.count, destination.shift];
+        self.updates = [updates.from, updates.count, updates.shift];
+        self
+    }
+}

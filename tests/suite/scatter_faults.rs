@@ -1,0 +1,166 @@
+//! Faults planted in the shaders of a scatter, which a comparison with the reference must report on
+//! every adapter.
+
+use gather_conformance::Call;
+use wgpu_gather::gpu::{Engine, internals};
+use wgpu_gather::{DType, Executor, IndexType, Layout, Op, Reduce, Rules};
+
+use crate::common::{block_on, engines, fresh_device};
+use crate::scatter_calls::{Scatter, values};
+
+/// The name of a fault, what its shader has, and which text becomes which.
+type Fault = (&'static str, &'static str, &'static str, &'static str);
+
+/// A list of faults as functions, which take nothing but the text.
+macro_rules! faults {
+    ($($name:literal: $part:literal $from:literal => $to:literal,)*) => {
+        pub(crate) const FAULTS: &[Fault] = &[$(($name, $part, $from, $to)),*];
+        const PLANTED: &[fn(String) -> String] = &[$(|source| {
+            if !source.contains($part) {
+                return source;
+            }
+            assert!(source.contains($from), "the fault has lost its place: {}", $from);
+            source.replace($from, $to)
+        }),*];
+    };
+}
+
+faults! {
+    "base dropped": "fn fold_updates"
+        "var sum = widen(before);" => "var sum = vec2(0u);",
+    "sums of the pass before dropped": "fn fold_updates"
+        "if (goes_on) {" => "if (goes_on & false) {",
+    "the carry read where it is written": "carry["
+        "carry[(1u - fold.turn) *" => "carry[fold.turn *",
+    "all updates but the first lost": "fn fold_updates"
+        "n < fold.first + fold.pairs; n++" => "n < first + 1u; n++",
+    "the last update lost": "fn fold_updates"
+        "n < fold.first + fold.pairs; n++" => "n + 1u < fold.first + fold.pairs; n++",
+    "updates of the next keys folded, too": "fn fold_updates"
+        "if (pair.x != key)" => "if (pair.x < key)",
+    "the order of the lookups swapped": "fn key_of"
+        "pairs[geometry.output_offset + n]" => "pairs[geometry.row_count - 1u - n]",
+    "the sort of a tile not stable": "sorted["
+        "let pair = pairs[n];" => "let pair = pairs[tile * TILE + end - 1u - n];",
+    "the last pair of a tile not counted": "found +="
+        "found += one(digit_of(pairs[n]));" => "found += select(vec4(0u), one(digit_of(pairs[n])), n + 1u < end);",
+    "the last digit not counted": "found +="
+        "digit < DIGITS; digit++" => "digit + 1u < DIGITS; digit++",
+    "the last value of a run not added up": "fn add_sums"
+        "for (var n = run * RUN; n < end; n++)" => "for (var n = run * RUN; n + 1u < end; n++)",
+    "the sums of the runs before not added": "fn add_sums"
+        "+= counts[sort.sums + n / RUN]" => "+= 0u * counts[sort.sums + n / RUN]",
+    "the last pair of a tile not moved": "sorted["
+        "sorted[starts[" => "sorted[select(0u, 0xffffffffu, n + 1u == end) | starts[",
+    "the key of the last coordinate alone": "fn key_of"
+        "key = add_product(key," => "key = add_product(vec2(at.params, at.params_high),",
+    "only the first coordinate checked": "fn key_of"
+        "bad = true;" => "bad = k == 0u;",
+    "digits that all count from the number": "fn at_digits"
+        "rest = higher;" => "rest = number;",
+    "the carry of 64 bits lost": "fn added"
+        "sum.y += select(0u, 1u, sum.x < a.x);" => "",
+    "the signs of 16 bits lost": "fn widen"
+        "bitcast<i32>(bits.x << 16u) >> 16u" => "bitcast<i32>(bits.x)",
+    "halves rounded down": "fn rounded_shift"
+        "(bits + (1u << (shift - 1u)) - 1u + odd) >> shift" => "bits >> shift",
+    "halves rounded up at half": "fn rounded_shift"
+        "- 1u + odd) >> shift" => ") >> shift",
+    "bytes of neighbours changed": "fn unit_of"
+        "changed << shift_of(at)" => "(changed | 0x100u) << shift_of(at)",
+    "zeros of both signs alike": "fn ordered"
+        "value.x >= 0x80000000u)" => "value.x > 0x80000000u)",
+}
+
+/// Scatters in which each fault shows: several tiles and runs, equal keys far apart, all types.
+fn scatters() -> Vec<Scatter> {
+    let shapes: [(Op, &[usize], &[usize], &[usize]); 4] = [
+        (Op::gather(0), &[40, 3], &[700], &[700, 3]),
+        (Op::gather(1), &[2, 300, 5], &[90], &[2, 90, 5]),
+        (Op::gather_nd(), &[7, 9, 2], &[150, 2], &[150, 2]),
+        (Op::gather_elements(0), &[11, 13], &[70, 13], &[70, 13]),
+    ];
+    let types = [DType::F32, DType::F16, DType::U8, DType::I16, DType::I64];
+    let mut all = Vec::new();
+    for (n, (op, params, indices, updates)) in shapes.into_iter().enumerate() {
+        for dtype in types {
+            for reduce in Reduce::ALL {
+                all.push(scatter(
+                    op,
+                    [params, indices, updates],
+                    dtype,
+                    reduce,
+                    n as u64,
+                ));
+            }
+        }
+    }
+    // More of one key than a pass has, in sums wider than their elements.
+    let long = [&[3, 2][..], &[60_000], &[60_000, 2]];
+    let mut long = scatter(Op::gather(0), long, DType::BF16, Reduce::Add, 9);
+    let one = half::bf16::ONE.to_ne_bytes();
+    long.updates = one.repeat(long.updates.len() / 2);
+    long.base.fill(0);
+    all.push(long);
+    all
+}
+
+/// Indices that are bad now and then, a few of them often.
+fn scatter(
+    op: Op,
+    [params, indices, updates]: [&[usize]; 3],
+    dtype: DType,
+    reduce: Reduce,
+    seed: u64,
+) -> Scatter {
+    let count = |shape: &[usize]| shape.iter().product::<usize>();
+    let most = params.iter().max().copied().unwrap_or(1) as u32;
+    let index = |n: usize| (n as u32).wrapping_mul(2_654_435_761) >> 7 & 0xffff;
+    let index = |n: usize| match n % 3 {
+        0 => index(n) % (most + 1),
+        _ => index(n) % 5,
+    };
+    let values_of_indices: Vec<u8> = (0..count(indices))
+        .flat_map(|n| index(n).to_ne_bytes())
+        .collect();
+    Scatter {
+        call: Call {
+            op,
+            rules: Rules::default(),
+            element_bytes: dtype.bytes(),
+            params: Vec::new(),
+            params_layout: Layout::contiguous(params),
+            index_type: IndexType::U32,
+            indices: values_of_indices,
+            indices_layout: Layout::contiguous(indices),
+        },
+        reduce,
+        dtype,
+        base: values(dtype, count(params), seed),
+        updates: values(dtype, count(updates), seed + 100),
+        updates_layout: Layout::contiguous(updates),
+    }
+}
+
+/// The first scatter that reports a fault.
+fn first_report(engine: &Engine, calls: &[Scatter], fault: fn(String) -> String) -> Option<String> {
+    let (device, queue) = fresh_device(engine, engine.device().limits());
+    let options = internals::with_fault(fault);
+    let faulty = block_on(Engine::with_options(device, queue, options)).expect("an engine");
+    let executor = Executor::Gpu(faulty);
+    calls.iter().find_map(|call| call.difference(&executor))
+}
+
+#[test]
+fn faults_in_scatters_are_reported_on_every_adapter() {
+    let calls = scatters();
+    for engine in engines() {
+        let label = engine.adapter().label();
+        assert_eq!(first_report(engine, &calls, |s| s), None, "{label}");
+        for (&(name, ..), &plant) in FAULTS.iter().zip(PLANTED) {
+            let found = first_report(engine, &calls, plant);
+            let why = found.unwrap_or_else(|| panic!("{label}: {name}: not reported"));
+            assert!(!why.contains("refused"), "{label}: {name}: {why}");
+        }
+    }
+}
