@@ -11,7 +11,7 @@ mod words;
 pub use names::{BadIndex, OpKind, Role};
 pub(crate) use words::Lacking;
 
-use words::{Before, NoAdapter, OnDevice, Signed};
+use words::{Allowed, Before, NoAdapter, OnDevice, Signed};
 
 /// The result of every fallible call of this crate.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -415,6 +415,97 @@ pub enum Error {
         bytes: usize,
     },
 
+    /// A tensor does not have the number of dims that the operator takes.
+    #[error("{op}: {role} has rank {rank}, but must have {expected}")]
+    RankExpected {
+        /// The operator.
+        op: OpKind,
+        /// Which tensor.
+        role: Role,
+        /// Its rank.
+        rank: usize,
+        /// The rank allowed.
+        expected: usize,
+    },
+
+    /// An offset of bags is less than the one before, or lies beyond the indices.
+    #[error("{op}: offsets[{position}] = {value} is out of range (allowed: {least}..={greatest})")]
+    OffsetOutOfRange {
+        /// The operator.
+        op: OpKind,
+        /// Which of the offsets.
+        position: usize,
+        /// The offset.
+        value: i128,
+        /// The least value allowed: the offset before.
+        least: usize,
+        /// The greatest value allowed: the number of indices; for the first, 0.
+        greatest: usize,
+    },
+
+    /// There are no offsets, but indices, or an end of the last bag is asked for.
+    #[error("{op}: there is no offset for {indices} indices (allowed: at least 1)")]
+    NoOffsets {
+        /// The operator.
+        op: OpKind,
+        /// How many indices there are.
+        indices: usize,
+    },
+
+    /// An element type does not have a way to pool.
+    #[error(
+        "{op}: mode = {mode} is not defined for {dtype} (allowed: {})",
+        Allowed(allowed)
+    )]
+    BagModeType {
+        /// The operator.
+        op: OpKind,
+        /// The mode.
+        mode: &'static str,
+        /// The element type.
+        dtype: &'static str,
+        /// The modes that it has.
+        allowed: Vec<&'static str>,
+    },
+
+    /// Weights are given where there is nothing to weigh.
+    #[error(
+        "{op}: weights with mode = {mode} of {dtype} (allowed: mode = sum of floats or complex numbers)"
+    )]
+    WeightsWithout {
+        /// The operator.
+        op: OpKind,
+        /// The mode.
+        mode: &'static str,
+        /// The element type.
+        dtype: &'static str,
+    },
+
+    /// The weights do not have the shape of the indices.
+    #[error("{op}: weights has shape {got:?}, but indices {expected:?}; they must be equal")]
+    WeightsShape {
+        /// The operator.
+        op: OpKind,
+        /// The shape of the indices.
+        expected: Vec<usize>,
+        /// The shape given.
+        got: Vec<usize>,
+    },
+
+    /// The padding index names no row of the table.
+    #[error(
+        "{op}: padding index {index} is out of range for params of {rows} rows (allowed {})",
+        Signed(*rows)
+    )]
+    PaddingOutOfRange {
+        /// The operator.
+        op: OpKind,
+        /// The padding index as given.
+        index: isize,
+        /// The extent of dim 0 of params.
+        rows: usize,
+    },
+
     /// A table is to lie on no shard.
     #[error("a sharded table needs at least one shard, got none")]
     NoShards,
@@ -722,6 +813,15 @@ pub enum Error {
         got: usize,
         /// How many there may be.
         limit: usize,
+    },
+
+    /// The shaders have no arithmetic for an element type.
+    #[error("{op}: the GPU path has no arithmetic for {dtype}; the CPU path has")]
+    TypeOnHostOnly {
+        /// The operator.
+        op: OpKind,
+        /// The element type.
+        dtype: &'static str,
     },
 
     /// A count or extent is beyond the 32-bit arithmetic of the shaders.

@@ -1,5 +1,6 @@
 //! One public API over the executors: the same call gives the same bits on each.
 
+mod bag;
 mod quantized;
 mod scatter;
 

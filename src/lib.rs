@@ -132,6 +132,10 @@
 //! # Ok::<(), wgpu_gather::Error>(())
 //! ```
 //!
+//! **Pooled lookups.** [`Executor::embedding_bag`] makes one row of each bag of indices: the sum, mean or
+//! maximum of the rows that they select, in their order, without a tensor of all of those. [`Bags`] says
+//! which indices form a bag.
+//!
 //! **On the device.** [`guide`] goes on from here: tensors that stay on the device
 //! (`gpu::DeviceTensor`), outputs that are used again, many gathers in one submission, and gathers
 //! in your own encoder, between shaders of your own; what waits for what, and what each level costs.
@@ -219,6 +223,8 @@
     )
 )]
 
+mod bag;
+mod bag_call;
 mod call;
 mod chunks;
 mod cloned;
@@ -248,6 +254,8 @@ mod view;
 #[cfg(feature = "gpu")]
 pub use wgpu;
 
+pub use bag::{BagMode, Bags};
+pub use bag_call::BagCall;
 pub use call::GatherCall;
 pub use element::{DType, Element, HasDType};
 pub use error::{BadIndex, Error, OpKind, Result, Role};

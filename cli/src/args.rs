@@ -6,10 +6,12 @@ use clap::{Args, Parser, Subcommand, value_parser};
 use wgpu_gather::{DType, Op};
 
 use crate::backend::BackendArgs;
+use crate::bag::EmbeddingBagArgs;
 use crate::bench::args::BenchArgs;
 use crate::explain::args::ExplainArgs;
 use crate::quantized::QuantizedArgs;
 use crate::rules::RulesArgs;
+use crate::scatter::{ScatterElementsArgs, ScatterNdArgs, ScatterSlicesArgs};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -28,6 +30,11 @@ Examples:
   # ONNX GatherND on a given adapter, with a report for scripts
   wgpu-gather gather-nd --rules onnx --backend gpu --adapter vulkan --json \\
       --params volume.npy --indices points.npy --out values.safetensors
+
+  # the sum of the rows of each bag, and updates added to rows in the order of the ids
+  wgpu-gather embedding-bag --params table.npy --indices ids.npy --offsets starts.npy --out sums.npy
+  wgpu-gather scatter --reduce add --rules torch \\
+      --params table.npy --indices ids.npy --updates updates.npy --out table2.npy
 
   # does this GPU give the right bits? 2,400 built-in calls, then a million random ones
   wgpu-gather verify --backend gpu
@@ -55,6 +62,14 @@ pub(crate) enum Command {
     GatherNd(GatherNdArgs),
     /// Select one element per index (torch.gather, ONNX GatherElements, numpy.take_along_axis)
     GatherElements(GatherElementsArgs),
+    /// Pool the rows of params that each bag of indices selects (torch embedding_bag)
+    EmbeddingBag(EmbeddingBagArgs),
+    /// Bring slices to params along one axis (torch index_add_, jax .at[].add, numpy.add.at)
+    Scatter(ScatterSlicesArgs),
+    /// Bring slices to params at tuples of coordinates (tf.tensor_scatter_nd_*, ONNX ScatterND)
+    ScatterNd(ScatterNdArgs),
+    /// Bring one element per index to params (torch.scatter_reduce, ONNX ScatterElements)
+    ScatterElements(ScatterElementsArgs),
     /// List the GPU adapters of this machine
     Adapters(AdaptersArgs),
     /// Check an executor bit for bit, against the reference or against recorded answers
@@ -148,7 +163,7 @@ impl GatherElementsArgs {
 /// What the three operators have in common.
 #[derive(Args)]
 pub(crate) struct CallArgs {
-    /// The tensor gathered from: FILE.npy, FILE.npz:NAME, FILE.safetensors:NAME or
+    /// The tensor gathered from, or scattered to: FILE.npy, FILE.npz:NAME, FILE.safetensors:NAME or
     /// FILE.gguf:NAME
     #[arg(long, value_name = "P")]
     pub(crate) params: String,

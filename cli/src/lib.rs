@@ -11,6 +11,7 @@ mod adapters;
 mod answer;
 mod args;
 pub mod backend;
+mod bag;
 mod bench;
 mod demo;
 mod explain;
@@ -23,6 +24,7 @@ mod random;
 mod recorded;
 pub mod rules;
 mod run;
+mod scatter;
 mod shape;
 pub mod size;
 mod stream;
@@ -81,6 +83,10 @@ fn answer(command: Command) -> Result<Answer> {
         Command::Gather(args) => run::run(args.op(), &args.call),
         Command::GatherNd(args) => run::run(args.op(), &args.call),
         Command::GatherElements(args) => run::run(args.op(), &args.call),
+        Command::EmbeddingBag(args) => bag::run(&args),
+        Command::Scatter(args) => scatter::slices(&args),
+        Command::ScatterNd(args) => scatter::nd(&args),
+        Command::ScatterElements(args) => scatter::elements(&args),
         Command::Adapters(args) => adapters::run(&args),
         Command::Verify(args) => verify::run(&args),
         Command::Bench(args) => bench::run(&args),

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use anyhow::{Result, bail};
-use wgpu_gather::{DType, Error, Index, IndexType, Indices, Layout, Role};
+use wgpu_gather::{DType, Error, Index, IndexType, Indices, Layout, Params, Role};
 
 use crate::files::{Array, Stored};
 
@@ -29,6 +29,24 @@ pub fn element_type(stored: Stored, declared: Option<DType>) -> Result<DType> {
             of_width(width)
         ),
     }
+}
+
+/// The elements of an array beside params, which must have their type; raw bytes are of the declared one.
+pub(crate) fn elements_of_type(
+    array: &Array,
+    dtype: DType,
+    declared: Option<DType>,
+) -> Result<Params<'_>> {
+    let declared = match array.stored() {
+        Stored::Raw(_) => declared,
+        Stored::Typed(_) | Stored::Blocks(_) => None,
+    };
+    let got = element_type(array.stored(), declared)?;
+    if got != dtype {
+        bail!("elements of type {got}, but params has {dtype}; they must be equal");
+    }
+    let layout = array.layout().clone();
+    Ok(Params::new(array.bytes(), dtype.bytes(), layout)?)
 }
 
 /// The element types of `width` bytes, for the end of a message.

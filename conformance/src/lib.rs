@@ -5,18 +5,21 @@
 //! [`Executor::Reference`](wgpu_gather::Executor::Reference), which tells a user whether their GPU and
 //! driver are right; [`search`] does so for any number of random ones. [`read_quantized_cases`] reads
 //! gathers from quantised tables (`gather-quantized/1`), and
-//! [`run_quantized_case`] runs one.
+//! [`run_quantized_case`] runs one; [`read_fold_cases`] and [`run_fold_case`] do so for scatters and pooled
+//! lookups (`gather-scatter/1`).
 
 mod builtin;
 mod call;
 mod case;
 mod data;
+mod fold_run;
 mod output;
 mod quantized;
 mod random;
 mod report;
 mod run;
 mod run_quantized;
+mod scatter_case;
 #[cfg(not(target_arch = "wasm32"))]
 mod search;
 
@@ -24,6 +27,7 @@ pub use builtin::{SplitMix, builtin};
 pub use call::{Call, check_call, compare};
 pub use case::{Case, CaseError, Expected, read_cases};
 pub use data::{Data, Values};
+pub use fold_run::{run_fold_case, ulps_between};
 pub use quantized::{
     QUANTIZED_SCHEMA, QuantizedCase, QuantizedData, QuantizedExpected, Scales, read_quantized_cases,
 };
@@ -31,6 +35,7 @@ pub use random::{call_from, rows_call_from};
 pub use report::{Outcome, Report};
 pub use run::run_case;
 pub use run_quantized::run_quantized_case;
+pub use scatter_case::{BagCase, FoldCall, FoldCase, Updates, read_fold_cases};
 #[cfg(not(target_arch = "wasm32"))]
 pub use search::{Counterexample, search};
 /// The library, in the version that is checked.

@@ -18,6 +18,8 @@ pub enum OpKind {
     ScatterNd,
     /// The transpose of [`Op::GatherElements`](crate::Op::GatherElements).
     ScatterElements,
+    /// A pooled lookup: [`Executor::embedding_bag`](crate::Executor::embedding_bag).
+    EmbeddingBag,
 }
 
 impl fmt::Display for OpKind {
@@ -29,6 +31,7 @@ impl fmt::Display for OpKind {
             OpKind::Scatter => "scatter",
             OpKind::ScatterNd => "scatter_nd",
             OpKind::ScatterElements => "scatter_elements",
+            OpKind::EmbeddingBag => "embedding_bag",
         })
     }
 }
@@ -51,6 +54,10 @@ pub enum Role {
     ZeroPoints,
     /// The values that a scatter brings.
     Updates,
+    /// Where the bags of a pooled lookup start.
+    Offsets,
+    /// The weights of a pooled lookup.
+    Weights,
     /// A tensor that has no part yet: what it is used for is not known where it is made.
     Tensor,
 }
@@ -65,6 +72,8 @@ impl fmt::Display for Role {
             Role::Scales => "scales",
             Role::ZeroPoints => "zero points",
             Role::Updates => "updates",
+            Role::Offsets => "offsets",
+            Role::Weights => "weights",
             Role::Tensor => "tensor",
         })
     }

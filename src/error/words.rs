@@ -25,6 +25,18 @@ impl fmt::Display for OnDevice {
     }
 }
 
+/// The values that are allowed, if there are some.
+pub(super) struct Allowed<'a>(pub(super) &'a [&'static str]);
+
+impl fmt::Display for Allowed<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            [] => f.write_str("no mode"),
+            some => f.write_str(&some.join(", ")),
+        }
+    }
+}
+
 /// The values that name one of `rank` dims, from the back or the front.
 pub(super) struct Signed(pub(super) usize);
 

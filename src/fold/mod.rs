@@ -19,10 +19,10 @@ mod number;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use complex::{C64, C128};
 pub(crate) use dispatch::{Folding, check, fold_with};
-#[cfg(test)]
-use number::{Arithmetic, Ordered};
-pub(crate) use number::{Combine, Fold};
+pub(crate) use half::{BF16, F16};
+pub(crate) use number::{Arithmetic, Combine, Fold, Ordered};
 
 /// What becomes of the values that a scatter brings to one destination.
 ///

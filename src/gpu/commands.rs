@@ -70,6 +70,12 @@ impl Command {
 /// reads from starting before the one that writes is done.
 pub(super) fn encode(device: &wgpu::Device, commands: &[Command]) -> wgpu::CommandBuffer {
     let mut encoder = device.create_command_encoder(&Default::default());
+    encode_into(&mut encoder, commands);
+    encoder.finish()
+}
+
+/// Records commands into an encoder, in order.
+pub(super) fn encode_into(encoder: &mut wgpu::CommandEncoder, commands: &[Command]) {
     let dispatches = |command: &Command| matches!(command, Command::Dispatch(_));
     for run in commands.chunk_by(|a, b| dispatches(a) && dispatches(b)) {
         match &run[0] {
@@ -90,5 +96,4 @@ pub(super) fn encode(device: &wgpu::Device, commands: &[Command]) -> wgpu::Comma
             } => encoder.copy_buffer_to_buffer(from, *offset, to, 0, *bytes),
         }
     }
-    encoder.finish()
 }

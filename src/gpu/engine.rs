@@ -3,6 +3,7 @@
 //! The files in `engine/` are its methods. It stands on everything else in `gpu`; nothing outside
 //! them knows it.
 
+mod bag;
 mod execute;
 mod gather;
 #[cfg(feature = "internals")]

@@ -13,6 +13,10 @@
 
 mod adapter;
 mod any_tensor;
+mod bag_batch;
+mod bag_binding;
+mod bag_recorder;
+mod bag_shader;
 mod batch;
 mod batch_scatter;
 mod checks;
@@ -50,6 +54,8 @@ mod writer;
 
 pub use adapter::{AdapterSummary, adapters};
 pub use any_tensor::AnyDeviceTensor;
+pub use bag_batch::BagTensors;
+pub use bag_binding::BagBinding;
 pub use batch::Batch;
 #[cfg(feature = "internals")]
 #[doc(hidden)]

@@ -6,6 +6,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use crate::error::Result;
 use crate::gpu::deferred::DeferredErrors;
 use crate::gpu::shader::{PipelineKey, Stage, segment_binding};
+use crate::plan::BindingLimits;
 
 /// The bindings, as the shaders number them.
 pub(super) const GEOMETRY: u32 = 0;
@@ -16,6 +17,9 @@ pub(super) const STATUS: u32 = 4;
 /// Those of `shaders/decode/table.wgsl`.
 pub(super) const SCALES: u32 = 4;
 pub(super) const TABLE: u32 = 5;
+/// Those of `shaders/bag.wgsl`, besides the ones of a copy.
+pub(super) const BAGS: u32 = 4;
+pub(super) const POOLING: u32 = 13;
 /// Of `shaders/fold_carry.wgsl`.
 pub(super) const CARRY: u32 = 4;
 /// Those of `shaders/indirect_args.wgsl`.
@@ -39,6 +43,9 @@ pub(super) struct Pipelines {
     /// For params in several segments.
     segments: (wgpu::BindGroupLayout, wgpu::PipelineLayout),
     decode: (wgpu::BindGroupLayout, wgpu::PipelineLayout),
+    bags: (wgpu::BindGroupLayout, wgpu::PipelineLayout),
+    /// For tables in several segments.
+    bags_in_segments: (wgpu::BindGroupLayout, wgpu::PipelineLayout),
     check: (wgpu::BindGroupLayout, wgpu::PipelineLayout),
     indirect_args: (wgpu::BindGroupLayout, wgpu::PipelineLayout),
     fold: (wgpu::BindGroupLayout, wgpu::PipelineLayout),
@@ -86,7 +93,16 @@ impl Pipelines {
         let in_segments: Vec<_> = copy.into_iter().chain(further).collect();
         let table = [entry(SCALES, storage(true)), entry(TABLE, uniform)];
         let decode: Vec<_> = copy.into_iter().chain(table).collect();
+        let bags = copy
+            .into_iter()
+            .chain([entry(BAGS, storage(true)), entry(POOLING, uniform)]);
+        let bags: Vec<_> = bags.collect();
+        let further = 1..BindingLimits::bag_segments_of(segments as usize) as u32;
+        let further = further.map(|n| entry(segment_binding(n), storage(true)));
+        let bags_in_segments: Vec<_> = bags.iter().copied().chain(further).collect();
         Pipelines {
+            bags: layouts("wgpu-gather bags", &bags),
+            bags_in_segments: layouts("wgpu-gather bags in segments", &bags_in_segments),
             copy: layouts("wgpu-gather copy", &copy),
             segments: layouts("wgpu-gather segments", &in_segments),
             decode: layouts("wgpu-gather decode", &decode),
@@ -169,6 +185,8 @@ impl Pipelines {
             Stage::Copy(..) if key.segments > 0 => &self.segments,
             Stage::Copy(..) | Stage::Keys | Stage::Sort(_) => &self.copy,
             Stage::Decode(..) => &self.decode,
+            Stage::Bag(..) if key.segments > 0 => &self.bags_in_segments,
+            Stage::Bag(..) => &self.bags,
             Stage::Fold(_) => &self.fold,
             Stage::Count | Stage::Locate => &self.check,
             Stage::IndirectArgs => &self.indirect_args,

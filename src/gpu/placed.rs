@@ -20,7 +20,19 @@ pub(super) struct Placed<'a> {
     pub(super) count: Option<wgpu::BufferSlice<'a>>,
 }
 
-impl Placed<'_> {
+impl<'a> Placed<'a> {
+    /// Indices alone, where bad ones are looked for without a flag.
+    pub(super) fn indices_only(indices: &Placement<'a>) -> Self {
+        Placed {
+            params: indices.clone(),
+            indices: indices.clone(),
+            output: indices.clone(),
+            status: None,
+            flag: false,
+            count: None,
+        }
+    }
+
     /// Refuses an output in a buffer that is read: wgpu cannot bind it for both.
     pub(super) fn check_apart(&self, plan: &Plan) -> Result<()> {
         let params = (Role::Params, &self.params, plan.params_layout());

@@ -111,6 +111,18 @@ impl Recording {
         dispatches: Vec<Dispatch>,
         status: Option<&Status>,
     ) {
+        let commands = dispatches.into_iter().map(Command::Dispatch).collect();
+        self.run(context, commands, status);
+    }
+
+    /// Records the commands of one call, which count bad indices in `status`. Long work is cut into
+    /// submissions of `max_pass_bytes`.
+    pub(super) fn run(
+        &mut self,
+        context: &Context,
+        commands: Vec<Command>,
+        status: Option<&Status>,
+    ) {
         if let Some(status) = status {
             self.commands.push(Command::Clear(status.buffer().clone()));
             status.note_recording();
@@ -119,13 +131,13 @@ impl Recording {
         }
         let most = context.binding_limits.pass_bytes;
         let mut bytes = 0;
-        for dispatch in dispatches {
+        for command in commands {
             if bytes >= most {
                 self.full.push(std::mem::take(&mut self.commands));
                 bytes = 0;
             }
-            bytes += dispatch.output_bytes;
-            self.commands.push(Command::Dispatch(dispatch));
+            bytes += command.bytes();
+            self.commands.push(command);
         }
     }
 

@@ -1,6 +1,9 @@
 //! The shaders: parts under `shaders/`, joined by concatenation, specialised by overrides.
 
-use crate::plan::{BindingLimits, DecodeKind, Kernel, KernelKind, NestSize, Plan, Positions};
+use crate::gpu::bag_shader;
+use crate::plan::{
+    BagElement, BagKernel, BindingLimits, DecodeKind, Kernel, KernelKind, NestSize, Plan, Positions,
+};
 use crate::quantized::{BlockFormat, Decoder};
 use crate::scatter::{FoldKernel, SortStage};
 
@@ -17,6 +20,8 @@ pub(crate) enum Stage {
     Locate,
     /// Fits another dispatch to a count on the device.
     IndirectArgs,
+    /// Pools rows of such elements, so many bytes at once.
+    Bag(BagElement, usize),
     /// Writes the keys of a scatter.
     Keys,
     /// A step of the sort of keys.
@@ -30,7 +35,7 @@ impl Stage {
     fn takes_segments(&self) -> bool {
         matches!(
             self,
-            Stage::Copy(_, _, NestSize::ANY | NestSize::IN_SEGMENTS)
+            Stage::Copy(_, _, NestSize::ANY | NestSize::IN_SEGMENTS) | Stage::Bag(..)
         )
     }
 
@@ -82,6 +87,19 @@ impl PipelineKey {
         }
     }
 
+    /// The pipeline of a pooled lookup.
+    pub(crate) fn of_bags(kernel: &BagKernel, limits: &BindingLimits) -> Self {
+        PipelineKey {
+            stage: Stage::Bag(kernel.element, kernel.access_bytes),
+            index_words: 0,
+            segments: if kernel.in_segments {
+                limits.bag_segments() as u32
+            } else {
+                0
+            },
+        }
+    }
+
     /// The pipeline of a scatter that does this.
     pub(crate) fn of_scatter(stage: Stage) -> Self {
         PipelineKey {
@@ -107,11 +125,19 @@ impl PipelineKey {
                 stages.extend(nests.map(|&nest| Stage::Decode(decoder, kind, nest)));
             }
         }
+        for element in BagElement::ALL {
+            let widths = element.access_widths().iter();
+            stages.extend(widths.map(|&access_bytes| Stage::Bag(element, access_bytes)));
+        }
         stages.push(Stage::Keys);
         stages.extend(SortStage::ALL.map(Stage::Sort));
         stages.extend(FoldKernel::all().into_iter().map(Stage::Fold));
         let mut keys = Vec::new();
         for stage in stages {
+            let segments = match stage {
+                Stage::Bag(..) => BindingLimits::bag_segments_of(segments as usize) as u32,
+                _ => segments,
+            };
             let several = stage.takes_segments().then_some(segments);
             for segments in [0].into_iter().chain(several) {
                 keys.extend(stage.index_words().iter().map(|&index_words| PipelineKey {
@@ -141,6 +167,11 @@ impl PipelineKey {
                 parts.extend(decode_parts(decoder, kind));
                 parts
             }
+            Stage::Bag(_, access_bytes) => {
+                let mut parts = vec![GEOMETRY, INDEX, vector(access_bytes), COPY, &segments];
+                parts.extend(bag_shader::parts(access_bytes));
+                parts
+            }
             Stage::Count | Stage::Locate => vec![GEOMETRY, INDEX, CHECK],
             Stage::IndirectArgs => vec![include_str!("../../shaders/indirect_args.wgsl")],
             Stage::Keys => vec![GEOMETRY, INDEX, KEYS],
@@ -157,6 +188,7 @@ impl PipelineKey {
         match self.stage {
             Stage::Copy(_, _, nest) => self.segments > 0 && nest == NestSize::ANY,
             Stage::Decode(_, _, nest) => nest == NestSize::ANY,
+            Stage::Bag(..) => self.segments > 0,
             Stage::Count | Stage::Locate | Stage::Keys => true,
             Stage::IndirectArgs | Stage::Sort(_) | Stage::Fold(_) => false,
         }
@@ -168,7 +200,7 @@ impl PipelineKey {
             Stage::Sort(SortStage::Scan) => "scan",
             Stage::Sort(SortStage::AddSums) => "add_sums",
             Stage::Copy(..) | Stage::Decode(..) | Stage::IndirectArgs => "main",
-            Stage::Keys | Stage::Sort(_) | Stage::Fold(_) => "main",
+            Stage::Keys | Stage::Sort(_) | Stage::Fold(_) | Stage::Bag(..) => "main",
             Stage::Count => "count",
             Stage::Locate => "locate",
         }
@@ -179,7 +211,8 @@ impl PipelineKey {
         match self.stage {
             Stage::IndirectArgs | Stage::Sort(_) => return Vec::new(),
             Stage::Fold(kernel) => return fold_constants(kernel),
-            Stage::Copy(..) | Stage::Decode(..) | Stage::Count | Stage::Locate | Stage::Keys => {}
+            Stage::Copy(..) | Stage::Decode(..) | Stage::Bag(..) => {}
+            Stage::Count | Stage::Locate | Stage::Keys => {}
         }
         let mut constants = vec![
             ("INDEX_WORDS", f64::from(self.index_words)),
@@ -191,6 +224,9 @@ impl PipelineKey {
         }
         if let Stage::Copy(KernelKind::Subword, access_bytes, _) = self.stage {
             constants.push(("ACCESS_BYTES", access_bytes as f64));
+        }
+        if let Stage::Bag(element, access_bytes) = self.stage {
+            constants.extend(bag_shader::constants(element, access_bytes));
         }
         constants
     }

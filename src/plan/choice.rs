@@ -68,7 +68,7 @@ fn fills_each_access(plan: &Plan, access_bytes: usize) -> bool {
 }
 
 /// The widest access that divides the row, every stride and every start.
-fn widest_access(plan: &Plan, origins: Origins) -> usize {
+pub(super) fn widest_access(plan: &Plan, origins: Origins) -> usize {
     // A power of two divides several numbers if it divides the bits of all of them.
     let bits = access_limits(plan, origins).fold(0, |bits, (_, bytes)| bits | bytes);
     access_of(bits)

@@ -12,6 +12,7 @@
     )
 )]
 
+mod bag;
 mod block;
 mod choice;
 mod chunks;
@@ -30,6 +31,11 @@ pub use geometry::{Coordinate, Geometry, Loop, LoopDims};
 pub use host::HostCall;
 pub use passes::BindingLimits;
 
+#[cfg(feature = "gpu")]
+pub(crate) use bag::{
+    BagElement, BagKernel, BagParts, BagPass, BagPlaces, FOLD_BYTES, bag_block, bag_passes,
+};
+pub(crate) use bag::{BagPlan, BagShapes};
 pub(crate) use block::{GeometryBlock, MAX_SEGMENTS, Origins, divisor};
 pub(crate) use choice::Positions;
 pub(crate) use host::HostReason;

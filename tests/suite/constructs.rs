@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 use std::fs;
 
+use crate::bag_faults::BAG_FAULTS;
 use crate::quantized::DECODE_FAULTS;
 use crate::scatter_faults;
 use crate::shader_faults::SHADER_FAULTS;
@@ -11,6 +12,18 @@ use crate::shader_faults::SHADER_FAULTS;
 /// Every loop and every early exit of the shaders, with the faults that show that the calls depend on
 /// it: compilers have got loops wrong that others get right.
 const CONSTRUCTS: &[(&str, &[&str])] = &[
+    (
+        "bag.wgsl fold_bag for",
+        &["last row of a bag left out", "a part of a bag begun anew"],
+    ),
+    (
+        "bag_subword.wgsl main for",
+        &["one element of a word pooled"],
+    ),
+    (
+        "bag_words.wgsl main return",
+        &["last access of a pooled lookup left out"],
+    ),
     (
         "check.wgsl is_bad for",
         &["bad lookups counted per coordinate"],
@@ -159,8 +172,10 @@ fn every_loop_and_early_exit_has_its_fault() {
     assert_eq!(constructs(), known);
     for (construct, names) in CONSTRUCTS {
         for name in *names {
+            let of_bags = BAG_FAULTS.iter().any(|(fault, _)| fault == name);
             let there = SHADER_FAULTS.iter().any(|(fault, ..)| fault == name)
                 || DECODE_FAULTS.iter().any(|(fault, ..)| fault == name)
+                || of_bags
                 || scatter_faults::FAULTS
                     .iter()
                     .any(|(fault, ..)| fault == name);

@@ -6,6 +6,9 @@
 mod any_tensors;
 mod bad_calls;
 mod bad_tensors;
+mod bag_calls;
+mod bag_faults;
+mod bags;
 mod chunks;
 mod common;
 mod constructs;
@@ -20,6 +23,7 @@ mod faults;
 mod fences;
 mod fixtures;
 mod flags;
+mod fold_fixtures;
 #[cfg(windows)]
 mod hlsl;
 mod huge;

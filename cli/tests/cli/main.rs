@@ -5,6 +5,7 @@ mod bench;
 mod commands;
 mod elements;
 mod explain;
+mod folds;
 mod formats;
 mod gguf;
 mod gpu;

@@ -78,6 +78,11 @@ pub fn pipelines(segments: u32) -> Vec<PipelineSource> {
             Stage::Count => ("count".to_owned(), "count", 0, None, None),
             Stage::Locate => ("locate".to_owned(), "locate", 0, None, None),
             Stage::IndirectArgs => ("indirect_args".to_owned(), "indirect_args", 0, None, None),
+            Stage::Bag(element, bytes) => {
+                let (element, _) = element.name_and_number();
+                // It folds: `access_bytes` is of those that copy.
+                (format!("bag {element} {bytes}"), "bag", 0, None, None)
+            }
             Stage::Keys => ("keys".to_owned(), "keys", 0, None, None),
             Stage::Sort(stage) => (format!("sort {stage:?}"), "sort", 0, None, None),
             Stage::Fold(kernel) => (format!("fold {kernel:?}"), "fold", 0, None, None),

@@ -205,7 +205,7 @@ impl Engine {
         made.map(DeviceTensor::of)
     }
 
-    async fn upload_any_driven(
+    pub(super) async fn upload_any_driven(
         &self,
         tensor: &Params<'_>,
         poll_mode: PollMode,

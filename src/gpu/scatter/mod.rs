@@ -264,15 +264,7 @@ impl Recording<'_> {
 
     /// The dispatches that count bad indices.
     fn count(&self, status: &Status) -> Result<Vec<Dispatch>> {
-        let indices = &self.placed.indices;
-        let placed = Placed {
-            params: indices.clone(),
-            indices: indices.clone(),
-            output: indices.clone(),
-            status: Some(status),
-            flag: false,
-            count: None,
-        };
+        let placed = Placed::indices_only(&self.placed.indices);
         Checks::new(1).dispatches(self.context, self.keys, &placed, status)
     }
 

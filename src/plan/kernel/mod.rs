@@ -242,7 +242,7 @@ fn padded(loops: &[Loop], nest: NestSize) -> Cow<'_, [Loop]> {
 }
 
 /// Folds workgroups beyond what one dimension holds into y.
-fn fold(plan: &Plan, groups: u64, max_workgroups: u32) -> Result<[u32; 2]> {
+pub(super) fn fold(plan: &Plan, groups: u64, max_workgroups: u32) -> Result<[u32; 2]> {
     let limit = u64::from(max_workgroups.max(1));
     let x = groups.clamp(1, limit);
     let y = groups.div_ceil(x).max(1);

@@ -293,7 +293,7 @@ fn gcd(mut a: u64, mut b: u64) -> u64 {
 }
 
 /// The greatest count up to `most` that fits, where less always fits if more does; 0 if none.
-fn greatest(most: usize, fits: impl Fn(usize) -> bool) -> usize {
+pub(in crate::plan) fn greatest(most: usize, fits: impl Fn(usize) -> bool) -> usize {
     if fits(most) {
         return most;
     }

@@ -25,6 +25,9 @@ use std::ops::Range;
 
 use crate::error::Result;
 use crate::plan::{Geometry, Origins, Plan};
+pub(in crate::plan) use cut::greatest;
+pub(in crate::plan) use segment::{reach, segments};
+
 use cut::Cutter;
 
 /// What a device can bind and run at once.
@@ -47,6 +50,16 @@ pub struct BindingLimits {
 }
 
 impl BindingLimits {
+    /// How many segments of a table a pooled lookup can bind: the bags take a binding, too.
+    pub(crate) fn bag_segments(&self) -> usize {
+        BindingLimits::bag_segments_of(self.segments)
+    }
+
+    /// That, where a gather binds so many.
+    pub(crate) fn bag_segments_of(segments: usize) -> usize {
+        segments.saturating_sub(1).max(1)
+    }
+
     /// How many bytes neighbouring segments may have in common.
     fn overlap(&self) -> u64 {
         self.params_bytes / 4

@@ -34,7 +34,7 @@ pub(crate) struct Segment {
 }
 
 /// The bytes from the first element that loops of these extents and strides reach to the last.
-pub(super) fn reach(
+pub(in crate::plan) fn reach(
     offset: usize,
     loops: impl Iterator<Item = (usize, isize)>,
     element_bytes: usize,
@@ -64,7 +64,7 @@ pub(crate) fn bind(
 
 /// The segments that cover `data`. Where one ends because a binding holds no more, it overlaps
 /// with the next by a row, so that each row lies within one of them.
-pub(super) fn segments(
+pub(in crate::plan) fn segments(
     parts: &[Part],
     data: Range<i64>,
     row_bytes: u64,
@@ -122,7 +122,7 @@ impl Part {
 
 impl Segment {
     /// The byte of the data behind the binding.
-    pub(super) fn end(&self) -> i64 {
+    pub(in crate::plan) fn end(&self) -> i64 {
         self.origin + self.size as i64
     }
 }

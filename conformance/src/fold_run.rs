@@ -1,0 +1,207 @@
+//! Running a recorded scatter or pooled lookup.
+
+use wgpu_gather::{
+    BagCall, BagMode, Bags, DType, Error, Executor, Indices, Layout, Op, Params, Reduce,
+    ScatterCall,
+};
+
+use crate::case::Expected;
+use crate::data::{Data, Values};
+use crate::output::{byte_difference, describe, poisoned};
+use crate::report::Outcome;
+use crate::scatter_case::{BagCase, FoldCall, FoldCase, Updates};
+
+/// Runs `case` on `executor`.
+pub async fn run_fold_case(case: &FoldCase, executor: &Executor) -> Outcome {
+    let (op, updates) = match &case.call {
+        FoldCall::EmbeddingBag(bag) => return outcome(case, pooled(case, bag, executor).await),
+        FoldCall::Scatter {
+            axis,
+            batch_dims,
+            updates,
+        } => {
+            let (axis, batch_dims) = (Some(*axis), *batch_dims);
+            (Op::Gather { axis, batch_dims }, updates)
+        }
+        FoldCall::ScatterNd {
+            batch_dims,
+            updates,
+        } => {
+            let batch_dims = *batch_dims;
+            (Op::GatherNd { batch_dims }, updates)
+        }
+        FoldCall::ScatterElements { axis, updates } => {
+            (Op::GatherElements { axis: *axis }, updates)
+        }
+    };
+    outcome(case, scattered(case, op, updates, executor).await)
+}
+
+fn outcome(case: &FoldCase, output: Result<Data, Failure>) -> Outcome {
+    match (&case.expected, output) {
+        (_, Err(Failure::Case(reason))) => Outcome::Failed(reason),
+        (Expected::Error(_), Err(Failure::Call(_))) => Outcome::Passed,
+        (Expected::Error(message), Ok(_)) => Outcome::Failed(format!(
+            "gave an output where an error was recorded: {message}"
+        )),
+        (Expected::Output(_), Err(Failure::Call(error))) => Outcome::Failed(error.to_string()),
+        (Expected::Output(expected), Ok(got)) => match difference(expected, &got, case.ulps) {
+            None => Outcome::Passed,
+            Some(difference) => Outcome::Failed(difference),
+        },
+    }
+}
+
+/// Why there is no output.
+enum Failure {
+    /// The case makes no sense.
+    Case(String),
+    /// The library's error.
+    Call(Error),
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        Failure::Call(error)
+    }
+}
+
+fn wrong(what: &str) -> Failure {
+    Failure::Case(what.to_owned())
+}
+
+fn indices(case: &FoldCase) -> Result<Indices<'static>, Failure> {
+    let indices = case.indices.as_indices();
+    let (index_type, bytes) = indices.ok_or_else(|| wrong("the indices are no integers"))?;
+    let layout = Layout::contiguous(&case.indices.shape);
+    Ok(Indices::new(bytes, index_type, layout)?)
+}
+
+async fn scattered(
+    case: &FoldCase,
+    op: Op,
+    updates: &Updates,
+    executor: &Executor,
+) -> Result<Data, Failure> {
+    let (dtype, base) = params(&case.params)?;
+    let (_, values) = params(&updates.values)?;
+    let reduce = Reduce::named(&updates.reduce).ok_or_else(|| wrong("an unknown reduction"))?;
+    let indices = indices(case)?;
+    let mut output = base.bytes().to_vec();
+    let call = ScatterCall {
+        op,
+        reduce,
+        rules: &case.rules,
+        dtype,
+        shape: &case.params.shape,
+        indices: &indices,
+        updates: &values,
+    };
+    executor.scatter_bytes(call, &mut output).await?;
+    Ok(Data {
+        shape: case.params.shape.clone(),
+        values: Values::Bytes(dtype, output),
+    })
+}
+
+async fn pooled(case: &FoldCase, bag: &BagCase, executor: &Executor) -> Result<Data, Failure> {
+    let (dtype, params) = params(&case.params)?;
+    let indices = indices(case)?;
+    let weights = bag.weights.as_ref().map(self::params).transpose()?;
+    let offsets = bag.offsets.as_ref().map(|o| {
+        let offset = |&n| usize::try_from(n).map_err(|_| wrong("a negative offset"));
+        o.iter()
+            .map(offset)
+            .collect::<Result<Vec<usize>, Failure>>()
+    });
+    let offsets = offsets.transpose()?;
+    let mode = BagMode::named(&bag.mode).ok_or_else(|| wrong("an unknown mode"))?;
+    let bags = match &offsets {
+        None => Bags::rows(mode),
+        Some(offsets) if bag.include_last_offset => Bags::offsets_with_last(mode, offsets),
+        Some(offsets) => Bags::offsets(mode, offsets),
+    };
+    let call = BagCall {
+        bags: match bag.padding_index {
+            Some(padding) => bags.with_padding_index(padding),
+            None => bags,
+        },
+        rules: &case.rules,
+        dtype,
+        params: &params,
+        indices: &indices,
+        weights: weights.as_ref().map(|(_, weights)| weights),
+    };
+    let shape = call.output_shape()?;
+    let mut output = poisoned(&shape, dtype.bytes())?;
+    executor.embedding_bag_bytes(&call, &mut output).await?;
+    let values = Values::Bytes(dtype, output);
+    Ok(Data { shape, values })
+}
+
+fn params(data: &Data) -> Result<(DType, Params<'_>), Failure> {
+    match &data.values {
+        Values::Bytes(dtype, bytes) => {
+            let params = Params::new(bytes, dtype.bytes(), Layout::contiguous(&data.shape))?;
+            Ok((*dtype, params))
+        }
+        Values::Strings(_) => Err(Failure::Case("a tensor of strings".to_owned())),
+    }
+}
+
+/// What is different, if an element is more than so many units in the last place away.
+fn difference(expected: &Data, got: &Data, ulps: u32) -> Option<String> {
+    if expected.shape != got.shape {
+        return Some(format!(
+            "shape {:?}, expected {:?}",
+            got.shape, expected.shape
+        ));
+    }
+    let (Values::Bytes(dtype, e), Values::Bytes(got_type, g)) = (&expected.values, &got.values)
+    else {
+        return Some("a tensor of strings".to_owned());
+    };
+    if dtype != got_type {
+        return Some(format!("output of {got_type}, expected {dtype}"));
+    }
+    if ulps == 0 {
+        return byte_difference(&got.shape, dtype.bytes(), e, g);
+    }
+    let width = dtype.bytes();
+    let pairs = e.chunks_exact(width).zip(g.chunks_exact(width));
+    let far = |(e, g): (&[u8], &[u8])| ulps_between(*dtype, e, g) > u64::from(ulps);
+    let at = pairs.clone().position(far)?;
+    let (e, g) = (&e[at * width..][..width], &g[at * width..][..width]);
+    Some(describe(
+        &got.shape,
+        at,
+        &format!("{g:02x?}"),
+        &format!("{e:02x?}"),
+    ))
+}
+
+/// How many floats of a type lie between two, counting one end: 0 for equal bits.
+pub fn ulps_between(dtype: DType, a: &[u8], b: &[u8]) -> u64 {
+    let order = |bytes: &[u8]| -> i64 {
+        let (bits, sign) = match dtype {
+            DType::F16 | DType::BF16 => (
+                i64::from(bytemuck::pod_read_unaligned::<u16>(bytes)),
+                1i64 << 15,
+            ),
+            DType::F32 => (
+                i64::from(bytemuck::pod_read_unaligned::<u32>(bytes)),
+                1i64 << 31,
+            ),
+            _ => {
+                let bits = bytemuck::pod_read_unaligned::<i64>(bytes);
+                return if bits < 0 {
+                    i64::MIN.wrapping_sub(bits)
+                } else {
+                    bits
+                };
+            }
+        };
+        if bits & sign != 0 { sign - bits } else { bits }
+    };
+    order(a).abs_diff(order(b))
+}

@@ -1,0 +1,269 @@
+//! Case files of the schema `gather-scatter/1`: scatters and pooled lookups, as plain data.
+//!
+//! Whoever runs the cases gives the data to the library; nothing here knows its calls.
+
+use serde::Deserialize;
+
+use wgpu_gather::{ElementsShapes, Fill, Negative, OutOfBounds, Rules};
+
+use crate::case::{CaseError, Expected};
+use crate::data::{Data, RawTensor};
+
+/// One scatter or pooled lookup with its recorded answer.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FoldCase {
+    /// Its name within the suite.
+    pub name: String,
+    /// What is called.
+    pub call: FoldCall,
+    /// How it treats its indices.
+    pub rules: Rules,
+    /// The destination before a scatter; the table of a pooled lookup.
+    pub params: Data,
+    /// The indices.
+    pub indices: Data,
+    /// The answer.
+    pub expected: Expected,
+    /// How far apart results may be: the units in the last place that the library's own rounding
+    /// takes.
+    pub ulps: u32,
+}
+
+/// An operator with what only it has.
+#[derive(Debug, Clone, PartialEq)]
+pub enum FoldCall {
+    /// Slices along an axis, the transpose of `gather`.
+    Scatter {
+        /// The axis.
+        axis: isize,
+        /// The number of batch dims.
+        batch_dims: isize,
+        /// What becomes of an update.
+        updates: Updates,
+    },
+    /// Slices at tuples of coordinates, the transpose of `gather_nd`.
+    ScatterNd {
+        /// The number of batch dims.
+        batch_dims: isize,
+        /// What becomes of an update.
+        updates: Updates,
+    },
+    /// Elements along an axis, the transpose of `gather_elements`.
+    ScatterElements {
+        /// The axis.
+        axis: isize,
+        /// What becomes of an update.
+        updates: Updates,
+    },
+    /// A pooled lookup.
+    EmbeddingBag(BagCase),
+}
+
+/// What is scattered, and how it meets what is there.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Updates {
+    /// The values, in the shape of the gather's output.
+    pub values: Data,
+    /// `none`, `add`, `mul`, `min` or `max`.
+    pub reduce: String,
+}
+
+/// How a pooled lookup pools.
+#[derive(Debug, Clone, PartialEq)]
+pub struct BagCase {
+    /// `sum`, `mean` or `max`.
+    pub mode: String,
+    /// Where bags start; each row of indices is one without it.
+    pub offsets: Option<Vec<i128>>,
+    /// Whether the end of the last bag is the last of the offsets.
+    pub include_last_offset: bool,
+    /// A weight for each index.
+    pub weights: Option<Data>,
+    /// The row that is left out; negative from the end.
+    pub padding_index: Option<isize>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RawFile {
+    #[serde(rename = "suite")]
+    _suite: String,
+    schema: String,
+    #[serde(rename = "provenance")]
+    _provenance: serde_json::Value,
+    count: usize,
+    cases: Vec<RawCase>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RawCase {
+    op: String,
+    name: String,
+    base: Option<RawTensor>,
+    params: Option<RawTensor>,
+    indices: RawTensor,
+    updates: Option<RawTensor>,
+    offsets: Option<RawTensor>,
+    weights: Option<RawTensor>,
+    attrs: RawAttrs,
+    expect: Option<RawTensor>,
+    expect_error: Option<RawError>,
+    #[serde(default)]
+    ulps: u32,
+    #[serde(default, rename = "tags")]
+    _tags: Vec<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RawAttrs {
+    reduce: Option<String>,
+    mode: Option<String>,
+    axis: Option<isize>,
+    dim: Option<isize>,
+    #[serde(default)]
+    batch_dims: isize,
+    padding_index: Option<isize>,
+    #[serde(default)]
+    include_last_offset: bool,
+    neg: String,
+    oob: String,
+    #[serde(default)]
+    profile: String,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RawError {
+    #[serde(rename = "kind")]
+    _kind: String,
+    message: String,
+}
+
+/// Reads the text of a case file of the schema `gather-scatter/1`.
+///
+/// # Errors
+///
+/// A [`CaseError`] that names the case.
+pub fn read_fold_cases(text: &str) -> Result<Vec<FoldCase>, CaseError> {
+    let file: RawFile =
+        serde_json::from_str(text).map_err(|error| CaseError::Syntax(error.to_string()))?;
+    let expected = "gather-scatter/1";
+    if file.schema != expected {
+        let got = file.schema;
+        return Err(CaseError::Schema { got, expected });
+    }
+    if file.count != file.cases.len() {
+        return Err(CaseError::Count {
+            announced: file.count,
+            found: file.cases.len(),
+        });
+    }
+    let case = |raw: &RawCase| {
+        raw.read().map_err(|reason| CaseError::Case {
+            name: raw.name.clone(),
+            reason,
+        })
+    };
+    file.cases.iter().map(case).collect()
+}
+
+impl RawCase {
+    fn read(&self) -> Result<FoldCase, String> {
+        let expected = match (&self.expect, &self.expect_error) {
+            (Some(output), None) => Expected::Output(output.read()?),
+            (None, Some(error)) => Expected::Error(error.message.clone()),
+            _ => return Err("needs either expect or expect_error".to_owned()),
+        };
+        let params = match (&self.base, &self.params) {
+            (Some(tensor), None) | (None, Some(tensor)) => tensor.read()?,
+            _ => return Err("needs either base or params".to_owned()),
+        };
+        Ok(FoldCase {
+            name: self.name.clone(),
+            call: self.call()?,
+            rules: self.attrs.rules()?,
+            params,
+            indices: self.indices.read()?,
+            expected,
+            ulps: self.ulps,
+        })
+    }
+
+    fn call(&self) -> Result<FoldCall, String> {
+        let batch_dims = self.attrs.batch_dims;
+        Ok(match self.op.as_str() {
+            "scatter" => FoldCall::Scatter {
+                axis: self.attrs.axis.ok_or("scatter needs attrs.axis")?,
+                batch_dims,
+                updates: self.updates()?,
+            },
+            "scatter_nd" => FoldCall::ScatterNd {
+                batch_dims,
+                updates: self.updates()?,
+            },
+            "scatter_elements" => FoldCall::ScatterElements {
+                axis: self.attrs.dim.ok_or("scatter_elements needs attrs.dim")?,
+                updates: self.updates()?,
+            },
+            "embedding_bag" => FoldCall::EmbeddingBag(self.bag()?),
+            other => return Err(format!("unknown operator \"{other}\"")),
+        })
+    }
+
+    fn updates(&self) -> Result<Updates, String> {
+        let updates = self.updates.as_ref().ok_or("a scatter needs updates")?;
+        let reduce = self.attrs.reduce.as_deref();
+        Ok(Updates {
+            values: updates.read()?,
+            reduce: reduce.ok_or("a scatter needs attrs.reduce")?.to_owned(),
+        })
+    }
+
+    fn bag(&self) -> Result<BagCase, String> {
+        let mode = self.attrs.mode.as_deref();
+        let offsets = self.offsets.as_ref().map(RawTensor::read).transpose()?;
+        Ok(BagCase {
+            mode: mode.ok_or("embedding_bag needs attrs.mode")?.to_owned(),
+            offsets: offsets.map(|data| integers(&data)).transpose()?,
+            include_last_offset: self.attrs.include_last_offset,
+            weights: self.weights.as_ref().map(RawTensor::read).transpose()?,
+            padding_index: self.attrs.padding_index,
+        })
+    }
+}
+
+impl RawAttrs {
+    fn rules(&self) -> Result<Rules, String> {
+        let negative = match self.neg.as_str() {
+            "oob" => Negative::OutOfBounds,
+            "wrap" => Negative::FromEnd,
+            other => return Err(format!("unknown attrs.neg \"{other}\"")),
+        };
+        let shapes = match self.profile.starts_with("torch") {
+            true => ElementsShapes::Torch,
+            false => ElementsShapes::Onnx,
+        };
+        // No case of the schema fills: what would read the fill value writes nothing.
+        let rule = match self.oob.as_str() {
+            "fill" => None,
+            name => OutOfBounds::named(name, Fill::from_bytes(&[])),
+        };
+        let rule = rule.ok_or_else(|| format!("unknown attrs.oob \"{}\"", self.oob))?;
+        Ok(Rules::new(negative, rule).with_elements_shapes(shapes))
+    }
+}
+
+/// The values of a tensor of integers.
+fn integers(data: &Data) -> Result<Vec<i128>, String> {
+    let not_integers = || format!("offsets are {}", data.type_name());
+    let (index_type, bytes) = data.as_indices().ok_or_else(not_integers)?;
+    let value = |word: &[u8]| match index_type.is_signed() {
+        true if word.len() == 4 => i128::from(bytemuck::pod_read_unaligned::<i32>(word)),
+        true => i128::from(bytemuck::pod_read_unaligned::<i64>(word)),
+        false if word.len() == 4 => i128::from(bytemuck::pod_read_unaligned::<u32>(word)),
+        false => i128::from(bytemuck::pod_read_unaligned::<u64>(word)),
+    };
+    Ok(bytes.chunks_exact(index_type.bytes()).map(value).collect())
+}

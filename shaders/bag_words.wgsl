@@ -1,0 +1,24 @@
+// Pooled lookups of rows that are whole words: an invocation folds a vector of the columns of a bag.
+
+@compute @workgroup_size(WORKGROUP)
+fn main(
+    @builtin(workgroup_id) workgroup: vec3<u32>,
+    @builtin(local_invocation_index) invocation: u32,
+) {
+    let n = workgroup_number(workgroup) * WORKGROUP + invocation;
+    if (n >= geometry.row_count * geometry.row_length) {
+        return;
+    }
+    let number = divide(n, geometry.row_divisor);
+    let fold = fold_bag(number, n - number * geometry.row_length);
+    if (pools(PARTIAL)) {
+        leave(n, fold);
+    } else {
+        output[geometry.output_offset + n] = vector_of(words_of_fold(fold));
+    }
+}
+
+// The columns of a row, or what a bad index leaves there.
+fn fetch_words(source: Source, column: u32) -> vec4<u32> {
+    return words_of(or_fill_vector(fetch(source, 0u), source, column));
+}

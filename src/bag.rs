@@ -1,0 +1,159 @@
+//! How indices form bags, and what becomes of the rows of a bag.
+
+use crate::error::{Error, OpKind, Result};
+use crate::index::Index;
+use crate::tensor::{Indices, TensorView};
+
+/// What a pooled lookup makes of the rows of a bag.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
+#[non_exhaustive]
+pub enum BagMode {
+    /// Their sum: zero, and each row added in the order of the indices. Integers wrap.
+    #[default]
+    Sum,
+    /// The sum, divided by how many rows there are. Floats only.
+    Mean,
+    /// The greatest of each column; NaN, if one of them is, and +0 for greater than -0.
+    Max,
+}
+
+impl BagMode {
+    /// Each of them.
+    pub const ALL: [BagMode; 3] = [BagMode::Sum, BagMode::Mean, BagMode::Max];
+
+    /// `sum`, `mean` or `max`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            BagMode::Sum => "sum",
+            BagMode::Mean => "mean",
+            BagMode::Max => "max",
+        }
+    }
+
+    /// The mode of that name.
+    pub fn named(name: &str) -> Option<BagMode> {
+        BagMode::ALL.into_iter().find(|mode| mode.name() == name)
+    }
+}
+
+impl std::fmt::Display for BagMode {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+/// Which indices form a bag.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Split<'a> {
+    /// Each row of a tensor of two dims.
+    Rows,
+    /// Those from an offset to the next, the last bag to the end.
+    Offsets(&'a [usize]),
+    /// The same, with the end of the last bag as the last offset.
+    OffsetsWithLast(&'a [usize]),
+}
+
+/// A pooled lookup without its tensors: the bags that indices form, and what becomes of the rows
+/// that those of a bag select.
+///
+/// ```
+/// use wgpu_gather::{BagMode, Bags, Executor, Rules, Tensor};
+///
+/// let table = Tensor::new(&[4, 2], vec![0.0f32, 1.0, 10.0, 11.0, 20.0, 21.0, 30.0, 31.0])?;
+/// let ids = Tensor::new(&[5], vec![1i64, 3, 3, 0, 2])?;
+/// // the bags 1, 3 and none and 3, 0, 2, of which 0 stands for nothing
+/// let bags = Bags::offsets(BagMode::Sum, &[0, 2, 2]).with_padding_index(0);
+/// let sums = Executor::Cpu.embedding_bag_blocking(
+///     bags, &Rules::TORCH, &table.view(), &ids.view(), None,
+/// )?;
+/// assert_eq!(sums, Tensor::new(&[3, 2], vec![40.0, 42.0, 0.0, 0.0, 50.0, 52.0])?);
+/// # Ok::<(), wgpu_gather::Error>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Bags<'a> {
+    pub(crate) split: Split<'a>,
+    pub(crate) mode: BagMode,
+    pub(crate) padding_index: Option<isize>,
+}
+
+impl<'a> Bags<'a> {
+    /// Each row of indices of two dims is a bag: all bags have as many.
+    pub const fn rows(mode: BagMode) -> Self {
+        Bags::new(Split::Rows, mode)
+    }
+
+    /// Bag `b` is `indices[offsets[b]..offsets[b + 1]]`, and the last one ends with the indices, which
+    /// have one dim. The first offset is 0, and none is less than the one before.
+    pub const fn offsets(mode: BagMode, offsets: &'a [usize]) -> Self {
+        Bags::new(Split::Offsets(offsets), mode)
+    }
+
+    /// As [`Bags::offsets`], but the last bag ends where the last offset says: there is one more offset
+    /// than bags, and indices behind it are not looked at (`include_last_offset`).
+    pub const fn offsets_with_last(mode: BagMode, offsets: &'a [usize]) -> Self {
+        Bags::new(Split::OffsetsWithLast(offsets), mode)
+    }
+
+    const fn new(split: Split<'a>, mode: BagMode) -> Self {
+        Bags {
+            split,
+            mode,
+            padding_index: None,
+        }
+    }
+
+    /// The same, without the row `padding_index` of the table, counted from the end if negative: what
+    /// selects it adds nothing, and does not count.
+    pub const fn with_padding_index(self, padding_index: isize) -> Self {
+        Bags {
+            padding_index: Some(padding_index),
+            ..self
+        }
+    }
+
+    /// What becomes of the rows of a bag.
+    pub const fn mode(&self) -> BagMode {
+        self.mode
+    }
+
+    /// Offsets that come as a tensor of integers, such as that of a file.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::OffsetOutOfRange`] for one that no tensor reaches, [`Error::RankExpected`] if there is
+    /// not one dim.
+    pub fn read_offsets<I: Index>(offsets: &TensorView<'_, I>) -> Result<Vec<usize>> {
+        Bags::read_offsets_of(&Indices::try_from(offsets)?)
+    }
+
+    /// [`Bags::read_offsets`] of bytes.
+    ///
+    /// # Errors
+    ///
+    /// As [`Bags::read_offsets`].
+    pub fn read_offsets_of(offsets: &Indices<'_>) -> Result<Vec<usize>> {
+        let (op, role) = (OpKind::EmbeddingBag, crate::Role::Offsets);
+        let layout = offsets.layout();
+        let [count] = *layout.shape() else {
+            return Err(Error::RankExpected {
+                op,
+                role,
+                rank: layout.rank(),
+                expected: 1,
+            });
+        };
+        let greatest = isize::MAX as usize;
+        let offset = |position| {
+            let value = offsets.load(layout.position(&[position]));
+            let in_range = usize::try_from(value).ok().filter(|&v| v <= greatest);
+            in_range.ok_or(Error::OffsetOutOfRange {
+                op,
+                position,
+                value,
+                least: 0,
+                greatest,
+            })
+        };
+        (0..count).map(offset).collect()
+    }
+}

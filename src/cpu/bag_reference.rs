@@ -1,0 +1,134 @@
+//! The definition of a pooled lookup, one output element at a time: slow, and plain enough to be
+//! checked by eye. It shares the checks and the arithmetic of one step with the CPU path, and neither
+//! the ranges of bags nor the rows of the plan.
+
+use std::ops::Range;
+
+use super::pooling::{Pool, Pooling, pool_with};
+use crate::bag::Split;
+use crate::bag_call::BagCall;
+use crate::error::{BadIndex, Error, OpKind, Result};
+use crate::fold::Fold;
+use crate::plan::BagPlan;
+use crate::rules::OutOfBounds;
+use crate::shape::unravel;
+use crate::tensor::Params;
+
+/// Executes `call`, writing the output's bytes, row-major.
+pub(crate) fn embedding_bag(call: &BagCall<'_>, output: &mut [u8]) -> Result<()> {
+    let plan = call.plan()?;
+    plan.check_output(output.len())?;
+    if output.is_empty() {
+        return Ok(());
+    }
+    let width = call.dtype.bytes();
+    for (number, element) in output.chunks_exact_mut(width).enumerate() {
+        let coordinates = unravel(number, &plan.output_shape);
+        let (bag, column) = (coordinates[0], &coordinates[1..]);
+        let bag = Bag {
+            call,
+            plan: &plan,
+            lookups: lookups(call, bag),
+            column,
+        };
+        element.copy_from_slice(&pool_with(&plan, bag));
+    }
+    match call.rules.out_of_bounds {
+        OutOfBounds::Error => report(call),
+        _ => Ok(()),
+    }
+}
+
+/// The positions of the indices of a bag, in order: coordinates of the indices.
+fn lookups(call: &BagCall<'_>, bag: usize) -> Vec<Vec<usize>> {
+    let shape = call.indices.layout().shape();
+    let of_vector = |range: Range<usize>| range.map(|n| vec![n]).collect();
+    match call.bags.split {
+        Split::Rows => (0..shape[1]).map(|n| vec![bag, n]).collect(),
+        Split::OffsetsWithLast(offsets) => of_vector(offsets[bag]..offsets[bag + 1]),
+        Split::Offsets(offsets) => {
+            let end = offsets.get(bag + 1).copied().unwrap_or(shape[0]);
+            of_vector(offsets[bag]..end)
+        }
+    }
+}
+
+/// One column of one bag.
+struct Bag<'a> {
+    call: &'a BagCall<'a>,
+    plan: &'a BagPlan,
+    lookups: Vec<Vec<usize>>,
+    column: &'a [usize],
+}
+
+impl Bag<'_> {
+    /// The row of the table that a lookup selects.
+    fn row(&self, lookup: &[usize]) -> Option<usize> {
+        row(self.call, lookup)
+    }
+
+    fn value<T: Fold>(&self, row: Option<usize>) -> T {
+        match (row, &self.call.rules.out_of_bounds) {
+            (Some(row), _) => load(self.call.params, &[&[row], self.column].concat()),
+            (None, OutOfBounds::Fill(fill)) => bytemuck::pod_read_unaligned(fill.bytes()),
+            (None, _) => T::zeroed(),
+        }
+    }
+}
+
+impl Pooling for Bag<'_> {
+    type Output = Vec<u8>;
+
+    fn pool<T: Fold, P: Pool<T>>(self) -> Vec<u8> {
+        let mut fold: Option<T::Sum> = None;
+        let mut count = 0;
+        for lookup in &self.lookups {
+            let row = self.row(lookup);
+            if row.is_some() && row == self.plan.padding {
+                continue;
+            }
+            let weight = match self.call.weights {
+                Some(weights) => load::<T>(weights, lookup),
+                None => T::zeroed(),
+            };
+            let (value, weight) = (self.value::<T>(row).widen(), weight.widen());
+            fold = Some(match fold {
+                None => P::first(value, weight),
+                Some(before) => P::next(before, value, weight),
+            });
+            count += 1;
+        }
+        let end = fold.map_or(T::zeroed(), |fold| T::narrow(P::end(fold, count)));
+        bytemuck::bytes_of(&end).to_vec()
+    }
+}
+
+/// The element at these coordinates.
+fn load<T: Fold>(tensor: &Params<'_>, coordinates: &[usize]) -> T {
+    let start = tensor.layout().position(coordinates) * size_of::<T>();
+    bytemuck::pod_read_unaligned(&tensor.bytes()[start..start + size_of::<T>()])
+}
+
+/// The row of the table that the index there selects.
+fn row(call: &BagCall<'_>, lookup: &[usize]) -> Option<usize> {
+    let value = call.indices.load(call.indices.layout().position(lookup));
+    call.rules.resolve(value, call.params.layout().shape()[0])
+}
+
+/// The first bad index, and how many there are, as an error; nothing if there is none.
+fn report(call: &BagCall<'_>) -> Result<()> {
+    let bags = call.output_shape()?[0];
+    let all = (0..bags).flat_map(|bag| lookups(call, bag));
+    let mut bad = all.filter(|lookup| row(call, lookup).is_none());
+    let Some(position) = bad.next() else {
+        return Ok(());
+    };
+    Err(Error::IndexOutOfBounds(Box::new(BadIndex {
+        op: OpKind::EmbeddingBag,
+        value: call.indices.load(call.indices.layout().position(&position)),
+        position,
+        axis: 0,
+        extent: call.params.layout().shape()[0],
+        count: 1 + bad.count() as u64,
+    })))
+}

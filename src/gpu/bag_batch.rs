@@ -1,0 +1,216 @@
+//! Pooled lookups from device tensors to device tensors, as a batch's methods.
+
+use crate::bag::Bags;
+use crate::element::{DType, HasDType};
+use crate::error::{Error, OpKind, Result, Role};
+use crate::gpu::any_tensor::AnyDeviceTensor;
+use crate::gpu::bag_recorder::{BagPlaced, commands};
+use crate::gpu::batch::{Batch, check_indices, check_width};
+use crate::gpu::status::Status;
+use crate::gpu::tensor::DeviceTensor;
+use crate::index::{Index, IndexType};
+use crate::plan::{BagPlan, BagShapes};
+use crate::rules::Rules;
+use crate::shape::Layout;
+
+const OP: OpKind = OpKind::EmbeddingBag;
+
+/// The tensors of a pooled lookup on the device, and the types of their elements.
+#[derive(Debug, Clone, Copy)]
+pub struct BagTensors<'a> {
+    /// The type of the table, the weights and the output.
+    pub dtype: DType,
+    /// The table.
+    pub params: &'a AnyDeviceTensor,
+    /// The indices.
+    pub indices: &'a AnyDeviceTensor,
+    /// The type of the indices.
+    pub index_type: IndexType,
+    /// A weight for each index.
+    pub weights: Option<&'a AnyDeviceTensor>,
+}
+
+impl<'a> BagTensors<'a> {
+    /// Those tensors.
+    pub fn of<T: HasDType, I: Index<Wide = I>>(
+        params: &'a DeviceTensor<T>,
+        indices: &'a DeviceTensor<I>,
+        weights: Option<&'a DeviceTensor<T>>,
+    ) -> Self {
+        BagTensors {
+            dtype: T::DTYPE,
+            params: params.as_ref(),
+            indices: indices.as_ref(),
+            index_type: I::TYPE,
+            weights: weights.map(AsRef::as_ref),
+        }
+    }
+
+    /// The plan; layouts start at the first element that they reach.
+    pub(super) fn plan(&self, bags: Bags<'_>, rules: &Rules) -> Result<BagPlan> {
+        let width = self.dtype.bytes();
+        check_width(OP, Role::Params, self.params, width)?;
+        check_alignment(Role::Params, self.params, width)?;
+        if let Some(weights) = self.weights {
+            check_width(OP, Role::Weights, weights, width)?;
+            check_alignment(Role::Weights, weights, width)?;
+        }
+        check_indices(OP, self.indices, self.index_type)?;
+        let (params, indices) = (self.params.reached().0, self.indices.reached().0);
+        let weights = self.weights.map(|w| w.reached().0);
+        let shapes = BagShapes {
+            dtype: self.dtype,
+            params: &params,
+            index_type: self.index_type,
+            indices: &indices,
+            weights: weights.as_ref(),
+        };
+        BagPlan::new(bags, rules, shapes)
+    }
+
+    /// Refuses what another engine made.
+    pub(super) fn each(&self) -> impl Iterator<Item = (Role, &'a AnyDeviceTensor)> {
+        let weights = self.weights.map(|w| (Role::Weights, w));
+        [(Role::Params, self.params), (Role::Indices, self.indices)]
+            .into_iter()
+            .chain(weights)
+    }
+}
+
+impl Batch<'_> {
+    /// As [`Engine::embedding_bag`](crate::gpu::Engine::embedding_bag); submitted with the batch.
+    ///
+    /// # Errors
+    ///
+    /// As [`Engine::embedding_bag`](crate::gpu::Engine::embedding_bag).
+    pub fn embedding_bag<T: HasDType, I: Index<Wide = I>>(
+        &mut self,
+        bags: Bags<'_>,
+        rules: &Rules,
+        params: &DeviceTensor<T>,
+        indices: &DeviceTensor<I>,
+        weights: Option<&DeviceTensor<T>>,
+    ) -> Result<DeviceTensor<T>> {
+        let tensors = BagTensors::of(params, indices, weights);
+        self.embedding_bag_any(bags, rules, &tensors)
+            .map(DeviceTensor::of)
+    }
+
+    /// As [`Engine::embedding_bag_any`](crate::gpu::Engine::embedding_bag_any); submitted with the
+    /// batch.
+    ///
+    /// # Errors
+    ///
+    /// As [`Engine::embedding_bag`](crate::gpu::Engine::embedding_bag).
+    pub fn embedding_bag_any(
+        &mut self,
+        bags: Bags<'_>,
+        rules: &Rules,
+        tensors: &BagTensors<'_>,
+    ) -> Result<AnyDeviceTensor> {
+        let plan = tensors.plan(bags, rules)?;
+        let units = [plan.row_bytes(), plan.dtype.bytes()];
+        let storage = self
+            .context
+            .allocate("output", plan.output_bytes as u64, &units)?;
+        let layout = Layout::contiguous(&plan.output_shape);
+        let mut output = AnyDeviceTensor::new(storage, layout, plan.dtype.bytes());
+        self.record_bags(&plan, tensors, &mut output)?;
+        Ok(output)
+    }
+
+    /// As [`Engine::embedding_bag_into`](crate::gpu::Engine::embedding_bag_into); submitted with the
+    /// batch.
+    ///
+    /// # Errors
+    ///
+    /// As [`Engine::embedding_bag_into`](crate::gpu::Engine::embedding_bag_into).
+    pub fn embedding_bag_into<T: HasDType, I: Index<Wide = I>>(
+        &mut self,
+        bags: Bags<'_>,
+        rules: &Rules,
+        params: &DeviceTensor<T>,
+        indices: &DeviceTensor<I>,
+        weights: Option<&DeviceTensor<T>>,
+        output: &mut DeviceTensor<T>,
+    ) -> Result<()> {
+        let tensors = BagTensors::of(params, indices, weights);
+        let plan = tensors.plan(bags, rules)?;
+        let output = output.any_mut();
+        check_output(&plan, output)?;
+        self.record_bags(&plan, &tensors, output)
+    }
+
+    fn record_bags(
+        &mut self,
+        plan: &BagPlan,
+        tensors: &BagTensors<'_>,
+        output: &mut AnyDeviceTensor,
+    ) -> Result<()> {
+        let context = self.context;
+        for (role, tensor) in tensors.each() {
+            tensor.storage().check_owner(context, role)?;
+        }
+        output.storage().check_owner(context, Role::Output)?;
+        let reports = plan.lookups.reports_bad_indices() && !plan.lookups.is_empty();
+        let status = reports
+            .then(|| Status::new(context, &plan.lookups))
+            .transpose()?;
+        let placed = BagPlaced {
+            params: tensors.params.reached().1,
+            indices: tensors.indices.reached().1,
+            weights: tensors.weights.map(|w| w.reached().1),
+            output: output.reached().1,
+            status: status.as_ref(),
+        };
+        let commands = commands(context, plan, &placed)?;
+        self.recording.run(context, commands, status.as_ref());
+
+        let read = tensors
+            .each()
+            .flat_map(|(_, tensor)| tensor.storage().owned());
+        let owned: Vec<_> = read.chain(output.storage().owned()).collect();
+        owned
+            .into_iter()
+            .for_each(|owned| self.recording.keep(owned));
+        let earlier = tensors.each().flat_map(|(_, tensor)| tensor.statuses());
+        let earlier = earlier.filter(|s| !s.is_clean()).cloned();
+        output.set_statuses(earlier.chain(status.clone()).collect());
+        Ok(())
+    }
+}
+
+/// Refuses elements that are no whole words of the shaders.
+fn check_alignment(role: Role, tensor: &AnyDeviceTensor, alignment: usize) -> Result<()> {
+    match tensor.storage().misaligned(alignment as u64) {
+        None => Ok(()),
+        Some(offset) => Err(Error::Misaligned {
+            op: Some(OP),
+            role,
+            offset,
+            alignment,
+        }),
+    }
+}
+
+/// Refuses an output of another shape, width or order.
+pub(super) fn check_output(plan: &BagPlan, output: &AnyDeviceTensor) -> Result<()> {
+    check_width(OP, Role::Output, output, plan.dtype.bytes())?;
+    check_alignment(Role::Output, output, plan.dtype.bytes())?;
+    let layout = output.layout();
+    if layout.shape() != plan.output_shape {
+        return Err(Error::OutputShape {
+            op: OP,
+            expected: plan.output_shape.clone(),
+            got: layout.shape().to_vec(),
+        });
+    }
+    if !layout.is_contiguous() {
+        return Err(Error::OutputStrided {
+            op: OP,
+            shape: layout.shape().to_vec(),
+            strides: layout.strides().to_vec(),
+        });
+    }
+    Ok(())
+}

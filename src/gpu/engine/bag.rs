@@ -1,0 +1,176 @@
+//! Pooled lookups on the device, as an engine's methods.
+
+use crate::bag::Bags;
+use crate::bag_call::BagCall;
+use crate::element::HasDType;
+use crate::error::{Error, Result, Role};
+use crate::gpu::any_tensor::AnyDeviceTensor;
+use crate::gpu::bag_batch::{BagTensors, check_output};
+use crate::gpu::bag_binding::BagBinding;
+use crate::gpu::bag_recorder::{BagPlaced, commands};
+use crate::gpu::engine::Engine;
+use crate::gpu::status::Status;
+use crate::gpu::tensor::DeviceTensor;
+use crate::gpu::wait::PollMode;
+use crate::index::Index;
+use crate::rules::Rules;
+use crate::tensor::Params;
+
+impl Engine {
+    /// Pools the rows of a table into a new tensor, without waiting for the device: see
+    /// [`Executor::embedding_bag`](crate::Executor::embedding_bag).
+    ///
+    /// Offsets come from the host, which checks them, and go along with the call. It may be held back
+    /// as [`Engine::gather`] is, and reports bad indices as that does. One invocation folds up to 16
+    /// bytes of the columns of a bag, from its first index to its last: a bag with very many indices
+    /// takes as long as those do one after the other.
+    ///
+    /// # Errors
+    ///
+    /// As [`Executor::embedding_bag`](crate::Executor::embedding_bag), with
+    /// [`Error::TypeOnHostOnly`] and [`Error::TensorTooLarge`];
+    /// [`Error::MissingUsage`] if a buffer of the caller with weights lacks `COPY_SRC` and there are
+    /// offsets; the errors of the device.
+    pub fn embedding_bag<T: HasDType, I: Index<Wide = I>>(
+        &self,
+        bags: Bags<'_>,
+        rules: &Rules,
+        params: &DeviceTensor<T>,
+        indices: &DeviceTensor<I>,
+        weights: Option<&DeviceTensor<T>>,
+    ) -> Result<DeviceTensor<T>> {
+        self.gather_one(|batch| batch.embedding_bag(bags, rules, params, indices, weights))
+    }
+
+    /// [`Engine::embedding_bag`] for tensors whose elements are known at run time.
+    ///
+    /// # Errors
+    ///
+    /// As [`Engine::embedding_bag`]; [`Error::ElementWidth`] and [`Error::Misaligned`] for tensors that
+    /// are not of their type.
+    pub fn embedding_bag_any(
+        &self,
+        bags: Bags<'_>,
+        rules: &Rules,
+        tensors: &BagTensors<'_>,
+    ) -> Result<AnyDeviceTensor> {
+        self.gather_one(|batch| batch.embedding_bag_any(bags, rules, tensors))
+    }
+
+    /// Pools into a tensor of the caller, which must be contiguous. Makes no tensor.
+    ///
+    /// # Errors
+    ///
+    /// As [`Engine::embedding_bag`]; [`Error::OutputShape`], [`Error::OutputStrided`], and
+    /// [`Error::SameBuffer`] if `output` lies in a buffer that is read.
+    pub fn embedding_bag_into<T: HasDType, I: Index<Wide = I>>(
+        &self,
+        bags: Bags<'_>,
+        rules: &Rules,
+        params: &DeviceTensor<T>,
+        indices: &DeviceTensor<I>,
+        weights: Option<&DeviceTensor<T>>,
+        output: &mut DeviceTensor<T>,
+    ) -> Result<()> {
+        self.gather_one(|batch| {
+            batch.embedding_bag_into(bags, rules, params, indices, weights, output)
+        })
+    }
+
+    /// A pooled lookup to be recorded into the caller's encoder, any number of times.
+    ///
+    /// Offsets are taken now; the tensors are read when a recording is executed. Those may be in
+    /// buffers of the caller ([`DeviceTensor::wrap`]).
+    ///
+    /// # Errors
+    ///
+    /// As [`Engine::embedding_bag_into`].
+    pub fn bind_bags<T: HasDType, I: Index<Wide = I>>(
+        &self,
+        bags: Bags<'_>,
+        rules: &Rules,
+        params: &DeviceTensor<T>,
+        indices: &DeviceTensor<I>,
+        weights: Option<&DeviceTensor<T>>,
+        output: &DeviceTensor<T>,
+    ) -> Result<BagBinding> {
+        let context = self.context();
+        context.check_alive()?;
+        let tensors = BagTensors::of(params, indices, weights);
+        let plan = tensors.plan(bags, rules)?;
+        let output = output.as_ref();
+        check_output(&plan, output)?;
+        for (role, tensor) in tensors.each().chain([(Role::Output, output)]) {
+            tensor.storage().check_owner(context, role)?;
+            tensor.shared();
+        }
+        let reports = plan.lookups.reports_bad_indices() && !plan.lookups.is_empty();
+        let status = match reports {
+            true => {
+                let status = Status::new(context, &plan.lookups)?;
+                // What is recorded with it may be submitted when it is gone.
+                status.owned().share();
+                Some(status)
+            }
+            false => None,
+        };
+        let placed = BagPlaced {
+            params: tensors.params.reached().1,
+            indices: tensors.indices.reached().1,
+            weights: tensors.weights.map(|w| w.reached().1),
+            output: output.reached().1,
+            status: status.as_ref(),
+        };
+        Ok(BagBinding {
+            commands: commands(context, &plan, &placed)?,
+            status,
+        })
+    }
+
+    /// Executes a pooled lookup of host tensors, writing the output's bytes, row-major.
+    pub(crate) async fn execute_bags(
+        &self,
+        call: &BagCall<'_>,
+        output: &mut [u8],
+        poll_mode: PollMode,
+    ) -> Result<()> {
+        let plan = call.plan()?;
+        plan.check_output(output.len())?;
+        if output.is_empty() {
+            return Ok(());
+        }
+        let most = self.max_memory();
+        if plan.host_bytes() > most {
+            return Err(Error::GpuOutOfMemory {
+                what: format!("more than {most} bytes of tensors"),
+            });
+        }
+        let silent = &mut |_, _| ();
+        let params = self
+            .upload_any_driven(call.params, poll_mode, silent)
+            .await?;
+        let index_type = call.indices.index_type();
+        let (bytes, layout) = (call.indices.bytes(), call.indices.layout().clone());
+        let indices = Params::new(bytes, index_type.bytes(), layout)?;
+        let indices = self.upload_any_driven(&indices, poll_mode, silent).await?;
+        let weights = match call.weights {
+            Some(weights) => Some(self.upload_any_driven(weights, poll_mode, silent).await?),
+            None => None,
+        };
+        let tensors = BagTensors {
+            dtype: call.dtype,
+            params: &params,
+            indices: &indices,
+            index_type,
+            weights: weights.as_ref(),
+        };
+        let made = self.batch(|batch| batch.embedding_bag_any(call.bags, call.rules, &tensors))?;
+        for status in made.statuses() {
+            status.read_driven(poll_mode).await?;
+        }
+        let placement = made.storage().placement();
+        self.context()
+            .read(placement, output, poll_mode, silent)
+            .await
+    }
+}

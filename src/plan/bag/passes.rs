@@ -1,0 +1,320 @@
+//! Which bags are pooled in one dispatch, from which bindings.
+//!
+//! The order of its rows is part of the result of a bag, so params fit the bindings of one dispatch.
+//! A bag of very many lookups is folded by several dispatches, each of which goes on where the one
+//! before has stopped: software adapters (llvmpipe) end the loops of an invocation after 65,535 steps
+//! in all, whatever their condition, and GPUs are to be left to others from time to time.
+
+use std::ops::Range;
+
+use crate::error::{Error, Result, Role};
+use crate::plan::bag::{BagPlan, OP, Ranges};
+use crate::plan::passes::{BindingLimits, Part, Segment, bind, greatest, reach, segments};
+use crate::rules::OutOfBounds;
+use crate::shape::Layout;
+
+/// Where the data of the tensors lie.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct BagParts<'a> {
+    pub(crate) params: &'a [Part],
+    pub(crate) indices: &'a [Part],
+    pub(crate) weights: &'a [Part],
+    pub(crate) output: &'a [Part],
+}
+
+/// One dispatch.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct BagPass {
+    /// Its bags.
+    pub(crate) bags: Range<usize>,
+    /// Their lookups.
+    pub(crate) lookups: Range<usize>,
+    /// What is bound of params; nothing, if nothing is read.
+    pub(crate) params: Vec<Segment>,
+    /// What is bound of indices; nothing, if there are none.
+    pub(crate) indices: Option<Segment>,
+    /// What is read of the weights, if there are some.
+    pub(crate) weights: Option<Segment>,
+    /// What is bound of the output.
+    pub(crate) output: Segment,
+    /// From the start of that binding to the first byte of the bags.
+    pub(crate) output_offset: u64,
+    /// Bytes of the rows that are read.
+    pub(crate) bytes: u64,
+    /// Whether it goes on with the one bag that the pass before it has begun.
+    pub(crate) resumes: bool,
+    /// Whether the next pass goes on with its one bag.
+    pub(crate) is_partial: bool,
+}
+
+impl BagPass {
+    /// Whether it has a part of one bag.
+    pub(crate) fn is_part(&self) -> bool {
+        self.resumes || self.is_partial
+    }
+}
+
+/// The steps that the loops of an invocation may take: half of what software adapters allow.
+const STEPS: usize = 1 << 15;
+
+/// The passes over a plan with an output.
+pub(crate) fn bag_passes(
+    plan: &BagPlan,
+    parts: BagParts<'_>,
+    limits: &BindingLimits,
+) -> Result<Vec<BagPass>> {
+    let cutter = Cutter {
+        plan,
+        parts,
+        limits,
+    };
+    let params = cutter.params()?;
+    let (mut passes, mut at) = (Vec::new(), 0);
+    let most = cutter.most_lookups(params.len());
+    while at < plan.ranges.len() {
+        let lookups = plan.ranges.of(at);
+        if lookups.len() > most {
+            cutter.cut_bag(at, most, &params, &mut passes)?;
+            at += 1;
+            continue;
+        }
+        let left = plan.ranges.len() - at;
+        let count = greatest(left, |count| {
+            let bags = at..at + count;
+            let short = bags.clone().all(|bag| plan.ranges.of(bag).len() <= most);
+            short && cutter.is_short(bags.clone()) && cutter.bind_all(bags).is_ok()
+        });
+        let bags = at..at + count.max(1);
+        at = bags.end;
+        passes.push(BagPass {
+            params: params.clone(),
+            ..cutter.bind_all(bags)?
+        });
+    }
+    Ok(passes)
+}
+
+struct Cutter<'a> {
+    plan: &'a BagPlan,
+    parts: BagParts<'a>,
+    limits: &'a BindingLimits,
+}
+
+impl Cutter<'_> {
+    /// The segments of the table.
+    fn params(&self) -> Result<Vec<Segment>> {
+        let (plan, limits) = (self.plan, self.limits);
+        let geometry = plan.row.geometry();
+        if plan.lookups.is_empty() || geometry.coordinates.iter().any(|c| c.extent == 0) {
+            return Ok(Vec::new());
+        }
+        let loops = geometry.loops.iter().map(|l| (l.extent, l.params_stride));
+        let rows = geometry.coordinates.iter().map(|c| (c.extent, c.stride));
+        let width = plan.dtype.bytes();
+        let table = reach(geometry.params_offset, loops.chain(rows), width);
+        // Each access is looked for on its own, and is 16 bytes at most.
+        let all = segments(self.parts.params, table.clone(), 16, limits);
+        if all.len() <= limits.bag_segments() {
+            return Ok(all);
+        }
+        Err(Error::TensorTooLarge {
+            op: OP,
+            role: Role::Params,
+            bytes: (table.end - table.start) as u64,
+            limit: limits.params_bytes * limits.bag_segments() as u64,
+        })
+    }
+
+    /// How many lookups of a bag an invocation may fold in one dispatch.
+    fn most_lookups(&self, segments: usize) -> usize {
+        let wraps = self.plan.lookups.rules().out_of_bounds == OutOfBounds::Wrap;
+        let geometry = self.plan.row.geometry();
+        let extents = geometry.coordinates.iter().map(|c| c.extent);
+        let mut extents = extents.chain(geometry.loops.iter().map(|l| l.extent));
+        let searches = segments > 1 || extents.any(|extent| extent > i32::MAX as usize);
+        // A loop that is left at once counts a step, too: the lookup, and the division by bits; then
+        // the search for a segment.
+        let steps = 2 + if wraps { 64 } else { 0 };
+        let steps = steps
+            + if searches {
+                self.limits.bag_segments()
+            } else {
+                0
+            };
+        // Elements that are put together to a word are folded one after the other.
+        let elements = (4 / self.plan.dtype.bytes()).max(1);
+        STEPS / (steps * elements)
+    }
+
+    /// One bag in several passes.
+    fn cut_bag(
+        &self,
+        bag: usize,
+        most: usize,
+        params: &[Segment],
+        passes: &mut Vec<BagPass>,
+    ) -> Result<()> {
+        let all = self.plan.ranges.of(bag);
+        let mut at = all.start;
+        while at < all.end {
+            let left = (all.end - at).min(most);
+            let count = greatest(left, |count| {
+                self.bind(bag..bag + 1, at..at + count).is_ok()
+            });
+            let lookups = at..at + count.max(1);
+            let pass = self.bind(bag..bag + 1, lookups.clone())?;
+            passes.push(BagPass {
+                params: params.to_vec(),
+                resumes: at > all.start,
+                is_partial: lookups.end < all.end,
+                ..pass
+            });
+            at = lookups.end;
+        }
+        Ok(())
+    }
+
+    /// Whether a dispatch over these bags leaves the device to others soon.
+    fn is_short(&self, bags: Range<usize>) -> bool {
+        let made = bags.len() as u64 * self.plan.row_bytes() as u64;
+        made.max(self.bytes(&bags)) <= self.limits.pass_bytes
+    }
+
+    /// The bytes of the rows of these bags.
+    fn bytes(&self, bags: &Range<usize>) -> u64 {
+        let lookups = self.lookups(bags).len() as u64;
+        lookups.saturating_mul(self.plan.row_bytes() as u64)
+    }
+
+    fn lookups(&self, bags: &Range<usize>) -> Range<usize> {
+        let ranges = &self.plan.ranges;
+        ranges.of(bags.start).start..ranges.of(bags.end - 1).end
+    }
+
+    fn bind_all(&self, bags: Range<usize>) -> Result<BagPass> {
+        let lookups = self.lookups(&bags);
+        self.bind(bags, lookups)
+    }
+
+    /// The bindings of a dispatch over these lookups of these bags, but for params.
+    fn bind(&self, bags: Range<usize>, lookups: Range<usize>) -> Result<BagPass> {
+        let (plan, limits) = (self.plan, self.limits);
+        let row = plan.row_bytes() as i64;
+        let made = bags.start as i64 * row..bags.end as i64 * row;
+        let output = self.one(
+            Role::Output,
+            self.parts.output,
+            made.clone(),
+            limits.output_bytes,
+        )?;
+        let offsets = match plan.ranges {
+            Ranges::Even { .. } => 0,
+            Ranges::Offsets(_) => offsets_bytes(bags.len()),
+        };
+        let room = limits.params_bytes.saturating_sub(offsets);
+        let (mut indices, mut weights) = (None, None);
+        if !lookups.is_empty() {
+            let width = plan.lookups.index_type().bytes();
+            let data = self.reach(plan.indices(), &bags, &lookups, width);
+            indices = Some(self.one(
+                Role::Indices,
+                self.parts.indices,
+                data,
+                limits.indices_bytes,
+            )?);
+            if let Some(layout) = &plan.weights {
+                let data = self.reach(layout, &bags, &lookups, plan.dtype.bytes());
+                weights = Some(self.one(Role::Weights, self.parts.weights, data, room)?);
+            }
+        }
+        // Numbers of words, lookups and bags stay below 2^31 on the device.
+        let counted = [made.end - made.start, lookups.len() as i64, offsets as i64];
+        if offsets > limits.params_bytes || counted.iter().any(|&n| n > i64::from(i32::MAX / 2)) {
+            return Err(Error::TensorTooLarge {
+                op: OP,
+                role: Role::Offsets,
+                bytes: offsets,
+                limit: limits.params_bytes,
+            });
+        }
+        Ok(BagPass {
+            bytes: (lookups.len() as u64)
+                .saturating_mul(plan.row_bytes() as u64)
+                .max((made.end - made.start) as u64),
+            resumes: false,
+            is_partial: false,
+            bags,
+            lookups,
+            params: Vec::new(),
+            indices,
+            weights,
+            output,
+            output_offset: (made.start - output.origin) as u64,
+        })
+    }
+
+    /// The one segment with these bytes.
+    fn one(&self, role: Role, parts: &[Part], data: Range<i64>, limit: u64) -> Result<Segment> {
+        let bytes = (data.end - data.start) as u64;
+        bind(parts, data, limit, self.limits).ok_or(Error::TensorTooLarge {
+            op: OP,
+            role,
+            bytes,
+            limit,
+        })
+    }
+
+    /// The bytes that some bags reach of a tensor of the shape of the indices.
+    fn reach(
+        &self,
+        layout: &Layout,
+        bags: &Range<usize>,
+        lookups: &Range<usize>,
+        width: usize,
+    ) -> Range<i64> {
+        let first = position(layout, &self.plan.ranges, lookups.start);
+        let strides = layout.strides();
+        let loops = match self.plan.ranges {
+            Ranges::Even { .. } => {
+                let each = lookups.len() / bags.len();
+                [(bags.len(), strides[0]), (each, strides[1])]
+            }
+            Ranges::Offsets(_) => [(lookups.len(), strides[0]), (1, 0)],
+        };
+        reach(first, loops.into_iter(), width)
+    }
+}
+
+/// Where a lookup lies in a tensor of the shape of the indices.
+pub(super) fn position(layout: &Layout, ranges: &Ranges, lookup: usize) -> usize {
+    let step = |d: usize, steps: usize| (steps as isize).wrapping_mul(layout.strides()[d]);
+    let from_first = match *ranges {
+        Ranges::Offsets(_) => step(0, lookup),
+        Ranges::Even { each, .. } => {
+            let each = each.max(1);
+            step(0, lookup / each).wrapping_add(step(1, lookup % each))
+        }
+    };
+    layout.offset().wrapping_add_signed(from_first)
+}
+
+/// The bytes of the offsets of so many bags, in whole vectors.
+pub(crate) fn offsets_bytes(bags: usize) -> u64 {
+    ((bags as u64 + 1) * 4).next_multiple_of(16)
+}
+
+impl BagPass {
+    /// The offsets of its bags, from its first lookup on; none, where all bags have as many.
+    pub(crate) fn offsets(&self, plan: &BagPlan) -> Vec<u32> {
+        let Ranges::Offsets(ends) = &plan.ranges else {
+            return Vec::new();
+        };
+        if self.is_part() {
+            return Vec::new();
+        }
+        let ends = &ends[self.bags.start..=self.bags.end];
+        ends.iter()
+            .map(|end| (end - self.lookups.start) as u32)
+            .collect()
+    }
+}

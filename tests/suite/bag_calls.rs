@@ -1,0 +1,368 @@
+//! Pooled lookups as bytes, random ones among them, checked against the reference.
+
+use gather_conformance::{SplitMix, ulps_between};
+use wgpu_gather::{
+    BagCall, BagMode, Bags, DType, Executor, Fill, IndexType, Indices, Layout, Negative,
+    OutOfBounds, Params, Result, Rules,
+};
+
+use crate::common::block_on;
+
+/// Bytes with a layout.
+#[derive(Debug, Clone)]
+pub(crate) struct Laid {
+    pub(crate) bytes: Vec<u8>,
+    pub(crate) layout: Layout,
+}
+
+/// One pooled lookup on tensors in memory.
+#[derive(Debug, Clone)]
+pub(crate) struct Bag {
+    pub(crate) mode: BagMode,
+    /// Offsets, and whether the end of the last bag is among them.
+    pub(crate) offsets: Option<(Vec<usize>, bool)>,
+    pub(crate) padding: Option<isize>,
+    pub(crate) rules: Rules,
+    pub(crate) dtype: DType,
+    pub(crate) params: Laid,
+    pub(crate) index_type: IndexType,
+    pub(crate) indices: Laid,
+    pub(crate) weights: Option<Laid>,
+}
+
+impl Bag {
+    pub(crate) fn bags(&self) -> Bags<'_> {
+        let bags = match &self.offsets {
+            None => Bags::rows(self.mode),
+            Some((offsets, false)) => Bags::offsets(self.mode, offsets),
+            Some((offsets, true)) => Bags::offsets_with_last(self.mode, offsets),
+        };
+        self.padding
+            .map_or(bags, |padding| bags.with_padding_index(padding))
+    }
+
+    /// Lends the call as the library takes it.
+    pub(crate) fn with_call<T>(&self, take: impl FnOnce(&BagCall<'_>) -> Result<T>) -> Result<T> {
+        let width = self.dtype.bytes();
+        let params = Params::new(&self.params.bytes, width, self.params.layout.clone())?;
+        let layout = self.indices.layout.clone();
+        let indices = Indices::new(self.indices.bytes.as_slice(), self.index_type, layout)?;
+        let weights = self.weights.as_ref();
+        let weights = weights.map(|w| Params::new(&w.bytes, width, w.layout.clone()));
+        let weights = weights.transpose()?;
+        take(&BagCall {
+            bags: self.bags(),
+            rules: &self.rules,
+            dtype: self.dtype,
+            params: &params,
+            indices: &indices,
+            weights: weights.as_ref(),
+        })
+    }
+
+    /// What `executor` makes of it, in a poisoned output.
+    pub(crate) fn run(&self, executor: &Executor) -> Result<Vec<u8>> {
+        self.with_call(|call| {
+            let elements: usize = call.output_shape()?.iter().product();
+            let mut output = vec![0xa5; elements * self.dtype.bytes()];
+            block_on(executor.embedding_bag_bytes(call, &mut output))?;
+            Ok(output)
+        })
+    }
+
+    /// What is wrong with what `executor` makes of it, against the reference: bits, but for what may be
+    /// rounded in more than one way.
+    pub(crate) fn difference(&self, executor: &Executor) -> Option<String> {
+        match (self.run(&Executor::Reference), self.run(executor)) {
+            (Ok(expected), Ok(got)) => self.compare(&expected, &got),
+            (Err(expected), Err(got)) if expected == got => None,
+            (expected, got) => Some(format!(
+                "{:?}, expected {:?}",
+                got.map(|_| "a result"),
+                expected.map(|_| "a result")
+            )),
+        }
+    }
+
+    pub(crate) fn compare(&self, expected: &[u8], got: &[u8]) -> Option<String> {
+        let width = self.dtype.bytes();
+        if expected.len() != got.len() {
+            return Some(format!("{} bytes, expected {}", got.len(), expected.len()));
+        }
+        let spread = match (&self.weights, self.dtype) {
+            (Some(_), DType::F32) => Some(self.spread()),
+            _ => None,
+        };
+        let pairs = expected.chunks(width).zip(got.chunks(width));
+        let differs = |n: usize, e: &[u8], g: &[u8]| match (&spread, self.mode, self.dtype) {
+            (Some(spread), ..) => {
+                let value = |b: &[u8]| f64::from(bytemuck::pod_read_unaligned::<f32>(b));
+                (value(e) - value(g)).abs() > spread[n]
+            }
+            (None, BagMode::Mean, DType::F32) => ulps_between(self.dtype, e, g) > 3,
+            (None, BagMode::Mean, DType::F16 | DType::BF16) => ulps_between(self.dtype, e, g) > 1,
+            _ => e != g,
+        };
+        let mut pairs = pairs.enumerate();
+        let (n, (e, g)) = pairs.find(|(n, (e, g))| differs(*n, e, g))?;
+        Some(format!("element {n} is {g:02x?}, expected {e:02x?}"))
+    }
+
+    /// How far weighted sums of f32 may be apart, as the documentation has it: 2 n 2^-24 of the sum of
+    /// the magnitudes.
+    fn spread(&self) -> Vec<f64> {
+        let magnitudes = |laid: &Laid| Laid {
+            bytes: laid
+                .bytes
+                .chunks(4)
+                .flat_map(|b| [b[0], b[1], b[2], b[3] & 0x7f])
+                .collect(),
+            layout: laid.layout.clone(),
+        };
+        let all = Bag {
+            params: magnitudes(&self.params),
+            weights: self.weights.as_ref().map(magnitudes),
+            rules: match &self.rules.out_of_bounds {
+                OutOfBounds::Error => Rules::new(self.rules.negative, OutOfBounds::Zero),
+                _ => self.rules.clone(),
+            },
+            ..self.clone()
+        };
+        let sums = all.run(&Executor::Reference).expect("a sum");
+        let indices = self.indices.layout.shape().iter().product::<usize>() as f64;
+        let sum = |b: &[u8]| f64::from(bytemuck::pod_read_unaligned::<f32>(b).abs());
+        sums.chunks(4)
+            .map(|b| 2.0 * indices * sum(b) / 16_777_216.0 * 1.01)
+            .collect()
+    }
+}
+
+/// Types that every executor folds.
+pub(crate) const DTYPES: [DType; 11] = [
+    DType::F32,
+    DType::F16,
+    DType::BF16,
+    DType::U8,
+    DType::I8,
+    DType::U16,
+    DType::I16,
+    DType::U32,
+    DType::I32,
+    DType::U64,
+    DType::I64,
+];
+
+/// Draws numbers.
+struct Draw<'a>(&'a mut SplitMix);
+
+impl Draw<'_> {
+    fn below(&mut self, n: usize) -> usize {
+        (self.0.draw() % n.max(1) as u64) as usize
+    }
+
+    fn of<T: Clone>(&mut self, options: &[T]) -> T {
+        options[self.below(options.len())].clone()
+    }
+}
+
+/// A random pooled lookup of one of these types.
+pub(crate) fn random_bag(random: &mut SplitMix, dtypes: &[DType]) -> Bag {
+    let mut draw = Draw(random);
+    let dtype = draw.of(dtypes);
+    let is_float = matches!(dtype, DType::F16 | DType::BF16 | DType::F32 | DType::F64);
+    let mode = match is_float {
+        true => draw.of(&BagMode::ALL),
+        false => draw.of(&[BagMode::Sum, BagMode::Max]),
+    };
+    let is_weighted = is_float && mode == BagMode::Sum && draw.below(2) == 0;
+    let rows = draw.of(&[1, 2, 3, 5, 17, 100, 0]);
+    let row = draw.of(&[
+        vec![4],
+        vec![1],
+        vec![3],
+        vec![8],
+        vec![16],
+        vec![],
+        vec![2, 3],
+        vec![5],
+        vec![7, 4],
+        vec![2, 2, 2],
+        vec![67],
+        vec![0],
+        vec![260],
+    ]);
+    let bags = draw.of(&[3, 1, 2, 7, 0, 20]);
+    let each = draw.of(&[3, 1, 2, 0, 9, 40]);
+    let (shape, offsets) = match draw.below(3) {
+        0 => (vec![bags, each], None),
+        kind => {
+            let indices = bags * each;
+            (vec![indices], Some(offsets(&mut draw, indices, kind == 2)))
+        }
+    };
+    let params = laid(&mut draw, &[&[rows], &row[..]].concat(), dtype.bytes());
+    let params = Laid {
+        bytes: values(&mut draw, dtype, params.bytes.len(), is_weighted),
+        ..params
+    };
+    let index_type = draw.of(&IndexType::ALL);
+    let indices = laid(&mut draw, &shape, index_type.bytes());
+    let bytes = indices.bytes.chunks(index_type.bytes()).flat_map(|_| {
+        let wild = draw.below(8) == 0;
+        let value = match wild {
+            true => draw.below(2 * rows + 8) as i64 - rows as i64 - 4,
+            false => draw.below(rows) as i64,
+        };
+        encode(index_type, value)
+    });
+    let indices = Laid {
+        bytes: bytes.collect(),
+        ..indices
+    };
+    let weights = is_weighted.then(|| {
+        let weights = laid(&mut draw, &shape, dtype.bytes());
+        Laid {
+            bytes: values(&mut draw, dtype, weights.bytes.len(), true),
+            ..weights
+        }
+    });
+    let padding =
+        (rows > 0 && draw.below(3) == 0).then(|| draw.below(2 * rows) as isize - rows as isize);
+    let fill = Fill::from_bytes(&values(&mut draw, dtype, dtype.bytes(), true));
+    let negative = draw.of(&Negative::ALL);
+    Bag {
+        mode,
+        offsets,
+        padding,
+        rules: Rules::new(negative, draw.of(&OutOfBounds::all(fill))),
+        dtype,
+        params,
+        index_type,
+        indices,
+        weights,
+    }
+}
+
+/// Offsets of all kinds: empty bags, one with everything, each its own.
+fn offsets(draw: &mut Draw<'_>, indices: usize, with_last: bool) -> (Vec<usize>, bool) {
+    let mut offsets = match draw.below(4) {
+        0 => vec![0],
+        1 => (0..indices.max(1)).collect(),
+        _ => {
+            let count = draw.below(9);
+            let mut some: Vec<usize> = (0..count).map(|_| draw.below(indices + 1)).collect();
+            some.push(0);
+            some.sort_unstable();
+            some
+        }
+    };
+    if with_last && draw.below(2) == 0 {
+        offsets.push(indices);
+    }
+    (offsets, with_last)
+}
+
+/// A tensor of that shape, contiguous or not, with room for its data.
+fn laid(draw: &mut Draw<'_>, shape: &[usize], width: usize) -> Laid {
+    let contiguous = Layout::contiguous(shape);
+    let last = shape.len().wrapping_sub(1);
+    let layout = match draw.below(6) {
+        // with a gap between elements of the outermost dim, and some before
+        1 if !shape.is_empty() => {
+            let mut strides = contiguous.strides().to_vec();
+            strides[0] += 3;
+            Layout::strided(shape, &strides, 5).unwrap()
+        }
+        // the other way round
+        2 if shape.len() > 1 => {
+            let turned: Vec<usize> = shape.iter().rev().copied().collect();
+            let axes: Vec<usize> = (0..shape.len()).rev().collect();
+            Layout::contiguous(&turned).permute(&axes).unwrap()
+        }
+        // from the end
+        3 if !contiguous.is_empty() && !shape.is_empty() => {
+            let mut strides = contiguous.strides().to_vec();
+            let offset = (shape[0] - 1) as isize * strides[0];
+            strides[0] = -strides[0];
+            Layout::strided(shape, &strides, offset as usize).unwrap()
+        }
+        // every second of the innermost dim
+        4 if !shape.is_empty() => {
+            let strides: Vec<isize> = contiguous.strides().iter().map(|s| s * 2).collect();
+            Layout::strided(shape, &strides, 1).unwrap()
+        }
+        // the same along a dim
+        5 if !shape.is_empty() => {
+            let mut strides = contiguous.strides().to_vec();
+            strides[last] = 0;
+            Layout::strided(shape, &strides, 2).unwrap()
+        }
+        _ => contiguous,
+    };
+    let elements = shape.iter().product::<usize>() * 2 + 3 * shape.first().unwrap_or(&0) + 8;
+    Laid {
+        bytes: vec![0; elements * width],
+        layout,
+    }
+}
+
+/// So many bytes of numbers of a type, none of them subnormal; if `tame`, of which the sums and the
+/// products are normal numbers, too.
+fn values(draw: &mut Draw<'_>, dtype: DType, bytes: usize, tame: bool) -> Vec<u8> {
+    let value =
+        |draw: &mut Draw<'_>, specials: &[u64], exponents: [u64; 2], mantissa: u32, sign: u32| {
+            if !tame && draw.below(40) == 0 {
+                return draw.of(specials);
+            }
+            let exponent = exponents[0] + draw.below((exponents[1] - exponents[0]) as usize) as u64;
+            let bits = draw.0.draw() & ((1 << mantissa) - 1);
+            bits | exponent << mantissa | (draw.0.draw() & 1) << sign
+        };
+    let width = dtype.bytes();
+    let mut all = Vec::with_capacity(bytes);
+    while all.len() < bytes {
+        let element = match dtype {
+            DType::F32 => value(
+                draw,
+                &[
+                    0,
+                    0x8000_0000,
+                    0x7f80_0000,
+                    0xff80_0000,
+                    0x7fc1_2345,
+                    0xff81_0000,
+                    0x7f7f_ffff,
+                ],
+                [117, 137],
+                23,
+                31,
+            ),
+            DType::F16 => value(
+                draw,
+                &[0, 0x8000, 0x7c00, 0xfc00, 0x7e01, 0xfc01, 0x7bff, 1],
+                [8, 22],
+                10,
+                15,
+            ),
+            DType::BF16 => value(
+                draw,
+                &[0, 0x8000, 0x7f80, 0xff80, 0x7fc1, 0xff81, 0x7f7f],
+                [117, 137],
+                7,
+                15,
+            ),
+            DType::F64 => value(draw, &[0, 1 << 63, 0x7ff0 << 48], [1013, 1033], 52, 63),
+            _ => draw.0.draw(),
+        };
+        all.extend(&element.to_le_bytes()[..width]);
+    }
+    all
+}
+
+/// The index in its type; a negative one of an unsigned type is a large one.
+fn encode(index_type: IndexType, value: i64) -> Vec<u8> {
+    match index_type.bytes() {
+        4 => (value as u32).to_ne_bytes().to_vec(),
+        _ => value.to_ne_bytes().to_vec(),
+    }
+}
