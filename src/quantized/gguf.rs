@@ -13,9 +13,12 @@ fn half(block: &[u8], at: usize) -> f32 {
 fn nibbles(codes: &[u8], output: &mut [f32], value: impl Fn(usize, u8) -> f32) {
     let half = codes.len();
     let (low, high) = output.split_at_mut(half);
-    for (n, &code) in codes.iter().enumerate() {
-        low[n] = value(n, code & 15);
-        high[n] = value(n + half, code >> 4);
+    // Without an index, two loops that compilers make vectors of.
+    for (n, (to, &code)) in low.iter_mut().zip(codes).enumerate() {
+        *to = value(n, code & 15);
+    }
+    for (n, (to, &code)) in high.iter_mut().zip(codes).enumerate() {
+        *to = value(n + half, code >> 4);
     }
 }
 
@@ -132,8 +135,8 @@ pub(super) fn q6_k(block: &[u8], output: &mut [f32]) {
         let (side, within) = (part / 8, part % 8 * 16);
         let low = &low[side * 64 + within % 64..];
         let high = &high[side * 32 + within % 32..];
-        for (n, to) in to.iter_mut().enumerate() {
-            let code = low[n] >> (within / 64 * 4) & 15 | (high[n] >> (within / 32 * 2) & 3) << 4;
+        for (to, (&low, &high)) in to.iter_mut().zip(low.iter().zip(high)) {
+            let code = low >> (within / 64 * 4) & 15 | (high >> (within / 32 * 2) & 3) << 4;
             *to = scale * (f32::from(code) - 32.0);
         }
     }
