@@ -86,7 +86,7 @@ impl PipelineKey {
             }
         }
         for decoder in Decoder::all() {
-            for kind in [DecodeKind::Rows, DecodeKind::Elements] {
+            for kind in DecodeKind::ALL {
                 let nests = kind.nests().iter();
                 stages.extend(nests.map(|&nest| Stage::Decode(decoder, kind, nest)));
             }
@@ -163,6 +163,9 @@ impl PipelineKey {
         if let Stage::Copy(KernelKind::Subword, access_bytes, _) = self.stage {
             constants.push(("ACCESS_BYTES", access_bytes as f64));
         }
+        if let Stage::Decode(_, DecodeKind::HalfRows, _) = self.stage {
+            constants.push(("TO_HALVES", 1.0));
+        }
         constants
     }
 }
@@ -204,7 +207,9 @@ fn decode_parts(decoder: Decoder, kind: DecodeKind) -> Vec<&'static str> {
     let mut parts = vec![TABLE, FLOATS];
     parts.extend(decoder_parts(decoder));
     match kind {
-        DecodeKind::Rows => parts.push(include_str!("../../shaders/decode/rows.wgsl")),
+        DecodeKind::Rows | DecodeKind::HalfRows => {
+            parts.push(include_str!("../../shaders/decode/rows.wgsl"));
+        }
         DecodeKind::Elements => {
             parts.extend([
                 MASKED_STORE,
