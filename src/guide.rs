@@ -265,6 +265,14 @@
 //! [`ScatterPlan::explain`](crate::ScatterPlan::explain) says what one does. It is submitted at once, as
 //! it takes several dispatches: the keys of the lookups, a sort of them, and the fold.
 //!
+//! # Quantized tables
+//!
+//! `gpu::Engine::upload_quantized` uploads a [`QuantizedTable`](crate::quantized::QuantizedTable) as it is,
+//! and `gpu::Engine::gather_quantized` decodes what it gathers: one dispatch, as from a plain table. In an
+//! encoder of your own, `gpu::Engine::quantized_pipeline` is what `gpu::Engine::pipeline` is for plain
+//! tables. Between host tensors there is
+//! [`Executor::gather_quantized`](crate::Executor::gather_quantized), which uploads the codes for each call.
+//!
 //! # Transfers
 //!
 //! [`Engine::upload`] of up to 256 KiB waits for nothing: the bytes are copied at once, and reach

@@ -136,6 +136,9 @@
 //! maximum of the rows that they select, in their order, without a tensor of all of those. [`Bags`] says
 //! which indices form a bag.
 //!
+//! **Quantized tables.** [`Executor::gather_quantized`] gathers from tables of 2 to 8 bits, and decodes what
+//! it gathers: see [`quantized`].
+//!
 //! **On the device.** [`guide`] goes on from here: tensors that stay on the device
 //! (`gpu::DeviceTensor`), outputs that are used again, many gathers in one submission, and gathers
 //! in your own encoder, between shaders of your own; what waits for what, and what each level costs.

@@ -1,4 +1,4 @@
-// Codes and scales apart: which block an element is in, and the codes of four.
+// Codes and scales apart: the block of an element, and the codes of four.
 
 fn block_of(e: u32) -> u32 {
     let line = divide(e, table.inner_divisor);
@@ -6,18 +6,6 @@ fn block_of(e: u32) -> u32 {
     let outer = divide(line, table.extent_divisor);
     let within = line - outer * table.extent;
     return (outer * table.along + divide(within, table.block_divisor)) * table.inner + column;
-}
-
-// The blocks of four neighbours.
-fn blocks_of_four(e: u32) -> vec4<u32> {
-    var found = vec4(block_of(e));
-    if (table.one_scale == 0u) {
-        let last = table.count - 1u;
-        found.y = block_of(min(e + 1u, last));
-        found.z = block_of(min(e + 2u, last));
-        found.w = block_of(min(e + 3u, last));
-    }
-    return found;
 }
 
 // Four codes, each in the upper bits of a word.

@@ -1,18 +1,17 @@
 // Floats of 8 bits times powers of two.
 
-fn decode_four(e: u32) -> vec4<u32> {
+fn decode_four(e: u32, own: u32) -> vec4<u32> {
     let codes = codes_of_four(e) >> vec4(24u);
-    let blocks = blocks_of_four(e);
+    let scale = scale_byte(table.scales_offset + block_of(own));
     return vec4(
-        decode_one(codes.x, blocks.x),
-        decode_one(codes.y, blocks.y),
-        decode_one(codes.z, blocks.z),
-        decode_one(codes.w, blocks.w),
+        decode_one(codes.x, scale),
+        decode_one(codes.y, scale),
+        decode_one(codes.z, scale),
+        decode_one(codes.w, scale),
     );
 }
 
-fn decode_one(code: u32, block: u32) -> u32 {
-    let scale = scale_byte(table.scales_offset + block);
+fn decode_one(code: u32, scale: u32) -> u32 {
     let exponent = (code >> 3u) & 15u;
     let mantissa = (code & 7u) | select(8u, 0u, exponent == 0u);
     let value = scaled((code & 0x80u) << 24u, mantissa, i32(max(exponent, 1u) + scale) - 137);

@@ -6,7 +6,7 @@ fn main(
     @builtin(workgroup_id) workgroup: vec3<u32>,
     @builtin(local_invocation_index) invocation: u32,
 ) {
-    let per_word = select(2u, 1u, table.float_type == F32);
+    let per_word = select(1u, 2u, option(HALVES));
     let total = geometry.row_count * geometry.row_length;
     let skipped = geometry.output_offset % per_word; // 1: the first half is not ours
     let word = workgroup_number(workgroup) * WORKGROUP + invocation;
@@ -49,10 +49,10 @@ fn decoded(n: u32) -> One {
         source = wrapped(at, source);
     }
     let spot = find_spot(source, n - row * geometry.row_length);
-    let four = decode_four(spot.element & 0xfffffffcu);
+    let four = decode_four(spot.element & 0xfffffffcu, spot.element);
     let two = select(four.xy, four.zw, (spot.element & 2u) != 0u);
     var bits = select(two.x, two.y, (spot.element & 1u) != 0u);
-    if (table.float_type != F32) {
+    if (option(HALVES)) {
         bits = rounded(vec4(bits)).x;
     }
     return One(select(geometry.fill[0].x, bits, source.valid), spot.stored, source.valid);

@@ -36,7 +36,7 @@ fn rounded(bits: vec4<u32>) -> vec4<u32> {
     let is_nan = magnitude > vec4(0x7f800000u);
     let sign = (bits >> vec4(16u)) & vec4(0x8000u);
     var halves = vec4<u32>();
-    if (table.float_type == F16) {
+    if (!option(BFLOAT)) {
         let normal = min(nearest_even(magnitude, vec4(13u)) - vec4(112u << 10u), vec4(0x7c00u));
         let mantissa = (magnitude & vec4(0x7fffffu)) | vec4(0x800000u);
         let shift = clamp(vec4(126u) - (magnitude >> vec4(23u)), vec4(1u), vec4(25u));

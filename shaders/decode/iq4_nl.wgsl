@@ -1,4 +1,4 @@
-fn decode_four(e: u32) -> vec4<u32> {
+fn decode_four(e: u32, own: u32) -> vec4<u32> {
     let block = table.codes_offset + (e >> 5u) * 18u;
     let codes = nibbles(block + 2u, e & 31u);
     // -127 -104 -83 -65, -49 -35 -22 -10, 1 13 25 38, 53 69 89 113: a byte each.

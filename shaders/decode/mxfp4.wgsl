@@ -1,5 +1,5 @@
 // A power of two as a byte, then floats of 4 bits. Negative zero counts as zero.
-fn decode_four(e: u32) -> vec4<u32> {
+fn decode_four(e: u32, own: u32) -> vec4<u32> {
     let block = table.codes_offset + (e >> 5u) * 17u;
     let exponent = i32(byte_at(block)) - 128;
     let codes = nibbles(block + 1u, e & 31u);

@@ -1,5 +1,5 @@
 // 16 scales, 64 bytes of codes, a scale of all and one of the minima.
-fn decode_four(e: u32) -> vec4<u32> {
+fn decode_four(e: u32, own: u32) -> vec4<u32> {
     let block = table.codes_offset + (e >> 8u) * 84u;
     let n = e & 255u;
     let scales = byte_at(block + (n >> 4u));

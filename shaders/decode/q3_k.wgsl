@@ -1,5 +1,5 @@
 // 32 bytes of third bits, 64 of two bits, 12 of scales, a scale of all.
-fn decode_four(e: u32) -> vec4<u32> {
+fn decode_four(e: u32, own: u32) -> vec4<u32> {
     let block = table.codes_offset + (e >> 8u) * 110u;
     let n = e & 255u;
     let part = n >> 4u;

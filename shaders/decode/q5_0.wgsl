@@ -1,4 +1,4 @@
-fn decode_four(e: u32) -> vec4<u32> {
+fn decode_four(e: u32, own: u32) -> vec4<u32> {
     let block = table.codes_offset + (e >> 5u) * 22u;
     let n = e & 31u;
     let fifth = (vec4(four_bytes(block + 2u) >> n) >> vec4(0u, 1u, 2u, 3u)) & vec4(1u);

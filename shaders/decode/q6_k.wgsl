@@ -1,5 +1,5 @@
 // 128 bytes of four bits, 64 of two more, 16 signed scales, a scale of all.
-fn decode_four(e: u32) -> vec4<u32> {
+fn decode_four(e: u32, own: u32) -> vec4<u32> {
     let block = table.codes_offset + (e >> 8u) * 210u;
     let n = e & 255u;
     let low = bytes(four_bytes(block + ((n >> 7u) << 6u) + (n & 63u)));

@@ -3,6 +3,8 @@
 
 alias Out = vec2<u32>;
 
+override TO_HALVES: bool = false; // the output is f16 or bf16
+
 const IN_FLIGHT = 4u;
 
 @compute @workgroup_size(WORKGROUP)
@@ -55,8 +57,8 @@ struct Four {
 
 fn decoded(source: Source, n: u32) -> Four {
     let spot = find_spot(source, 4u * n);
-    var words = decode_four(spot.element);
-    if (table.float_type != F32) {
+    var words = decode_four(spot.element, spot.element);
+    if (TO_HALVES) {
         let halves = rounded(words);
         words = vec4(halves.xz | (halves.yw << vec2(16u)), 0u, 0u);
     }
@@ -67,11 +69,11 @@ fn decoded(source: Source, n: u32) -> Four {
 // Stores four number `at` of the output.
 fn store(at: u32, four: Four) {
     if (four.stored) {
-        if (table.float_type == F32) {
+        if (TO_HALVES) {
+            output[at] = four.words.xy;
+        } else {
             output[2u * at] = four.words.xy;
             output[2u * at + 1u] = four.words.zw;
-        } else {
-            output[at] = four.words.xy;
         }
     }
 }

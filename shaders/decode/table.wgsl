@@ -6,7 +6,7 @@ struct Table {
     codes_offset: u32,    // bytes from the start of the binding to its codes
     last_word: u32,       // the last word that has some of them
     fills: u32,           // 1: this dispatch writes what bad indices leave
-    float_type: u32,      // of the output: F32, F16 or BF16
+    options: u32,         // bits: see below
     row_length: u32,      // elements of a row with scale and bias
     row_divisor: vec2<u32>,
     // Where codes, scales and zero points lie apart:
@@ -14,27 +14,31 @@ struct Table {
     lead: u32,            // codes in the first byte that come before the window
     is_signed: u32,
     zero: u32,            // what is subtracted from each code, if there are no zero points
-    has_zeros: u32,       // 1: there are, each in a byte
     zeros_offset: u32,    // bytes from the start of the binding of scales
     scales_offset: u32,
     scale_log2: u32,      // bytes of a scale: 0, 1 or 2
-    scale_type: u32,      // F32, F16 or BF16, if it has several bytes
-    one_scale: u32,       // 1: four neighbours have one scale, from a multiple of four on
     extent: u32,          // lines of an axis
     along: u32,           // blocks along it
-    extent_divisor: vec2<u32>,
     inner: u32,           // elements of a line
-    block: u32,           // lines of a block
+    extent_divisor: vec2<u32>,
     inner_divisor: vec2<u32>,
     block_divisor: vec2<u32>,
+    block: u32,           // lines of a block
 }
 
 @group(0) @binding(4) var<storage, read> scales: array<u32>;
 @group(0) @binding(5) var<uniform> table: Table;
 
-const F32 = 0u;
-const F16 = 1u;
-const BF16 = 2u;
+// Bits of table.options.
+const HALVES = 1u;        // the output is f16,
+const BFLOAT = 2u;        // or bf16
+const ZERO_POINTS = 4u;   // there is a zero point for each scale, in a byte
+const F16_SCALES = 8u;    // scales are f16,
+const BF16_SCALES = 16u;  // or bf16
+
+fn option(bit: u32) -> bool {
+    return (table.options & bit) != 0u;
+}
 
 // Each element is held against the window by itself, as rows may cross its bounds.
 fn find_segment(source: ptr<function, Source>) {
@@ -86,3 +90,6 @@ fn nibbles(at: u32, n: u32) -> vec4<u32> {
 fn half_at(at: u32) -> f32 {
     return bitcast<f32>(from_f16((params[at >> 2u] >> (8u * (at & 3u))) & 0xffffu));
 }
+
+// What a format has of its own is `decode_four(e, own)`: the bits of the four elements from `e` on, a
+// multiple of four, as f32. Where they have several scales, what counts is element `own`, one of them.

@@ -120,7 +120,7 @@ impl PipelineKey {
             }
         }
         for decoder in Decoder::all() {
-            for kind in [DecodeKind::Rows, DecodeKind::Elements] {
+            for kind in DecodeKind::ALL {
                 let nests = kind.nests().iter();
                 stages.extend(nests.map(|&nest| Stage::Decode(decoder, kind, nest)));
             }
@@ -228,6 +228,9 @@ impl PipelineKey {
         if let Stage::Bag(element, access_bytes) = self.stage {
             constants.extend(bag_shader::constants(element, access_bytes));
         }
+        if let Stage::Decode(_, DecodeKind::HalfRows, _) = self.stage {
+            constants.push(("TO_HALVES", 1.0));
+        }
         constants
     }
 }
@@ -308,7 +311,9 @@ fn decode_parts(decoder: Decoder, kind: DecodeKind) -> Vec<&'static str> {
     let mut parts = vec![TABLE, FLOATS];
     parts.extend(decoder_parts(decoder));
     match kind {
-        DecodeKind::Rows => parts.push(include_str!("../../shaders/decode/rows.wgsl")),
+        DecodeKind::Rows | DecodeKind::HalfRows => {
+            parts.push(include_str!("../../shaders/decode/rows.wgsl"));
+        }
         DecodeKind::Elements => {
             parts.extend([
                 MASKED_STORE,

@@ -127,6 +127,17 @@ impl TableLayout {
         }
     }
 
+    /// Whether four neighbours have one scale, from a multiple of four elements of the window on.
+    pub(crate) fn fours_share_scales(&self, window: &Window) -> bool {
+        // A block that has no end, has none within a four either.
+        let fours = |n: usize| n.is_multiple_of(4) || n == ENDLESS;
+        match (&self.format, &window.blocks) {
+            (_, Some(b)) => b.inner == 1 && fours(b.extent) && fours(b.size),
+            (Format::Rows, None) => self.row().is_multiple_of(4),
+            _ => true,
+        }
+    }
+
     /// How many elements have all their codes before a byte.
     fn elements_before(&self, byte: usize) -> usize {
         match &self.format {

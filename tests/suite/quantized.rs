@@ -1,6 +1,7 @@
 //! Gathers from quantized tables, on every executor and every adapter, against the reference.
 
 mod calls;
+mod device;
 mod faults;
 
 use calls::Case;

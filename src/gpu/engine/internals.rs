@@ -71,6 +71,7 @@ pub fn pipelines(segments: u32) -> Vec<PipelineSource> {
                 let name = format!("decode {} {}, {nest}", decoder.name(), kind.name());
                 let kernel = match kind {
                     DecodeKind::Rows => "decode rows",
+                    DecodeKind::HalfRows => "decode half rows",
                     DecodeKind::Elements => "decode elements",
                 };
                 (name, kernel, 4, nest.loops, nest.depth)

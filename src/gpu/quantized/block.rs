@@ -14,27 +14,32 @@ pub(super) struct TableBlock {
     pub(super) codes_offset: u32,
     pub(super) last_word: u32,
     pub(super) fills: u32,
-    float_type: u32,
+    options: u32,
     row_length: u32,
     row_divisor: [u32; 2],
     bits_log2: u32,
     lead: u32,
     is_signed: u32,
     zero: u32,
-    has_zeros: u32,
     pub(super) zeros_offset: u32,
     pub(super) scales_offset: u32,
     scale_log2: u32,
-    scale_type: u32,
-    one_scale: u32,
     extent: u32,
     along: u32,
-    extent_divisor: [u32; 2],
     inner: u32,
-    block: u32,
+    extent_divisor: [u32; 2],
     inner_divisor: [u32; 2],
     block_divisor: [u32; 2],
+    block: u32,
+    padding: u32,
 }
+
+/// The bits of the options.
+const HALVES: u32 = 1;
+const BFLOAT: u32 = 2;
+const ZERO_POINTS: u32 = 4;
+const F16_SCALES: u32 = 8;
+const BF16_SCALES: u32 = 16;
 
 impl TableBlock {
     /// What follows from the window; where its data lie in their bindings is left at 0.
@@ -42,15 +47,14 @@ impl TableBlock {
         let mut block = TableBlock::zeroed();
         block.count = window.elements.len() as u32;
         block.lead = window.lead as u32;
-        block.float_type = match to {
+        block.options = match to {
             FloatType::F32 => 0,
-            FloatType::F16 => 1,
-            FloatType::BF16 => 2,
+            FloatType::F16 => HALVES,
+            FloatType::BF16 => HALVES | BFLOAT,
         };
         // Rows of a table that has elements in a window are shorter than 2^31.
         block.row_length = layout.row() as u32;
         block.row_divisor = divisor(block.row_length);
-        block.one_scale = u32::from(layout.row().is_multiple_of(4));
         if let (Some(split), Some(blocks)) = (layout.split(), &window.blocks) {
             block.set_format(split);
             block.set_blocks(blocks);
@@ -61,15 +65,17 @@ impl TableBlock {
     fn set_format(&mut self, split: &SplitFormat) {
         self.bits_log2 = split.codes.bits().ilog2();
         self.is_signed = u32::from(split.codes.is_signed());
-        self.has_zeros = u32::from(split.zero_points.are_stored());
+        if split.zero_points.are_stored() {
+            self.options |= ZERO_POINTS;
+        }
         if split.zero_points == ZeroPoints::Middle {
             self.zero = 1 << (split.codes.bits() - 1);
         }
         self.scale_log2 = split.scales.bytes().ilog2();
-        self.scale_type = match split.scales {
+        self.options |= match split.scales {
             ScaleType::F32 | ScaleType::E8M0 => 0,
-            ScaleType::F16 => 1,
-            ScaleType::BF16 => 2,
+            ScaleType::F16 => F16_SCALES,
+            ScaleType::BF16 => BF16_SCALES,
         };
     }
 
@@ -82,9 +88,5 @@ impl TableBlock {
         self.extent_divisor = divisor(self.extent);
         self.inner_divisor = divisor(self.inner);
         self.block_divisor = divisor(self.block);
-        // A block that has no end, has none within a four either.
-        let fours = |n: usize| n.is_multiple_of(4) || n == i32::MAX as usize;
-        let one = blocks.inner == 1 && fours(blocks.extent) && fours(blocks.size);
-        self.one_scale = u32::from(one);
     }
 }

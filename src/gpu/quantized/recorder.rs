@@ -17,7 +17,7 @@ use crate::gpu::recent::Recent;
 use crate::gpu::shader::{PipelineKey, Stage};
 use crate::gpu::status::Status;
 use crate::plan::{CheckPass, DecodeKernel, Origins, Parts, Pass, Plan, check_passes, passes};
-use crate::quantized::{FloatType, TableLayout};
+use crate::quantized::{FloatType, TableLayout, Window};
 use crate::shape::Layout;
 
 /// How many launches and sets of checks a recorder keeps.
@@ -193,8 +193,7 @@ impl DecodeRecorder {
             block.scales_offset = scales.scales_offset;
             block.zeros_offset = scales.zeros_offset;
         }
-        let elements = &bound.window.elements;
-        let decode = self.launch(context, pass, [elements.start, elements.end], block)?;
+        let decode = self.launch(context, pass, &bound.window, block)?;
         let nothing = || context.nothing.as_entire_binding();
         let indices = pass.indices.as_ref();
         let scales = bound.scales.as_ref();
@@ -217,13 +216,15 @@ impl DecodeRecorder {
         &self,
         context: &Context,
         pass: &Pass,
-        window: [usize; 2],
+        window: &Window,
         block: TableBlock,
     ) -> Result<Decode> {
         let make = || {
             let plan = self.plan.part(pass);
             let workgroups = context.binding_limits.workgroups;
-            let kernel = DecodeKernel::new(&plan, pass, window, workgroups)?;
+            let bounds = [window.elements.start, window.elements.end];
+            let fours = self.table.fours_share_scales(window);
+            let kernel = DecodeKernel::new(&plan, pass, bounds, fours, workgroups)?;
             let stage = Stage::Decode(self.table.format.decoder(), kernel.kind, kernel.nest);
             let key = PipelineKey::new(stage, &plan);
             let none = wgpu::BufferUsages::empty();
@@ -234,7 +235,7 @@ impl DecodeRecorder {
             })
         };
         let is_whole = pass.is_alone() && pass.geometry == *self.plan.geometry();
-        if !is_whole || window[0] > 0 {
+        if !is_whole || window.elements.start > 0 {
             return make();
         }
         let key = (pass.origins(), pass.flagged, block);

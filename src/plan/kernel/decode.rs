@@ -17,17 +17,24 @@ const IN_FLIGHT: u64 = 4;
 /// How a kernel goes through rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) enum DecodeKind {
-    /// Rows of whole fours: `shaders/decode/rows.wgsl`.
+    /// Rows of whole fours, to f32: `shaders/decode/rows.wgsl`.
     Rows,
+    /// The same, to f16 or bf16.
+    HalfRows,
     /// Any rows, element by element: `shaders/decode/elements.wgsl`.
     Elements,
 }
 
 impl DecodeKind {
+    /// All of them.
+    pub(crate) const ALL: [DecodeKind; 3] =
+        [DecodeKind::Rows, DecodeKind::HalfRows, DecodeKind::Elements];
+
     /// The name of its shader.
     pub(crate) fn name(self) -> &'static str {
         match self {
             DecodeKind::Rows => "rows",
+            DecodeKind::HalfRows => "half rows",
             DecodeKind::Elements => "elements",
         }
     }
@@ -36,7 +43,7 @@ impl DecodeKind {
     pub(crate) fn nests(self) -> &'static [NestSize] {
         const ROWS: [NestSize; 2] = [NestSize::new(2, 1), NestSize::ANY];
         match self {
-            DecodeKind::Rows => &ROWS,
+            DecodeKind::Rows | DecodeKind::HalfRows => &ROWS,
             DecodeKind::Elements => &ROWS[1..],
         }
     }
@@ -44,7 +51,7 @@ impl DecodeKind {
     /// How many bytes it stores at once: `Out` of its shader.
     fn store_bytes(self) -> usize {
         match self {
-            DecodeKind::Rows => 8,
+            DecodeKind::Rows | DecodeKind::HalfRows => 8,
             DecodeKind::Elements => 4,
         }
     }
@@ -65,7 +72,7 @@ pub(crate) struct DecodeKernel {
 impl DecodeKernel {
     /// The kernel for a pass over `plan`, which is the part of a plan that the pass makes, from the
     /// elements of the table from `first` to `end`, on a device of at most `max_workgroups` workgroups
-    /// per dimension.
+    /// per dimension. If `fours`, four neighbours can be decoded at once.
     ///
     /// # Errors
     ///
@@ -74,10 +81,12 @@ impl DecodeKernel {
         plan: &Plan,
         pass: &Pass,
         [first, end]: [usize; 2],
+        fours: bool,
         max_workgroups: u32,
     ) -> Result<DecodeKernel> {
         let elements: usize = plan.params_layout().shape().iter().product();
-        let kind = match has_fours(plan, pass) && has_ends(first, end, elements) {
+        let kind = match fours && has_fours(plan, pass) && has_ends(first, end, elements) {
+            true if plan.element_bytes() == 2 => DecodeKind::HalfRows,
             true => DecodeKind::Rows,
             false => DecodeKind::Elements,
         };
@@ -126,7 +135,7 @@ impl DecodeKernel {
         }
         let output = origins.output_offset() / width as u64;
         let (groups, z) = match kind {
-            DecodeKind::Rows => {
+            DecodeKind::Rows | DecodeKind::HalfRows => {
                 let fours = slice / FOUR as u64;
                 block.row_length = narrow(plan, "the number of elements in a row", fours)?;
                 block.output_offset = (output / FOUR as u64) as u32;

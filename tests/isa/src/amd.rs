@@ -136,7 +136,7 @@ impl<'a> Wave<'a> {
             limit(f.divisions > 0, format!("divisions: {}", f.divisions));
             let wide = of_width(&f.loads, load) as u32 * load;
             limit(
-                wide < stored,
+                f64::from(wide) < kernel.read(stored),
                 format!("of {stored} bytes, loads of {load} bring {wide}"),
             );
         }

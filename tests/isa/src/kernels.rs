@@ -11,6 +11,8 @@ pub(crate) struct Kernel {
     /// Of a load of params, and of a store.
     load: Bytes,
     store: Bytes,
+    /// Bytes of params that make a byte of the output, at least.
+    read: f64,
     limits: Limits,
 }
 
@@ -39,12 +41,13 @@ const fn limits(ratio: f64, waits: u32, general_ratio: f64) -> Limits {
     }
 }
 
-const KERNELS: [Kernel; 7] = [
+const KERNELS: [Kernel; 10] = [
     Kernel {
         name: "rows",
         row: Bytes::Fixed(64),
         load: Bytes::Access,
         store: Bytes::Access,
+        read: 1.0,
         limits: limits(0.47, 3, 0.54),
     },
     Kernel {
@@ -52,6 +55,7 @@ const KERNELS: [Kernel; 7] = [
         row: Bytes::Access,
         load: Bytes::Access,
         store: Bytes::Access,
+        read: 1.0,
         limits: limits(0.28, 4, 0.51),
     },
     Kernel {
@@ -59,6 +63,7 @@ const KERNELS: [Kernel; 7] = [
         row: Bytes::Access,
         load: Bytes::Access,
         store: Bytes::Fixed(16),
+        read: 1.0,
         limits: limits(0.21, 2, 0.00),
     },
     Kernel {
@@ -66,6 +71,7 @@ const KERNELS: [Kernel; 7] = [
         row: Bytes::Fixed(10),
         load: Bytes::Fixed(4),
         store: Bytes::Fixed(4),
+        read: 1.0,
         limits: limits(1.38, 4, 2.39),
     },
     Kernel {
@@ -73,6 +79,7 @@ const KERNELS: [Kernel; 7] = [
         row: Bytes::Fixed(100),
         load: Bytes::Fixed(4),
         store: Bytes::Fixed(4),
+        read: 1.0,
         limits: limits(0.52, 4, 2.07),
     },
     Kernel {
@@ -80,6 +87,7 @@ const KERNELS: [Kernel; 7] = [
         row: Bytes::Fixed(100),
         load: Bytes::Fixed(4),
         store: Bytes::Fixed(16),
+        read: 1.0,
         limits: limits(0.52, 4, 0.00),
     },
     Kernel {
@@ -87,7 +95,32 @@ const KERNELS: [Kernel; 7] = [
         row: Bytes::Access,
         load: Bytes::Fixed(4),
         store: Bytes::Fixed(4),
+        read: 1.0,
         limits: limits(0.73, 4, 2.07),
+    },
+    Kernel {
+        name: "decode rows",
+        row: Bytes::Fixed(1024),
+        load: Bytes::Fixed(4),
+        store: Bytes::Fixed(16),
+        read: 0.08,                     // 2 bits
+        limits: limits(0.79, 13, 0.93), // E4M3; integers and GGUF's formats take 0.20 to 0.51
+    },
+    Kernel {
+        name: "decode half rows",
+        row: Bytes::Fixed(1024),
+        load: Bytes::Fixed(4),
+        store: Bytes::Fixed(8),
+        read: 0.16,
+        limits: limits(2.08, 13, 2.34),
+    },
+    Kernel {
+        name: "decode elements",
+        row: Bytes::Fixed(4),
+        load: Bytes::Fixed(4),
+        store: Bytes::Fixed(4),
+        read: 0.08,
+        limits: limits(0.00, 0, 6.63),
     },
 ];
 
@@ -113,6 +146,11 @@ impl Kernel {
         &self.limits
     }
 
+    /// Bytes of params that make so many of the output, at least.
+    pub(crate) fn read(&self, stored: u32) -> f64 {
+        self.read * f64::from(stored)
+    }
+
     /// The bytes of each load of params, and of each store.
     pub(crate) fn widths(&self, source: &PipelineSource) -> (u32, u32) {
         (self.load.of(source), self.store.of(source))
@@ -123,7 +161,7 @@ impl Kernel {
     pub(crate) fn moved(&self, source: &PipelineSource, stored: u32) -> f64 {
         let lookups = f64::from(stored) / f64::from(self.row.of(source));
         let words = source.depth.unwrap_or(1) as f64 * f64::from(source.index_words.max(1));
-        2.0 * f64::from(stored) + lookups * words * 4.0
+        (1.0 + self.read) * f64::from(stored) + lookups * words * 4.0
     }
 }
 

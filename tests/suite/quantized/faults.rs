@@ -51,7 +51,7 @@ pub(crate) const DECODE_FAULTS: &[Fault] = &[
         plant(s, "* 210u", "(e >> 8u) * 210u", before)
     }),
     ("zero point dropped", Any, |s| {
-        plant(s, "fn zero_of", "(integers - zeros)", "(integers)")
+        plant(s, "fn zero_of", "vec4(zero_of(block))", "vec4(0)")
     }),
     ("zero point without a sign", Any, |s| {
         plant(s, "fn zero_of", "<< 24u) >> 24u", "<< 24u) >> 25u")
@@ -60,13 +60,16 @@ pub(crate) const DECODE_FAULTS: &[Fault] = &[
         plant(
             s,
             "fn scale_of",
-            "vec4(scale_of(blocks.x))",
-            "vec4(scale_of(blocks.x ^ 1u))",
+            "scale_of(block))",
+            "scale_of(block ^ 1u))",
         )
     }),
     ("scale of the row before", Any, |s| {
         let before = "table.codes_offset + (max(row, 1u) - 1u)";
-        plant(s, "fn row_at", "table.codes_offset + row", before)
+        plant(s, "let tail", "table.codes_offset + row", before)
+    }),
+    ("scale of the first of four", Any, |s| {
+        plant(s, "fn block_of", "block_of(own)", "block_of(e)")
     }),
     ("scale of another part", Any, |s| {
         plant(
@@ -127,12 +130,8 @@ pub(crate) const DECODE_FAULTS: &[Fault] = &[
         )
     }),
     ("elements of other windows", Windows, |s| {
-        plant(
-            s,
-            "fn find_spot",
-            "element < table.count",
-            "element <= table.count",
-        )
+        let own = "select(table.fills != 0u, inside, source.valid)";
+        plant(s, "fn find_spot", own, "true")
     }),
     ("bad indices filled by no window", Windows, |s| {
         plant(s, "fn find_spot", "table.fills != 0u", "table.fills > 1u")
