@@ -50,6 +50,10 @@ in_trixie() {
     count "$log" "$runs"
 }
 
+no_pool=$CARGO_TARGET_DIR/no_pool
+mkdir -p "$no_pool"
+printf '[memory]\npersistent_memory = "disabled"\n' >"$no_pool/cubecl.toml"
+
 settings=()
 for name in APIS CASES SEED CHAINS; do
     variable=WGPU_GATHER_BURN_$name
@@ -62,10 +66,15 @@ for features in "" "--no-default-features --features autodiff"; do
     built $features
     "$unit" &>"$scratch/unit" || true
     count "$scratch/unit" 1
+    # shellcheck disable=SC2086 # several arguments
+    cargo test --doc --locked $features &>"$scratch/doc" || true
+    count "$scratch/doc" 1
     # It calls rustc, which the folder with Debian 13 has none of.
     "$suite" versions &>"$scratch/versions" || true
     count "$scratch/versions" 1
     in_trixie suite 1 "$suite" --show-output --skip versions
+    # Without burn's persistent pool, outputs have buffers of their own.
+    in_trixie no_pool 1 env --chdir="$no_pool" "$suite" --show-output chains
     if in_chroot trixie "$examples/train"; then
         passed=$((passed + 1))
     else

@@ -11,6 +11,10 @@ use crate::call::Call;
 use crate::launch::launch;
 
 /// The operators that burn's backends get from this crate.
+#[diagnostic::on_unimplemented(
+    message = "burn has a feature that wgpu-gather-burn has not",
+    note = "turn on `fusion` and `autodiff` of wgpu-gather-burn where they are on in burn"
+)]
 #[backend_extension(Cube, Fusion: cfg(feature = "fusion"), Autodiff: cfg(feature = "autodiff"))]
 pub(crate) trait GatherBackend: Backend {
     #[fusion(meta = |params, _indices, call| with_shape(params, call))]

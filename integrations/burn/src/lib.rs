@@ -13,13 +13,15 @@
 //! // As PyTorch has it: a negative index is an error, which is reported when asked for.
 //! let rows: Tensor<2> = gathers.gather(Op::gather(0), &Rules::TORCH, table, ids)?;
 //! let sum = rows.sum();
-//! println!("{:?}", gathers.read(sum));
+//! if let Err(error) = gathers.read(sum) {
+//!     println!("{error}");
+//! }
 //! # Ok(())
 //! # }
 //! ```
 //!
 //! ```text
-//! Err(Gather(IndexOutOfBounds ...
+//! gather: indices[2] = -1 is out of bounds for params axis 0 of extent 50000
 //! ```
 //!
 //! # What happens
@@ -73,3 +75,8 @@ pub use versions::{BurnOptions, BurnSetup, BurnTensor};
 pub use wgpu_gather::{
     BadIndex, DType, Error as GatherError, Fill, Negative, Op, OutOfBounds, Rules,
 };
+
+/// The example of the README.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
