@@ -1,6 +1,8 @@
 //! One gather as it is handed to burn: checked against shapes and types, before burn queues it.
 
-use burn::tensor::{DType, Shape};
+use burn::tensor::DType;
+#[cfg(feature = "fusion")]
+use burn::tensor::Shape;
 use wgpu_gather::{IndexType, Layout, Op, Plan, Role, Rules};
 
 use crate::error::{Error, Result};
@@ -13,6 +15,7 @@ pub(crate) struct Call {
     pub(crate) op: Op,
     pub(crate) rules: Rules,
     pub(crate) index_type: IndexType,
+    #[cfg(feature = "autodiff")]
     pub(crate) params_shape: Vec<usize>,
     pub(crate) output_shape: Vec<usize>,
 }
@@ -41,18 +44,20 @@ impl Call {
             op,
             rules: rules.clone(),
             index_type,
+            #[cfg(feature = "autodiff")]
             params_shape: params.shape.clone(),
             output_shape: plan.output_shape().to_vec(),
         })
     }
 
     /// The output's shape, as burn has it.
+    #[cfg(feature = "fusion")]
     pub(crate) fn output(&self) -> Shape {
         Shape::from(self.output_shape.clone())
     }
 
     /// The params' shape, which is that of their gradient.
-    #[cfg(feature = "autodiff")]
+    #[cfg(all(feature = "fusion", feature = "autodiff"))]
     pub(crate) fn params(&self) -> Shape {
         Shape::from(self.params_shape.clone())
     }
