@@ -1,0 +1,111 @@
+//! Where tensors of burn lie on the device, and memory for outputs beside them.
+//!
+//! Asking burn for a buffer makes it submit what it has recorded for the tensor: see `launch`.
+
+use burn_cubecl::cubecl::client::Client;
+use burn_cubecl::cubecl::server::{BufferBinding, Handle};
+use burn_cubecl::cubecl::wgpu::{AutoCompiler, WgpuResource, WgpuServer};
+use burn_cubecl::tensor::CubeTensor;
+use wgpu_gather::gpu::AnyDeviceTensor;
+use wgpu_gather::{Layout, OpKind, Role};
+
+use crate::error::{Error, Result};
+use crate::output::{Memory, allocate};
+
+/// Where a tensor of burn lies.
+pub(crate) struct Place {
+    resource: WgpuResource,
+    /// While this is held, burn neither moves the tensor nor gives its memory to others.
+    _binding: BufferBinding,
+}
+
+impl Place {
+    /// Submits what burn has recorded for the tensor, on its stream and the calling thread's.
+    fn of(client: &Client, handle: &Handle, op: OpKind, role: Role) -> Result<Place> {
+        let binding = handle.clone().binding();
+        let found = client.get_resource::<WgpuServer<AutoCompiler>>(handle.clone());
+        let resource = found.map_err(|error| Error::Buffer {
+            op,
+            role,
+            message: error.to_string(),
+        })?;
+        Ok(Place {
+            resource: resource.resource().clone(),
+            _binding: binding,
+        })
+    }
+
+    pub(crate) fn wrap(&self, element_bytes: usize, layout: Layout) -> Result<AnyDeviceTensor> {
+        let WgpuResource {
+            buffer,
+            offset,
+            size,
+            ..
+        } = &self.resource;
+        // wgpu has no empty slices. Nothing is read from a tensor without elements.
+        let slice = match layout.is_empty() {
+            true => buffer.slice(..),
+            false => buffer.slice(*offset..offset + size),
+        };
+        Ok(AnyDeviceTensor::wrap(slice, element_bytes, layout)?)
+    }
+
+    fn shares(&self, other: &Place) -> bool {
+        self.resource.buffer == other.resource.buffer
+    }
+}
+
+/// An input, held until what reads it is submitted.
+pub(crate) struct Held {
+    place: Place,
+    layout: Layout,
+    element_bytes: usize,
+    /// burn writes in place to tensors that it alone holds.
+    _handle: Handle,
+}
+
+impl Held {
+    pub(crate) fn new(tensor: CubeTensor, op: OpKind, role: Role) -> Result<Held> {
+        Ok(Held {
+            place: Place::of(&tensor.client, &tensor.handle, op, role)?,
+            layout: layout(&tensor)?,
+            element_bytes: tensor.dtype.size(),
+            _handle: tensor.handle,
+        })
+    }
+
+    pub(crate) fn tensor(&self) -> Result<AnyDeviceTensor> {
+        self.place.wrap(self.element_bytes, self.layout.clone())
+    }
+}
+
+/// Shape and strides of a tensor.
+pub(crate) fn layout(tensor: &CubeTensor) -> Result<Layout> {
+    let strides = tensor.meta.strides().iter();
+    let strides: Vec<isize> = strides.map(|&stride| stride as isize).collect();
+    Ok(Layout::strided(
+        tensor.meta.shape().as_slice(),
+        &strides,
+        0,
+    )?)
+}
+
+/// Memory for an output of so many bytes, in another buffer than the inputs: one that is read cannot be
+/// written to in the same dispatch.
+pub(crate) fn apart(
+    client: &Client,
+    bytes: usize,
+    inputs: [&Held; 2],
+    op: OpKind,
+) -> Result<(Handle, Place)> {
+    let make = |memory| {
+        let handle = allocate(client, bytes, memory);
+        let place = Place::of(client, &handle, op, Role::Output)?;
+        Ok((handle, place))
+    };
+    let (handle, place) = make(Memory::Reused)?;
+    match inputs.iter().any(|held| held.place.shares(&place)) {
+        true => make(Memory::Own),
+        false => Ok((handle, place)),
+    }
+}

@@ -1,0 +1,204 @@
+//! Random calls on burn's tensors, against the definitions: all operators, rules, kinds, ranks and views
+//! that burn has tensors for.
+
+use burn::tensor::{Bool, Bytes, DType, Float, Int, Shape, Tensor, TensorData};
+use gather_conformance::{Call, Outcome, call_from, compare};
+use wgpu_gather::{IndexType, Layout, OutOfBounds};
+use wgpu_gather_burn::{Error, Gathers, Kind, Result};
+
+use crate::kit::{Numbers, Place, number, places};
+
+/// The elements of params: bools are words on the device.
+#[derive(Debug, Clone, Copy)]
+enum Elements {
+    Float,
+    Int(DType),
+    Bool,
+}
+
+#[test]
+fn random_calls_give_what_the_definitions_say() {
+    let cases = number("WGPU_GATHER_BURN_CASES", 1500);
+    for place in places() {
+        let gathers = place.gathers();
+        let mut numbers = Numbers(number("WGPU_GATHER_BURN_SEED", 1));
+        let (mut ran, mut drawn) = (0, 0);
+        while ran < cases {
+            let choices: Vec<u32> = (0..200).map(|_| numbers.next() as u32).collect();
+            drawn += 1;
+            let Some((call, elements)) = expressible(call_from(&choices), &mut numbers) else {
+                continue;
+            };
+            let got = run(place, &gathers, &call, elements, &mut numbers);
+            let got = got.map_err(|error| match error {
+                Error::Gather(error) => error,
+                other => panic!("{}: {other}: {call:?}", place.api),
+            });
+            if let Outcome::Failed(why) = compare(&call, got) {
+                panic!("{}: {why}: {elements:?}, {call:?}", place.api);
+            }
+            ran += 1;
+        }
+        println!(
+            "{}: {ran} random calls of {drawn}: burn has tensors for these",
+            place.api
+        );
+    }
+}
+
+/// The call with contiguous data, if burn has tensors of its ranks and types.
+fn expressible(call: Call, numbers: &mut Numbers) -> Option<(Call, Elements)> {
+    let ranks = [call.params_layout.rank(), call.indices_layout.rank()];
+    let output = call.output_shape().map_or(1, |shape| shape.len());
+    if ranks.iter().any(|rank| !(1..=4).contains(rank)) || !(1..=5).contains(&output) {
+        return None;
+    }
+    let elements = match call.element_bytes {
+        4 => numbers.of(&[
+            Elements::Float,
+            Elements::Int(DType::I32),
+            Elements::Int(DType::U32),
+            Elements::Bool,
+        ]),
+        8 => numbers.of(&[Elements::Int(DType::I64), Elements::Int(DType::U64)]),
+        _ => return None,
+    };
+    let (width, index_width) = (call.element_bytes, call.index_type.bytes());
+    let mut call = Call {
+        params: contiguous(&call.params, width, &call.params_layout),
+        params_layout: Layout::contiguous(call.params_layout.shape()),
+        indices: contiguous(&call.indices, index_width, &call.indices_layout),
+        indices_layout: Layout::contiguous(call.indices_layout.shape()),
+        ..call
+    };
+    if matches!(elements, Elements::Bool) {
+        let word = |word: &[u8]| u32::from(word[0] & 1).to_le_bytes();
+        call.params = call.params.chunks(4).flat_map(word).collect();
+        if matches!(call.rules.out_of_bounds, OutOfBounds::Fill(_)) {
+            call.rules = call.rules.with_out_of_bounds(OutOfBounds::Zero);
+        }
+    }
+    Some((call, elements))
+}
+
+/// The elements in row-major order.
+fn contiguous(bytes: &[u8], width: usize, layout: &Layout) -> Vec<u8> {
+    let shape = layout.shape();
+    let elements: usize = shape.iter().product();
+    let mut at = vec![0; shape.len()];
+    let mut packed = Vec::with_capacity(elements * width);
+    for _ in 0..elements {
+        let position = layout.position(&at) * width;
+        packed.extend_from_slice(&bytes[position..position + width]);
+        for d in (0..shape.len()).rev() {
+            at[d] += 1;
+            if at[d] < shape[d] {
+                break;
+            }
+            at[d] = 0;
+        }
+    }
+    packed
+}
+
+/// Runs `$body` with the rank as a constant.
+macro_rules! ranked {
+    ($rank:expr, [$($n:literal),*], $name:ident => $body:expr) => {
+        match $rank {
+            $($n => { const $name: usize = $n; $body })*
+            rank => unreachable!("rank {rank}"),
+        }
+    };
+}
+
+/// What burn gives, in bytes.
+fn run(
+    place: &Place,
+    gathers: &Gathers,
+    call: &Call,
+    elements: Elements,
+    numbers: &mut Numbers,
+) -> Result<Vec<u8>> {
+    let (bytes, shape) = (&call.params, call.params_layout.shape());
+    ranked!(shape.len(), [1, 2, 3, 4], D => match elements {
+        Elements::Float => {
+            let params: Tensor<D, Float> = tensor(place, bytes, shape, DType::F32, numbers);
+            gathered(place, gathers, call, params, numbers).map(|data| data.as_bytes().to_vec())
+        }
+        Elements::Int(dtype) => {
+            let params: Tensor<D, Int> = tensor(place, bytes, shape, dtype, numbers);
+            gathered(place, gathers, call, params, numbers).map(|data| data.as_bytes().to_vec())
+        }
+        Elements::Bool => {
+            let values: Vec<bool> = bytes.chunks(4).map(|word| word[0] != 0).collect();
+            let data = TensorData::new(values, Shape::from(shape.to_vec()));
+            let params: Tensor<D, Bool> = Tensor::from_data(data, &place.device);
+            let output = gathered(place, gathers, call, params, numbers)?;
+            let word = |is_true: bool| u32::from(is_true).to_le_bytes();
+            Ok(output.iter::<bool>().flat_map(word).collect())
+        }
+    })
+}
+
+fn gathered<const DP: usize, K: Kind>(
+    place: &Place,
+    gathers: &Gathers,
+    call: &Call,
+    params: Tensor<DP, K>,
+    numbers: &mut Numbers,
+) -> Result<TensorData> {
+    let dtype = match call.index_type {
+        IndexType::I32 => DType::I32,
+        IndexType::U32 => DType::U32,
+        IndexType::I64 => DType::I64,
+        IndexType::U64 => DType::U64,
+    };
+    let output = call.output_shape().map_or(1, |shape| shape.len());
+    let shape = call.indices_layout.shape();
+    ranked!(shape.len(), [1, 2, 3, 4], DI => {
+        let indices: Tensor<DI, Int> = tensor(place, &call.indices, shape, dtype, numbers);
+        ranked!(output, [1, 2, 3, 4, 5], DO => {
+            let output: Tensor<DO, K> = gathers.gather(call.op, &call.rules, params, indices)?;
+            gathers.read(output)
+        })
+    })
+}
+
+/// A tensor of burn with these elements: as it is, transposed in memory, or a part of a larger one.
+fn tensor<const D: usize, K: Kind>(
+    place: &Place,
+    bytes: &[u8],
+    shape: &[usize],
+    dtype: DType,
+    numbers: &mut Numbers,
+) -> Tensor<D, K> {
+    let of = |bytes: Vec<u8>, shape: &[usize]| {
+        let shape = Shape::from(shape.to_vec());
+        let data = TensorData::from_bytes(Bytes::from_bytes_vec(bytes), shape, dtype);
+        Tensor::<D, K>::from_data(data, (&place.device, dtype))
+    };
+    let first_stride: usize = shape[1..].iter().product::<usize>() * dtype.size();
+    match numbers.below(3) {
+        1 if D > 1 && !bytes.is_empty() => {
+            let mut swapped = shape.to_vec();
+            swapped.swap(0, D - 1);
+            let mut strides: Vec<isize> = Layout::contiguous(shape).strides().to_vec();
+            strides.swap(0, D - 1);
+            let layout = Layout::strided(&swapped, &strides, 0).expect("a permutation");
+            of(contiguous(bytes, dtype.size(), &layout), &swapped).swap_dims(0, D - 1)
+        }
+        // A part is copied by a kernel of burn.
+        2 if !bytes.is_empty() && (dtype.size() < 8 || place.has_int64) => {
+            let mut larger = shape.to_vec();
+            larger[0] += 3;
+            let padded = [
+                vec![0; 2 * first_stride],
+                bytes.to_vec(),
+                vec![0; first_stride],
+            ]
+            .concat();
+            of(padded, &larger).slice_dim(0, 2..2 + shape[0])
+        }
+        _ => of(bytes.to_vec(), shape),
+    }
+}
