@@ -173,3 +173,40 @@ pub(super) fn f16(block: &[u8], output: &mut [f32]) {
 pub(super) fn bf16(block: &[u8], output: &mut [f32]) {
     output[0] = bf16_to_f32(u16::from_le_bytes([block[0], block[1]]));
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What the contract of bits stands on: no product of a scale, a scale of a part and a code rounds. An
+    /// f64 holds all of them.
+    #[test]
+    fn products_are_exact() {
+        let values = IQ4_NL_VALUES.map(i32::from);
+        let formats: [(&str, Vec<i32>, Vec<i32>); 9] = [
+            ("Q4_0, Q4_1", vec![1], (-8..16).collect()),
+            ("Q5_0, Q5_1", vec![1], (-16..32).collect()),
+            ("Q8_0", vec![1], (-128..128).collect()),
+            ("Q2_K", (0..16).collect(), (0..4).collect()),
+            ("Q3_K", (-32..32).collect(), (-4..4).collect()),
+            ("Q4_K, Q5_K", (0..64).collect(), (0..32).collect()),
+            ("Q6_K", (-128..128).collect(), (-32..32).collect()),
+            ("IQ4_NL", vec![1], values.to_vec()),
+            ("minima of K", vec![1], (0..64).collect()),
+        ];
+        // Every significand of an f16, at both ends of its range, and the subnormals.
+        let halves = (0..0x800u16).chain(0x7800..0x7c00);
+        for d in halves.map(f16_to_f32) {
+            for (name, scales, codes) in &formats {
+                for (&scale, &code) in scales
+                    .iter()
+                    .flat_map(|s| codes.iter().map(move |c| (s, c)))
+                {
+                    let product = d * scale as f32 * code as f32;
+                    let exact = f64::from(d) * f64::from(scale) * f64::from(code);
+                    assert_eq!(f64::from(product), exact, "{name}: {d} * {scale} * {code}");
+                }
+            }
+        }
+    }
+}
