@@ -31,6 +31,7 @@ impl DecodeKind {
         [DecodeKind::Rows, DecodeKind::HalfRows, DecodeKind::Elements];
 
     /// The name of its shader.
+    #[cfg(feature = "internals")]
     pub(crate) fn name(self) -> &'static str {
         match self {
             DecodeKind::Rows => "rows",
