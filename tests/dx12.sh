@@ -72,7 +72,7 @@ run_proof() {
         WGPU_GATHER_DXC="Z:$compilers/dxcompiler.dll" GATHER_CASES="${GATHER_CASES:-1000}" \
         xvfb-run --auto-servernum --server-args='-screen 0 640x480x24 -nolisten tcp' \
         bash -uc "$(declare -f proof); proof \"\$@\"" bash "$suite" "$command.exe" "$compilers" \
-        "$scratch" "${GATHER_RANDOM:-20000}" tests/conformance/*.json tests/conformance/quantized/*.json
+        "$scratch" "${GATHER_RANDOM:-20000}" tests/conformance/{,*/}*.json
 }
 
 leave_if_lacking "$(lacking)" "${WGPU_GATHER_WANT_DX12:-}"

@@ -72,7 +72,7 @@ swiftshader() {
         skipped=$((skipped + 1))
         return
     fi
-    for arguments in "" "--cases $(echo tests/conformance/*.json tests/conformance/quantized/*.json)"; do
+    for arguments in "" "--cases $(echo tests/conformance/{,*/}*.json)"; do
         # shellcheck disable=SC2086 # several arguments
         VK_DRIVER_FILES=$driver WGPU_BACKEND=vulkan "$command" verify --backend gpu $arguments
     done &>"$scratch/swiftshader" || true

@@ -206,9 +206,8 @@ pub(crate) struct AdaptersArgs {
 /// `verify`.
 #[derive(Args)]
 pub(crate) struct VerifyArgs {
-    /// Case files with recorded answers (schemas gather-conformance/1 and
-    /// gather-quantized/1) [default: built-in calls,
-    /// compared with the reference]. A file that cannot be read is an error; the others are run
+    /// Case files with recorded answers (schemas gather-conformance/1, gather-quantized/1 and
+    /// gather-scatter/1) [default: built-in calls, compared with the reference]. A file that cannot be read is an error; the others are run
     #[arg(long, value_name = "FILE", num_args = 1..)]
     pub(crate) cases: Vec<PathBuf>,
     /// Check N random calls instead, against the reference; what goes wrong is made as small as

@@ -11,7 +11,7 @@ use crate::output::{byte_difference, describe, poisoned};
 use crate::report::Outcome;
 use crate::scatter_case::{BagCase, FoldCall, FoldCase, Updates};
 
-/// Runs `case` on `executor`.
+/// Runs `case` on `executor`; skips what a GPU has no arithmetic for.
 pub async fn run_fold_case(case: &FoldCase, executor: &Executor) -> Outcome {
     let (op, updates) = match &case.call {
         FoldCall::EmbeddingBag(bag) => return outcome(case, pooled(case, bag, executor).await),
@@ -44,6 +44,9 @@ fn outcome(case: &FoldCase, output: Result<Data, Failure>) -> Outcome {
         (Expected::Error(message), Ok(_)) => Outcome::Failed(format!(
             "gave an output where an error was recorded: {message}"
         )),
+        (Expected::Output(_), Err(Failure::Call(error @ Error::CpuOnly { .. }))) => {
+            Outcome::Skipped(error.to_string())
+        }
         (Expected::Output(_), Err(Failure::Call(error))) => Outcome::Failed(error.to_string()),
         (Expected::Output(expected), Ok(got)) => match difference(expected, &got, case.ulps) {
             None => Outcome::Passed,

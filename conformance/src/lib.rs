@@ -35,7 +35,7 @@ pub use random::{call_from, rows_call_from};
 pub use report::{Outcome, Report};
 pub use run::run_case;
 pub use run_quantized::run_quantized_case;
-pub use scatter_case::{BagCase, FoldCall, FoldCase, Updates, read_fold_cases};
+pub use scatter_case::{BagCase, FOLD_SCHEMA, FoldCall, FoldCase, Updates, read_fold_cases};
 #[cfg(not(target_arch = "wasm32"))]
 pub use search::{Counterexample, search};
 /// The library, in the version that is checked.

@@ -4,14 +4,19 @@
 
 use serde::Deserialize;
 
-use wgpu_gather::{ElementsShapes, Fill, Negative, OutOfBounds, Rules};
+use wgpu_gather::{ElementsShapes, Fill, Negative, OpKind, OutOfBounds, Rules};
 
-use crate::case::{CaseError, Expected};
+use crate::case::{CaseError, Expected, check_head};
 use crate::data::{Data, RawTensor};
+
+/// The schema.
+pub const FOLD_SCHEMA: &str = "gather-scatter/1";
 
 /// One scatter or pooled lookup with its recorded answer.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FoldCase {
+    /// The suite it is from.
+    pub suite: String,
     /// Its name within the suite.
     pub name: String,
     /// What is called.
@@ -27,6 +32,18 @@ pub struct FoldCase {
     /// How far apart results may be: the units in the last place that the library's own rounding
     /// takes.
     pub ulps: u32,
+}
+
+impl FoldCase {
+    /// The operator, as errors name it.
+    pub fn kind(&self) -> OpKind {
+        match self.call {
+            FoldCall::Scatter { .. } => OpKind::Scatter,
+            FoldCall::ScatterNd { .. } => OpKind::ScatterNd,
+            FoldCall::ScatterElements { .. } => OpKind::ScatterElements,
+            FoldCall::EmbeddingBag(_) => OpKind::EmbeddingBag,
+        }
+    }
 }
 
 /// An operator with what only it has.
@@ -86,8 +103,7 @@ pub struct BagCase {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct RawFile {
-    #[serde(rename = "suite")]
-    _suite: String,
+    suite: String,
     schema: String,
     #[serde(rename = "provenance")]
     _provenance: serde_json::Value,
@@ -149,19 +165,9 @@ struct RawError {
 pub fn read_fold_cases(text: &str) -> Result<Vec<FoldCase>, CaseError> {
     let file: RawFile =
         serde_json::from_str(text).map_err(|error| CaseError::Syntax(error.to_string()))?;
-    let expected = "gather-scatter/1";
-    if file.schema != expected {
-        let got = file.schema;
-        return Err(CaseError::Schema { got, expected });
-    }
-    if file.count != file.cases.len() {
-        return Err(CaseError::Count {
-            announced: file.count,
-            found: file.cases.len(),
-        });
-    }
+    check_head(FOLD_SCHEMA, file.schema, file.count, file.cases.len())?;
     let case = |raw: &RawCase| {
-        raw.read().map_err(|reason| CaseError::Case {
+        raw.read(&file.suite).map_err(|reason| CaseError::Case {
             name: raw.name.clone(),
             reason,
         })
@@ -170,7 +176,7 @@ pub fn read_fold_cases(text: &str) -> Result<Vec<FoldCase>, CaseError> {
 }
 
 impl RawCase {
-    fn read(&self) -> Result<FoldCase, String> {
+    fn read(&self, suite: &str) -> Result<FoldCase, String> {
         let expected = match (&self.expect, &self.expect_error) {
             (Some(output), None) => Expected::Output(output.read()?),
             (None, Some(error)) => Expected::Error(error.message.clone()),
@@ -181,6 +187,7 @@ impl RawCase {
             _ => return Err("needs either base or params".to_owned()),
         };
         Ok(FoldCase {
+            suite: suite.to_owned(),
             name: self.name.clone(),
             call: self.call()?,
             rules: self.attrs.rules()?,

@@ -130,6 +130,28 @@ export class DeviceTensor {
   }
 }
 
+/** A quantized table on the device. It is freed by `free()`, or when nothing refers to it. */
+export class DeviceQuantizedTable {
+  #raw;
+  constructor(raw) {
+    this.#raw = raw;
+    this.shape = Array.from(raw.shape);
+  }
+  /** @internal */
+  get raw() {
+    return this.#raw ?? fail('the table was freed');
+  }
+  free() {
+    this.#raw?.free();
+    this.#raw = undefined;
+  }
+  [Symbol.dispose ?? Symbol.for('Symbol.dispose')]() {
+    this.free();
+  }
+}
+
+const OPERATORS = { gather: 'gather', gatherNd: 'gather_nd', gatherElements: 'gather_elements' };
+
 /** Gathers on one device, or on the CPU. */
 export class Engine {
   #raw;
@@ -179,6 +201,33 @@ export class Engine {
   }
   gatherElements(params, indices, options = {}) {
     return this.#gather('gather_elements', params, indices, options);
+  }
+  /** Gathers from a quantized table, and decodes what it gathers. */
+  gatherQuantized(table, indices, { op = 'gather', to = 'f32', ...options } = {}) {
+    return typed(async () => {
+      const operator = OPERATORS[op] ?? fail(`unknown operator "${op}"`);
+      if (!ARRAYS[to]) return fail(`"${to}" has no typed array`);
+      const from = { dtype: to, shape: table.shape };
+      const stays = table instanceof DeviceQuantizedTable;
+      if (stays !== indices instanceof DeviceTensor) {
+        return fail('the table and the indices are both on the device, or neither is');
+      }
+      if (stays) {
+        const call = callOf(operator, options, from, indices);
+        return new DeviceTensor(await table.raw.gather(call, indices.raw), to);
+      }
+      const at = widened(indices);
+      const call = callOf(operator, options, from, at);
+      const made = await this.raw.gatherQuantized(table.format, call, bytesOf(table.data), bytesOf(at.data));
+      return tensorOf(made, to);
+    });
+  }
+  /** Uploads a quantized table as it is, to be gathered from any number of times. */
+  uploadQuantized({ format, shape, data }) {
+    return typed(async () => {
+      const dims = Uint32Array.from(checkedShape(shape));
+      return new DeviceQuantizedTable(await this.raw.uploadQuantized(format, dims, bytesOf(data)));
+    });
   }
   /** How a call is executed and why, in words: `op` is gather, gather_nd or gather_elements. */
   explain(op, params, indices, options = {}) {

@@ -63,12 +63,7 @@ impl RawEngine {
             let params = Params::new(&bytes, dtype.bytes(), Layout::contiguous(&shape));
             let params = params.map_err(|e| failure(&e))?;
             let tensor = engine.upload_any(&params).await.map_err(|e| failure(&e))?;
-            Ok(RawTensor {
-                engine,
-                dtype,
-                tensor,
-            }
-            .into())
+            Ok(RawTensor::new(engine, dtype, tensor).into())
         })
     }
 
@@ -77,7 +72,7 @@ impl RawEngine {
     pub fn gather_on_device(&self, call: &str, params: &RawTensor, indices: &RawTensor) -> Promise {
         let (call, engine) = (Call::read(call), self.device_engine());
         let (dtype, params) = (params.dtype, params.tensor.clone());
-        let (index_type, indices) = (index_type(indices.dtype), indices.tensor.clone());
+        let (index_type, indices) = (indices.index_type(), indices.tensor.clone());
         future_to_promise(async move {
             let (call, engine, index_type) = (call?, engine?, index_type?);
             let (op, rules) = (call.op()?, call.rules()?);
@@ -85,24 +80,38 @@ impl RawEngine {
                 .gather_any(op, &rules, &params, &indices, index_type)
                 .map_err(|e| failure(&e))?;
             engine.settle().await.map_err(|e| failure(&e))?;
-            Ok(RawTensor {
-                engine,
-                dtype,
-                tensor,
-            }
-            .into())
+            Ok(RawTensor::new(engine, dtype, tensor).into())
         })
     }
 }
 
 impl RawTensor {
+    pub(crate) fn new(engine: Engine, dtype: DType, tensor: AnyDeviceTensor) -> Self {
+        RawTensor {
+            engine,
+            dtype,
+            tensor,
+        }
+    }
+
     pub(crate) fn tensor(&self) -> &AnyDeviceTensor {
         &self.tensor
+    }
+
+    /// What indices of its type are on the device, where nothing widens them.
+    pub(crate) fn index_type(&self) -> Result<IndexType, JsValue> {
+        match self.dtype {
+            DType::I32 => Ok(IndexType::I32),
+            DType::U32 | DType::F32 => Ok(IndexType::U32),
+            DType::I64 => Ok(IndexType::I64),
+            DType::U64 | DType::F64 | DType::C64 => Ok(IndexType::U64),
+            _ => Err(not_a_call("indices on the device are 32 or 64 bits wide")),
+        }
     }
 }
 
 impl RawEngine {
-    fn device_engine(&self) -> Result<Engine, JsValue> {
+    pub(crate) fn device_engine(&self) -> Result<Engine, JsValue> {
         let cpu = || not_a_call("the CPU path has no device tensors");
         self.engine().cloned().ok_or_else(cpu)
     }
@@ -117,15 +126,4 @@ fn check_length(shape: &[usize], width: usize, bytes: usize) -> Result<(), JsVal
     let elements = vec![(); bytes / width];
     let view = TensorView::new(shape, &elements);
     view.map(|_| ()).map_err(|e| failure(&e))
-}
-
-/// What indices of a type are on the device, where nothing widens them.
-fn index_type(dtype: DType) -> Result<IndexType, JsValue> {
-    match dtype {
-        DType::I32 => Ok(IndexType::I32),
-        DType::U32 | DType::F32 => Ok(IndexType::U32),
-        DType::I64 => Ok(IndexType::I64),
-        DType::U64 | DType::F64 | DType::C64 => Ok(IndexType::U64),
-        _ => Err(not_a_call("indices on the device are 32 or 64 bits wide")),
-    }
 }

@@ -8,6 +8,7 @@ mod device;
 mod engine;
 mod failure;
 mod handles;
+mod quantized;
 mod suite;
 
 use wasm_bindgen::prelude::*;
