@@ -106,6 +106,31 @@ export class DeviceTensor<D extends TensorData = TensorData> {
   free(): void;
 }
 
+/** A table in blocks of GGUF, row-major: `shape` counts elements, `data` has the bytes of the blocks. */
+export interface QuantizedTable {
+  /** The format's name in GGUF files, such as `Q4_0`, `Q8_0` or `Q6_K`. */
+  format: string;
+  shape: ArrayLike<number>;
+  data: Uint8Array;
+}
+
+export interface QuantizedOptions {
+  /** The operator; `gather`, if nothing is said. */
+  op?: 'gather' | 'gatherNd' | 'gatherElements';
+  axis?: number;
+  batchDims?: number;
+  rules?: Rules;
+  /** What elements are decoded to; `f16` where the browser has `Float16Array`. */
+  to?: 'f32' | 'f16';
+}
+
+/** A quantized table on the device. It is freed by `free()`, or when nothing refers to it. */
+export class DeviceQuantizedTable {
+  private constructor();
+  readonly shape: number[];
+  free(): void;
+}
+
 /** Gathers on one device, or on the CPU. Calls may overlap. */
 export class Engine {
   private constructor();
@@ -145,6 +170,22 @@ export class Engine {
   gatherElements<D extends TensorData>(
     params: DeviceTensor<D>, indices: DeviceTensor, options: GatherElementsOptions,
   ): Promise<DeviceTensor<D>>;
+
+  /** Gathers from a quantized table, and decodes what it gathers. */
+  gatherQuantized(
+    table: QuantizedTable, indices: Tensor<IndexData>, options?: QuantizedOptions & { to?: 'f32' },
+  ): Promise<Output<Float32Array>>;
+  gatherQuantized(
+    table: QuantizedTable, indices: Tensor<IndexData>, options: QuantizedOptions & { to: 'f16' },
+  ): Promise<Output<Halves>>;
+  gatherQuantized(
+    table: DeviceQuantizedTable, indices: DeviceTensor, options?: QuantizedOptions & { to?: 'f32' },
+  ): Promise<DeviceTensor<Float32Array>>;
+  gatherQuantized(
+    table: DeviceQuantizedTable, indices: DeviceTensor, options: QuantizedOptions & { to: 'f16' },
+  ): Promise<DeviceTensor<Halves>>;
+  /** Uploads a quantized table as it is, to be gathered from any number of times. */
+  uploadQuantized(table: QuantizedTable): Promise<DeviceQuantizedTable>;
 
   /** How a call is executed and why, in words. On the CPU path: on a device with default limits. */
   explain(

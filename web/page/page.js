@@ -3,6 +3,7 @@ import { Engine, init } from './index.js';
 import { MOST, coordinates, position, show, walk } from './cells.js';
 import { readNpy, writeNpy } from './npy.js';
 import { offerMeasure } from './measure.js';
+import { offerQuantised } from './quantised.js';
 import { offerVerify } from './verify.js';
 
 const $ = (id) => document.getElementById(id);
@@ -253,6 +254,7 @@ async function main() {
   offerVerify(state);
   offerMeasure(state);
   await run();
+  await offerQuantised(state);
 }
 
 main().catch((error) => {

@@ -66,7 +66,9 @@ impl RawEngine {
             let quantized = QuantizedCall::new(op, &rules, &table, &indices, to);
             let plan = quantized.plan().map_err(|e| failure(&e))?;
             let mut output = host_memory(plan.output_bytes())?;
-            let made = executor.gather_quantized_bytes(quantized, &mut output).await;
+            let made = executor
+                .gather_quantized_bytes(quantized, &mut output)
+                .await;
             made.map_err(|e| failure(&e))?;
             Ok(host_tensor(plan.output_shape(), &output).into())
         })
@@ -94,5 +96,9 @@ fn block_format(name: &str) -> Result<BlockFormat, JsValue> {
 fn float_type(call: &Call) -> Result<FloatType, JsValue> {
     let dtype = call.dtype()?;
     let found = FloatType::ALL.into_iter().find(|to| to.dtype() == dtype);
-    found.ok_or_else(|| not_a_call(&format!("elements are decoded to f32 or f16, not to {dtype}")))
+    found.ok_or_else(|| {
+        not_a_call(&format!(
+            "elements are decoded to f32 or f16, not to {dtype}"
+        ))
+    })
 }

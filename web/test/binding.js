@@ -28,6 +28,22 @@ export async function binding(page) {
     const part = { data: new Float32Array([9, 1, 2, 3]).subarray(1), shape: [3] };
     found.part = plain(await engine.gather(part, { data: Uint16Array.of(2, 0), shape: [2] }));
 
+    // two blocks of Q8_0: a scale of 0.5 and 2 as f16, then 32 signed bytes
+    const blocks = Uint8Array.from([0, 0x38, ...Array(32).fill(3), 0, 0x40, ...Array(32).fill(256 - 7)]);
+    const q8 = { format: 'Q8_0', shape: [2, 32], data: blocks };
+    const ends = ({ data, shape }) => ({ first: [0, 32, 64].map((n) => data[n]), shape, type: data.constructor.name });
+    const three = { data: [1, 0, 9], shape: [3] };
+    found.quantized = ends(await engine.gatherQuantized(q8, three));
+    const q8There = await engine.uploadQuantized(q8);
+    found.quantizedThere = ends(await (await engine.gatherQuantized(q8There, await engine.uploadIndices(three))).download());
+    const pair = { op: 'gatherNd', rules: { negative: 'from-end', outOfBounds: 'fill', fill: -1 } };
+    found.quantizedPairs = plain(await engine.gatherQuantized(q8, { data: [-1, 31, 0, 32], shape: [2, 2] }, pair));
+    found.partialBlock = await failed(engine.gatherQuantized({ ...q8, shape: [4, 16] }, three));
+    found.noFormat = await failed(engine.gatherQuantized({ ...q8, format: 'Q9' }, three));
+    found.shortTable = await failed(engine.gatherQuantized({ ...q8, shape: [3, 32] }, three));
+    q8There.free();
+    found.freedTable = await failed(engine.gatherQuantized(q8There, await engine.uploadIndices(three)));
+
     const bad = { data: [0, 5, 9], shape: [3] };
     found.bad = await failed(engine.gather(bytes, bad, { rules: 'onnx' }));
     found.axis = await failed(engine.gather(bytes, bad, { axis: 4 }));
@@ -77,6 +93,14 @@ export async function binding(page) {
   assert.deepEqual(found.i64, { data: [String(2n ** 62n), '3'], shape: [2], type: 'BigInt64Array' });
   assert.deepEqual(found.u8, { data: ['4', '2', '6'], shape: [1, 3], type: 'Uint8Array' });
   assert.deepEqual(found.nd, { data: ['6', '2'], shape: [2], type: 'Uint8Array' });
+  const rows = { first: [-14, 1.5, 0], shape: [3, 32], type: 'Float32Array' };
+  assert.deepEqual(found.quantized, rows);
+  assert.deepEqual(found.quantizedThere, rows);
+  assert.deepEqual(found.quantizedPairs, { data: ['-14', '-1'], shape: [2], type: 'Float32Array' });
+  assert.equal(found.partialBlock.code, 'PartialBlock');
+  assert.equal(found.noFormat.code, 'UnknownFormat');
+  assert.equal(found.shortTable.code, 'QuantizedLength');
+  assert.equal(found.freedTable.code, 'Call');
   assert.deepEqual(found.fill, { data: ['7', '7'], shape: [2, 1], type: 'Uint8Array' });
   if (found.f16) assert.deepEqual(found.f16, { data: ['NaN', '0'], shape: [2], type: 'Float16Array' });
   assert.deepEqual(found.part, { data: ['3', '1'], shape: [2], type: 'Float32Array' });

@@ -95,6 +95,22 @@ async function files(page) {
   await page.click('#random');
 }
 
+/** The card of the quantised table, on WebGPU or on the CPU path. */
+async function quantised(page) {
+  const result = page.locator('#quantised-result');
+  const says = (text) => page.waitForFunction((text) => document.getElementById('quantised-result').textContent.includes(text), text);
+  await says('4 rows of 384: all bits as defined. 417,792 bytes; as f32, 1,572,864.');
+  const rows = await texts(page, '#quantised-table tr');
+  assert.equal(rows[3], `row 1024${'0'.repeat(6)}…`);
+  assert.notEqual(rows[0], rows[1]);
+  await page.fill('#quantised-ids', '7');
+  await says('1 row of 384: all bits as defined');
+  await page.fill('#quantised-ids', 'x');
+  await says('ids are integers');
+  assert.equal(await page.locator('#quantised-table tr').count(), 0);
+  assert.equal(await result.textContent(), 'ids are integers');
+}
+
 /** Clicks a button that starts long work, and sees the bar appear and move. */
 async function startLong(page, name) {
   assert.equal(await page.locator(`#${name}-progress`).isVisible(), false);
@@ -156,6 +172,7 @@ export async function clicks(page) {
   if (process.env.SCREENSHOT) await screenshot(page, process.env.SCREENSHOT);
   await operators(page);
   await files(page);
+  await quantised(page);
   await smallScreen(page);
   await buttons(page);
 }
@@ -183,6 +200,7 @@ async function onCpu(page, reason) {
   const none = page.evaluate(async () => (await import('./index.js')).Engine.gpu().catch((e) => e.code));
   assert.equal(await none, 'NoAdapter');
   await operators(page);
+  await quantised(page);
   return on;
 }
 

@@ -28,6 +28,9 @@ const plan: string = await engine.explain('gather', table, indices, { rules });
 await hops.check();
 hops.free();
 
+const q8 = { format: 'Q8_0', shape: [2, 32], data: new Uint8Array(68) };
+const decoded: Float32Array = (await engine.gatherQuantized(q8, indices)).data;
+
 function report(error: unknown): string | undefined {
   if (!(error instanceof GatherError)) return undefined;
   const value: bigint | undefined = error.value;
@@ -54,4 +57,4 @@ const wrong: Int32Array = output.data;
 // @ts-expect-error tensors come from an engine
 new DeviceTensor();
 
-export { back, buffers, floats, outcome, plan, report, wide, wrong };
+export { back, buffers, decoded, floats, outcome, plan, report, wide, wrong };
