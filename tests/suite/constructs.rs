@@ -3,6 +3,7 @@
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::path::Path;
 
 use crate::bag_faults::BAG_FAULTS;
 use crate::quantized::DECODE_FAULTS;
@@ -131,20 +132,16 @@ const CONSTRUCTS: &[(&str, &[&str])] = &[
 /// Where the shaders loop, and where they return from within a block: file, function and which.
 fn constructs() -> BTreeSet<String> {
     let mut found = BTreeSet::new();
-    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/shaders/");
-    let files = |folder: &str| fs::read_dir(folder).expect("the shaders");
-    let decode = format!("{folder}decode");
-    for file in files(folder).chain(files(&decode)) {
+    let shaders = Path::new(env!("CARGO_MANIFEST_DIR")).join("shaders");
+    let files = |folder: &Path| fs::read_dir(folder).expect("the shaders");
+    for file in files(&shaders).chain(files(&shaders.join("decode"))) {
         let path = file.expect("a file").path();
         if path.is_dir() {
-            assert_eq!(
-                path.to_str(),
-                Some(&decode[..]),
-                "a folder that is not looked at"
-            );
+            assert_eq!(path, shaders.join("decode"), "a folder that is not looked at");
             continue;
         }
-        let name = path.to_str().unwrap().strip_prefix(folder).unwrap();
+        let name = path.strip_prefix(&shaders).unwrap().to_str().unwrap();
+        let name = name.replace('\\', "/"); // of Windows
         let mut function = String::new();
         for line in fs::read_to_string(&path).expect("its text").lines() {
             if let Some(rest) = line.strip_prefix("fn ") {
