@@ -97,6 +97,10 @@ impl Work<'_> {
 
     /// Decodes elements of the table from `first` on.
     fn decode(&self, first: usize, output: &mut [u8]) {
+        // Straight to where they belong, if they are not rounded and lie as floats do.
+        if let (FloatType::F32, Ok(values)) = (self.to, bytemuck::try_cast_slice_mut(output)) {
+            return self.table.decode_within(first, values);
+        }
         let mut values = [0.0; DECODED];
         let parts = output.chunks_mut(DECODED * self.to.bytes());
         for (n, part) in parts.enumerate() {

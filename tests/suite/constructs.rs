@@ -137,7 +137,11 @@ fn constructs() -> BTreeSet<String> {
     for file in files(&shaders).chain(files(&shaders.join("decode"))) {
         let path = file.expect("a file").path();
         if path.is_dir() {
-            assert_eq!(path, shaders.join("decode"), "a folder that is not looked at");
+            assert_eq!(
+                path,
+                shaders.join("decode"),
+                "a folder that is not looked at"
+            );
             continue;
         }
         let name = path.strip_prefix(&shaders).unwrap().to_str().unwrap();
