@@ -13,8 +13,8 @@ use wgpu_gather::{Executor, Result};
 use crate::common::{block_on, device_on, engines, executors, fresh_adapter};
 use crate::segments::limits;
 
-/// How many random calls each executor makes.
-const CALLS: u64 = 5_000;
+/// How many random calls the CPU path makes, and each adapter: Mesa 22 keeps what it compiles for them.
+const CALLS: [u64; 2] = [5_000, 1_000];
 
 /// What an executor makes of a call, with every byte written by it.
 fn made(case: &Case, executor: &Executor) -> Result<Vec<u8>> {
@@ -68,8 +68,9 @@ fn assert_equal(what: &str, executor: &Executor, cases: impl Iterator<Item = Cas
 fn random_calls_give_the_bits_of_the_reference() {
     for executor in executors() {
         let what = executor.describe();
-        assert_equal(&what, &executor, (0..CALLS).map(Case::random));
-        println!("{what}: {CALLS} random calls");
+        let calls = CALLS[usize::from(matches!(executor, Executor::Gpu(_)))];
+        assert_equal(&what, &executor, (0..calls).map(Case::random));
+        println!("{what}: {calls} random calls");
     }
 }
 
@@ -103,10 +104,10 @@ fn of_few_dispatches(
 fn tables_beyond_bindings_and_buffers() {
     for engine in engines() {
         for (binding, buffer, count, case) in [
-            (1024, 1 << 20, 100, Case::random as fn(u64) -> Case),
-            (4096, 1 << 20, 100, Case::random),
+            (1024, 1 << 20, 40, Case::random as fn(u64) -> Case),
+            (4096, 1 << 20, 40, Case::random),
             // Buffers that hold several blocks and rows of any format, as larger ones do.
-            (64 << 10, 64 << 10, 20, Case::large),
+            (64 << 10, 64 << 10, 10, Case::large),
         ] {
             let executor = Executor::Gpu(small(engine, binding, buffer));
             let what = format!("{}, {binding} of {buffer} bytes", executor.describe());
