@@ -180,15 +180,13 @@ pub enum Error {
     },
 
     /// The GPU path does not have the arithmetic of an element type.
-    #[error("{op}: the GPU path has no reduce = {reduce} of {dtype} (allowed: none, or {}); the CPU path has it", allowed.join(", "))]
+    #[error("{op}: the GPU path has no arithmetic for {dtype} (allowed: {}); the CPU path has it", allowed.join(", "))]
     CpuOnly {
         /// The operator.
         op: OpKind,
-        /// The way to reduce.
-        reduce: &'static str,
         /// The element type.
         dtype: &'static str,
-        /// The types that the GPU path reduces.
+        /// What the GPU path has.
         allowed: Vec<&'static str>,
     },
 
@@ -813,15 +811,6 @@ pub enum Error {
         got: usize,
         /// How many there may be.
         limit: usize,
-    },
-
-    /// The shaders have no arithmetic for an element type.
-    #[error("{op}: the GPU path has no arithmetic for {dtype}; the CPU path has")]
-    TypeOnHostOnly {
-        /// The operator.
-        op: OpKind,
-        /// The element type.
-        dtype: &'static str,
     },
 
     /// A count or extent is beyond the 32-bit arithmetic of the shaders.

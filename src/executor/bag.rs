@@ -39,7 +39,7 @@ impl Executor {
     /// [`Error::WeightsShape`](crate::Error::WeightsShape) and
     /// [`Error::PaddingOutOfRange`](crate::Error::PaddingOutOfRange) for bags that do not fit; else
     /// as [`Executor::run`]. On a GPU also
-    /// [`Error::TypeOnHostOnly`](crate::Error::TypeOnHostOnly) for f64 and complex numbers, and
+    /// [`Error::CpuOnly`](crate::Error::CpuOnly) for f64 and complex numbers, and
     /// [`Error::TensorTooLarge`](crate::Error::TensorTooLarge) for a table, or the indices of one bag,
     /// beyond what a dispatch binds.
     pub async fn embedding_bag<T: HasDType, I: Index>(

@@ -72,11 +72,13 @@ impl FoldKernel {
             });
         }
         let found = FOLDED.iter().find(|(folded, _)| *folded == dtype);
-        let &(_, kind) = found.ok_or_else(|| Error::CpuOnly {
-            op,
-            reduce: reduce.name(),
-            dtype: dtype.name(),
-            allowed: FOLDED.iter().map(|(dtype, _)| dtype.name()).collect(),
+        let &(_, kind) = found.ok_or_else(|| {
+            let types = FOLDED.iter().map(|(dtype, _)| dtype.name());
+            Error::CpuOnly {
+                op,
+                dtype: dtype.name(),
+                allowed: types.chain(["all with reduce = none"]).collect(),
+            }
         })?;
         Ok(FoldKernel {
             kind,

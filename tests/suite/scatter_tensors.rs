@@ -213,7 +213,7 @@ fn what_a_device_refuses_names_the_type_or_the_view() {
         let refused = engine.scatter(op, Reduce::Mul, &rules, &doubles, &ids, &doubles);
         assert_eq!(
             refused.unwrap_err().to_string(),
-            "scatter: the GPU path has no reduce = mul of f64 (allowed: none, or u8, i8, u16, i16, f16, bf16, u32, i32, f32, u64, i64); the CPU path has it"
+            "scatter: the GPU path has no arithmetic for f64 (allowed: u8, i8, u16, i16, f16, bf16, u32, i32, f32, u64, i64, all with reduce = none); the CPU path has it"
         );
         let host = Executor::Gpu(engine.clone());
         let place = Tensor::new(&[1], vec![0u32]).unwrap();

@@ -28,7 +28,7 @@ impl Engine {
     /// # Errors
     ///
     /// As [`Executor::embedding_bag`](crate::Executor::embedding_bag), with
-    /// [`Error::TypeOnHostOnly`] and [`Error::TensorTooLarge`];
+    /// [`Error::CpuOnly`] and [`Error::TensorTooLarge`];
     /// [`Error::MissingUsage`] if a buffer of the caller with weights lacks `COPY_SRC` and there are
     /// offsets; the errors of the device.
     pub fn embedding_bag<T: HasDType, I: Index<Wide = I>>(

@@ -38,21 +38,29 @@ impl BagElement {
     ];
 
     fn of(dtype: DType) -> Result<BagElement> {
-        Ok(match dtype {
-            DType::F32 => BagElement::F32,
-            DType::F16 => BagElement::F16,
-            DType::BF16 => BagElement::BF16,
-            DType::U8 | DType::I8 => BagElement::I8,
-            DType::U16 | DType::I16 => BagElement::I16,
-            DType::U32 | DType::I32 => BagElement::I32,
-            DType::U64 | DType::I64 => BagElement::I64,
-            DType::Bool | DType::F64 | DType::C64 | DType::C128 => {
-                return Err(Error::TypeOnHostOnly {
-                    op: OP,
-                    dtype: dtype.name(),
-                });
+        BagElement::find(dtype).ok_or_else(|| {
+            let types = DType::ALL.into_iter();
+            let pooled = types.filter(|&dtype| BagElement::find(dtype).is_some());
+            Error::CpuOnly {
+                op: OP,
+                dtype: dtype.name(),
+                allowed: pooled.map(DType::name).collect(),
             }
         })
+    }
+
+    /// What elements of the type are to the shaders, if they have arithmetic for them.
+    fn find(dtype: DType) -> Option<BagElement> {
+        match dtype {
+            DType::F32 => Some(BagElement::F32),
+            DType::F16 => Some(BagElement::F16),
+            DType::BF16 => Some(BagElement::BF16),
+            DType::U8 | DType::I8 => Some(BagElement::I8),
+            DType::U16 | DType::I16 => Some(BagElement::I16),
+            DType::U32 | DType::I32 => Some(BagElement::I32),
+            DType::U64 | DType::I64 => Some(BagElement::I64),
+            DType::Bool | DType::F64 | DType::C64 | DType::C128 => None,
+        }
     }
 
     /// How many bytes of a row an invocation folds at once, the most first: four elements, or as many
