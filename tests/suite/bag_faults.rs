@@ -1,25 +1,14 @@
 //! Faults planted in the shaders of pooled lookups, which the calls must report on every adapter.
 
 use gather_conformance::SplitMix;
-use wgpu_gather::gpu::{Engine, internals};
+use wgpu_gather::gpu::Engine;
 use wgpu_gather::{BagMode, DType, Error, Executor, IndexType, Layout, Rules};
 
 use crate::bag_calls::{Bag, DTYPES, Laid, random_bag};
-use crate::common::{block_on, engines, fresh_device};
+use crate::common::engines;
+use crate::planted::{Change, faulty, plant};
 
-type Fault = (&'static str, fn(String) -> String);
-
-/// Replaces text that must be there in the shaders that have `part`.
-fn plant(source: String, part: &str, from: &str, to: &str) -> String {
-    if !source.contains(part) {
-        return source;
-    }
-    assert!(
-        source.contains(from),
-        "the fault has lost its place: {from}"
-    );
-    source.replace(from, to)
-}
+type Fault = (&'static str, Change);
 
 /// In the part that all kernels of pooled lookups have.
 fn in_all(source: String, from: &str, to: &str) -> String {
@@ -127,10 +116,7 @@ fn calls() -> Vec<(Bag, Vec<u8>)> {
 
 /// What is wrong with the first call that reports a fault.
 fn first_report(engine: &Engine, calls: &[(Bag, Vec<u8>)], fault: Fault) -> Option<String> {
-    let (device, queue) = fresh_device(engine, engine.device().limits());
-    let options = internals::with_fault(fault.1);
-    let faulty = block_on(Engine::with_options(device, queue, options)).expect("an engine");
-    let executor = Executor::Gpu(faulty);
+    let executor = Executor::Gpu(faulty(engine, engine.device().limits(), fault.1));
     calls
         .iter()
         .find_map(|(bag, expected)| match bag.run(&executor) {

@@ -31,6 +31,7 @@ mod into;
 mod memory;
 #[cfg(feature = "ndarray")]
 mod ndarrays;
+mod planted;
 mod probes;
 mod quantized;
 mod quantized_chunks;

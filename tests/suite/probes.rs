@@ -3,11 +3,10 @@
 
 use gather_conformance::{Call, check_call};
 use wgpu_gather::gpu::{Engine, find_adapter, internals, probe_adapters};
-use wgpu_gather::{Error, Executor, IndexType, Layout, Op, Rules};
+use wgpu_gather::{Error, Executor, IndexType, Layout, Op, Rules, wgpu};
 
-use crate::common::{block_on, engines, failed, fresh_device};
-
-type Fault = fn(String) -> String;
+use crate::common::{block_on, engines, failed};
+use crate::planted::{Change, faulty};
 
 /// The shaders of a driver that executes nothing.
 fn idle(source: String) -> String {
@@ -30,10 +29,8 @@ fn one_access_off(source: String) -> String {
 const NO_COMPILER: &str = "a compiler for the shaders: ";
 const WRONG: &str = "right results: of a small gather, output[";
 
-fn with_fault(engine: &Engine, fault: Fault) -> Engine {
-    let (device, queue) = fresh_device(engine, wgpu_gather::wgpu::Limits::downlevel_defaults());
-    let options = internals::with_fault(fault);
-    block_on(Engine::with_options(device, queue, options)).expect("an engine")
+fn with_fault(engine: &Engine, fault: Change) -> Engine {
+    faulty(engine, wgpu::Limits::downlevel_defaults(), fault)
 }
 
 #[test]
@@ -42,7 +39,7 @@ fn a_probe_passes_what_is_right_and_says_what_is_lacking() {
         let label = engine.adapter().label();
         assert_eq!(block_on(engine.probe()), Ok(()), "{label}");
         assert_eq!(block_on(with_fault(engine, |s| s).probe()), Ok(()));
-        let faults: [(Fault, &str); 3] = [
+        let faults: [(Change, &str); 3] = [
             (idle, WRONG),
             (one_access_off, WRONG),
             (broken, NO_COMPILER),
@@ -68,10 +65,10 @@ fn an_adapter_that_cannot_run_gathers_is_taken_by_its_name_only() {
         .iter()
         .map(|p| p.adapter.label())
         .collect();
-    let headless = |wanted: Option<&str>, fault: Fault| {
+    let headless = |wanted: Option<&str>, fault: Change| {
         block_on(Engine::headless_with(wanted, internals::with_fault(fault)))
     };
-    for (fault, expected) in [(idle as Fault, WRONG), (broken, NO_COMPILER)] {
+    for (fault, expected) in [(idle as Change, WRONG), (broken, NO_COMPILER)] {
         let refused = headless(None, fault);
         let Err(Error::NoUsableAdapter { lacking }) = refused else {
             panic!("{refused:?}");
@@ -137,7 +134,7 @@ fn two_bad() -> Call {
 
 #[test]
 fn a_status_that_cannot_be_is_an_error() {
-    let faults: [(Fault, &str); 4] = [
+    let faults: [(Change, &str); 4] = [
         (
             |s| {
                 s.replace(

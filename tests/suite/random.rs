@@ -5,9 +5,9 @@
 
 use gather_conformance::{builtin, search};
 use wgpu_gather::Executor;
-use wgpu_gather::gpu::{Engine, internals};
 
-use crate::common::{assert_all_passed, block_on, check_all, engines, executors, fresh_device};
+use crate::common::{assert_all_passed, check_all, engines, executors};
+use crate::planted::faulty;
 
 fn setting(name: &str, default: u64) -> u64 {
     let given = std::env::var(name).ok();
@@ -31,9 +31,7 @@ fn random_calls_agree_with_the_reference() {
 fn a_planted_fault_is_found_and_shrunk() {
     let dropped = |source: String| source.replace("count * l.z", "count * (l.z | 1u)");
     for engine in engines() {
-        let (device, queue) = fresh_device(engine, engine.device().limits());
-        let options = internals::with_fault(dropped);
-        let faulty = block_on(Engine::with_options(device, queue, options)).expect("an engine");
+        let faulty = faulty(engine, engine.device().limits(), dropped);
         let found = search(&Executor::Gpu(faulty), 2000, 1, || ()).expect_err("the fault is found");
         let elements: usize = found.call.output_shape().expect("a shape").iter().product();
         assert!(elements < 200, "shrunk: {found:?}");

@@ -2,10 +2,11 @@
 //! every adapter.
 
 use gather_conformance::Call;
-use wgpu_gather::gpu::{Engine, internals};
+use wgpu_gather::gpu::Engine;
 use wgpu_gather::{DType, Executor, IndexType, Layout, Op, Reduce, Rules};
 
-use crate::common::{block_on, engines, fresh_device};
+use crate::common::engines;
+use crate::planted::{Change, faulty, plant};
 use crate::scatter_calls::{Scatter, values};
 
 /// The name of a fault, what its shader has, and which text becomes which.
@@ -15,13 +16,7 @@ type Fault = (&'static str, &'static str, &'static str, &'static str);
 macro_rules! faults {
     ($($name:literal: $part:literal $from:literal => $to:literal,)*) => {
         pub(crate) const FAULTS: &[Fault] = &[$(($name, $part, $from, $to)),*];
-        const PLANTED: &[fn(String) -> String] = &[$(|source| {
-            if !source.contains($part) {
-                return source;
-            }
-            assert!(source.contains($from), "the fault has lost its place: {}", $from);
-            source.replace($from, $to)
-        }),*];
+        const PLANTED: &[Change] = &[$(|source| plant(source, $part, $from, $to)),*];
     };
 }
 
@@ -137,11 +132,8 @@ fn scatter(
 }
 
 /// The first scatter that reports a fault.
-fn first_report(engine: &Engine, calls: &[Scatter], fault: fn(String) -> String) -> Option<String> {
-    let (device, queue) = fresh_device(engine, engine.device().limits());
-    let options = internals::with_fault(fault);
-    let faulty = block_on(Engine::with_options(device, queue, options)).expect("an engine");
-    let executor = Executor::Gpu(faulty);
+fn first_report(engine: &Engine, calls: &[Scatter], fault: Change) -> Option<String> {
+    let executor = Executor::Gpu(faulty(engine, engine.device().limits(), fault));
     calls.iter().find_map(|call| call.difference(&executor))
 }
 

@@ -3,11 +3,12 @@
 mod table;
 
 use gather_conformance::{Call, Outcome, check_call};
-use wgpu_gather::gpu::{Engine, internals};
+use wgpu_gather::gpu::Engine;
 use wgpu_gather::{Executor, wgpu};
 
-use crate::common::{block_on, engines, fresh_device};
+use crate::common::{block_on, engines};
 use crate::faults::calls;
+use crate::planted::{Change, faulty};
 use crate::segments;
 use table::Device::{self, FewWorkgroups, Segments, Whole};
 pub(crate) use table::SHADER_FAULTS;
@@ -41,12 +42,9 @@ fn first_report(
     engine: &Engine,
     device: Device,
     calls: &[Call],
-    fault: fn(String) -> String,
+    fault: Change,
 ) -> Option<(usize, String)> {
-    let (device, queue) = fresh_device(engine, device.limits(engine));
-    let options = internals::with_fault(fault);
-    let faulty = block_on(Engine::with_options(device, queue, options)).expect("engine");
-    let executor = Executor::Gpu(faulty);
+    let executor = Executor::Gpu(faulty(engine, device.limits(engine), fault));
     calls
         .iter()
         .enumerate()

@@ -1,11 +1,12 @@
 //! Faults planted in the shaders that decode, which the comparison must report on every adapter.
 
-use wgpu_gather::gpu::{Engine, internals};
+use wgpu_gather::gpu::Engine;
 use wgpu_gather::{Executor, wgpu};
 
 use super::calls::Case;
 use super::{differing, of_few_dispatches};
-use crate::common::{block_on, engines, fresh_device};
+use crate::common::engines;
+use crate::planted::{Change, faulty, plant};
 use crate::segments::limits;
 
 /// Where a fault shows.
@@ -21,19 +22,7 @@ pub(crate) enum On {
 
 use On::{Any, FewWorkgroups, Windows};
 
-type Fault = (&'static str, On, fn(String) -> String);
-
-/// Replaces text that must be there in the shaders that have `part`.
-fn plant(source: String, part: &str, from: &str, to: &str) -> String {
-    if !source.contains(part) {
-        return source;
-    }
-    assert!(
-        source.contains(from),
-        "the fault has lost its place: {from}"
-    );
-    source.replace(from, to)
-}
+type Fault = (&'static str, On, Change);
 
 pub(crate) const DECODE_FAULTS: &[Fault] = &[
     ("none", Any, |s| s),
@@ -160,11 +149,8 @@ impl On {
 }
 
 /// What the first call that differs says.
-fn first_report(engine: &Engine, on: On, fault: fn(String) -> String) -> Option<String> {
-    let (device, queue) = fresh_device(engine, on.limits(engine));
-    let options = internals::with_fault(fault);
-    let faulty = block_on(Engine::with_options(device, queue, options)).expect("an engine");
-    let executor = Executor::Gpu(faulty);
+fn first_report(engine: &Engine, on: On, fault: Change) -> Option<String> {
+    let executor = Executor::Gpu(faulty(engine, on.limits(engine), fault));
     on.cases()
         .find_map(|case| differing(&executor, std::iter::once(case)).1)
 }

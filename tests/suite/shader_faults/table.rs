@@ -1,18 +1,8 @@
 //! The faults: where each is planted in the shaders' text, and on which device it shows.
 
-/// Replaces text that must be there in the shaders that have `part`.
-fn plant(source: String, part: &str, from: &str, to: &str) -> String {
-    if !source.contains(part) {
-        return source;
-    }
-    assert!(
-        source.contains(from),
-        "the fault has lost its place: {from}"
-    );
-    source.replace(from, to)
-}
+use crate::planted::{Change, plant};
 
-pub(crate) type Fault = (&'static str, Device, fn(String) -> String);
+pub(crate) type Fault = (&'static str, Device, Change);
 
 /// Where a fault shows.
 #[derive(Debug, Clone, Copy, PartialEq)]
