@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # The tests on other versions of Mesa than the machine's, in Debian 13 and Debian testing in folders,
-# on Vulkan (lavapipe) and GL (llvmpipe). And on what users meet besides:
+# on Vulkan (lavapipe) and GL (llvmpipe); in Debian 13 under Vulkan's own validation with synchronisation
+# checks, which must have been active and have nothing to say. And on what users meet besides:
 #
 # - Chromium's SwiftShader as a Vulkan driver (where Chromium is installed): all calls and cases
 # - adapters that cannot run gathers, which must be named and left: Mesa's softpipe, whose GL is too
@@ -9,7 +10,7 @@
 #
 #   WGPU_GATHER_WANT_MESA=1 fails where it cannot run, instead of saying so; 0 leaves it out
 #   WGPU_GATHER_CHROOTS=DIR     where those systems are kept (see tests/chroot.sh)
-#   GATHER_CASES=1000           how many random calls the tests make
+#   WGPU_GATHER_MESA_CASES=20000  how many random calls the tests make
 #
 # The last line is "N passed, M failed, K skipped". What was skipped is named before it.
 set -euo pipefail
@@ -18,7 +19,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 drivers=/usr/share/vulkan/icd.d
 
-# suite_in SYSTEM: the tests there, on both APIs.
+# suite_in SYSTEM VARIABLE...: the tests there, on both APIs. Faults are planted in shaders elsewhere.
 suite_in() {
     printf '\n%s of Debian %s\n' "$(mesa_of "$1")" "$1"
     in_chroot "$1" "$command" adapters --json | grep '"api"' | sort -u >"$scratch/apis"
@@ -26,9 +27,22 @@ suite_in() {
         echo "FAILED: an adapter of Vulkan or GL is missing"
         failed=$((failed + 1))
     fi
-    in_chroot "$1" env GATHER_CASES="${GATHER_CASES:-1000}" "$suite" --show-output \
-        &>"$scratch/suite" || true
+    in_chroot "$1" env "${@:2}" GATHER_CASES="${WGPU_GATHER_MESA_CASES:-20000}" \
+        "$suite" --show-output --skip ::faults_of_ --skip ::faults_in_ &>"$scratch/suite" || true
     count "$scratch/suite" 1
+}
+
+# What Vulkan's validation layer said while the tests ran.
+validated() {
+    if ! grep --text --quiet "Enables:.*SYNCHRONIZATION_VALIDATION" "$scratch/suite"; then
+        echo "FAILED: Vulkan's validation layer was not active"
+        failed=$((failed + 1))
+    elif grep --text -E "Validation (Error|Warning)|(ERROR|WARNING) /" "$scratch/suite"; then
+        failed=$((failed + 1))
+    else
+        echo "Vulkan's validation layer had nothing to report"
+        passed=$((passed + 1))
+    fi
 }
 
 # falls_back SYSTEM WHY VARIABLE...: the demo there, which must run on the CPU and say why.
@@ -84,9 +98,12 @@ mkdir -p "$chroots/files"
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 build_tests "$@"
+make_chroot trixie mesa-vulkan-drivers libvulkan1 libegl1 libgl1-mesa-dri vulkan-validationlayers
+suite_in trixie VK_INSTANCE_LAYERS=VK_LAYER_KHRONOS_validation "VK_LAYER_SETTINGS_PATH=$PWD/tests"
+validated
+make_chroot testing mesa-vulkan-drivers libvulkan1 libegl1 libgl1-mesa-dri
+suite_in testing
 for system in trixie testing; do
-    make_chroot $system mesa-vulkan-drivers libvulkan1 libegl1 libgl1-mesa-dri
-    suite_in $system
     printf '\nadapters of Debian %s that cannot run gathers\n' $system
     softpipe=(GALLIUM_DRIVER=softpipe WGPU_BACKEND=gl)
     falls_back $system "softpipe (gl) lacks a compiler for the shaders" "${softpipe[@]}"

@@ -31,9 +31,10 @@ if [[ ${WGPU_GATHER_WANT_MPI:-} != 0 && $(id -u) == 0 ]] && command -v apt-get >
 fi
 leave_if_lacking "$(mpi_lacks)" "${WGPU_GATHER_WANT_MPI:-}"
 
-# The command whose files those of the ranks must equal. Built as the workspace's tests build it.
-cargo build --workspace --all-features --locked --bin wgpu-gather
-export WGPU_GATHER_COMMAND=$PWD/target/debug/wgpu-gather
+# The command whose files those of the ranks must equal.
+build_tests
+# shellcheck disable=SC2154 # build_tests sets it
+export WGPU_GATHER_COMMAND=$(realpath "$command")
 
 backends=cpu
 found=$("$WGPU_GATHER_COMMAND" adapters --json)

@@ -18,6 +18,8 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 . web/needs.sh
+# Nothing is built twice here with a change between.
+export CARGO_INCREMENTAL=${CARGO_INCREMENTAL:-0}
 
 started=$SECONDS
 step=
@@ -153,32 +155,6 @@ adapters() {
     list_adapters
 }
 
-# The GPU tests once more, under Vulkan's own validation with synchronisation checks: the layer
-# must have been active, and must have nothing to say.
-vulkan_validation() {
-    local layer=VK_LAYER_KHRONOS_validation said=$scratch/validation
-    if ! ls /usr/share/vulkan/explicit_layer.d/*hronos_validation*.json &>/dev/null; then
-        echo "NOT RUN: $layer is not installed (Debian/Ubuntu: vulkan-validationlayers)"
-        return
-    fi
-    if ! VK_INSTANCE_LAYERS=$layer VK_LAYER_SETTINGS_PATH=$PWD/tests WGPU_BACKEND=vulkan \
-        GATHER_CASES=${GATHER_CASES:-1000} \
-        cargo test --package wgpu-gather --all-features --locked --test suite &>"$said"; then
-        cat "$said"
-        return 1
-    fi
-    if ! grep -q "Enables:.*SYNCHRONIZATION_VALIDATION" "$said"; then
-        cat "$said"
-        echo "the layer was not active"
-        return 1
-    fi
-    if grep -E "Validation (Error|Warning)|(ERROR|WARNING) /" "$said"; then
-        return 1
-    fi
-    grep "^test result" "$said"
-    echo "$layer with synchronisation checks had nothing to report"
-}
-
 # What the browser's steps need, as far as it can be had here.
 browser_tools() {
     if [[ ${WGPU_GATHER_ALLOW_NO_GPU:-} != 1 ]]; then
@@ -204,7 +180,6 @@ run "dependencies without features" few_dependencies
 run "documentation" doc
 run "building the tests" cargo test --workspace --all-features --locked --no-run
 run "adapters" adapters
-run "Vulkan validation" vulkan_validation
 run "browser" web/test.sh
 # Two processes: old versions of Mesa never free what they compile, which is most where faults are.
 run "tests" cargo test --workspace --all-features --locked -- --skip ::faults_of_ --skip ::faults_in_
