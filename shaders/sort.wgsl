@@ -5,6 +5,9 @@
 // go; `move_pairs` takes them there in their order. So pairs with equal digits stay in order without a
 // barrier, and without anything that two invocations write.
 //
+// The count of the first digit finds the tiles that are out of order, too, and their number is a part of
+// the scan's total. If there are none, the sort ends there.
+//
 // After Satish, Harris and Garland, "Designing efficient sorting algorithms for manycore GPUs"
 // (2009), with tiles of an invocation instead of a workgroup.
 
@@ -15,6 +18,10 @@ struct Sort {
     grid_x: u32, // workgroups in x; y counts on from there
     values: u32, // a scan: where its values are, and where the sums of its runs go
     sums: u32,
+    order: u32,  // where the total of the first digit is
+    all: u32,    // that total, if no tile is out of order: the pairs
+    ends: u32,   // whether it is known by now
+    copies: u32, // whether sorted pairs are to be moved all the same, to where the last digit ends
 }
 
 const WORKGROUP = 256u;
@@ -30,6 +37,10 @@ const RUN = 32u;
 
 fn number(workgroup: vec3<u32>, invocation: u32) -> u32 {
     return (workgroup.y * sort.grid_x + workgroup.x) * WORKGROUP + invocation;
+}
+
+fn in_order(total: u32) -> bool {
+    return (sort.ends != 0u) & (total == sort.all);
 }
 
 fn digit_of(pair: vec2<u32>) -> u32 {

@@ -9,7 +9,7 @@ fn scan(
     @builtin(local_invocation_index) invocation: u32,
 ) {
     let run = number(workgroup, invocation);
-    if (run * RUN < sort.count) {
+    if ((run * RUN < sort.count) & !in_order(counts[sort.order])) {
         let end = min(run * RUN + RUN, sort.count);
         var sum = 0u;
         for (var n = run * RUN; n < end; n++) {
@@ -27,7 +27,7 @@ fn add_sums(
     @builtin(local_invocation_index) invocation: u32,
 ) {
     let n = number(workgroup, invocation);
-    if (n < sort.count) {
+    if ((n < sort.count) & !in_order(counts[sort.order])) {
         counts[sort.values + n] += counts[sort.sums + n / RUN];
     }
 }

@@ -44,6 +44,9 @@ impl Executor {
     /// bits of a quiet one without sign and payload; -0 is less than +0. GPUs may take subnormal
     /// numbers for zeros.
     ///
+    /// The lookups are sorted by where they write. Indices that are in order cost no sort: that they are
+    /// is looked for, not promised by the caller.
+    ///
     /// ```
     /// use wgpu_gather::{Executor, Op, Reduce, Rules, Tensor};
     ///

@@ -42,7 +42,8 @@ pub struct ScatterExplanation {
     pub sort_digits: usize,
     /// Dispatches of such a sort.
     pub sort_dispatches: usize,
-    /// Bytes that the sort reads and writes.
+    /// Bytes that the sort reads and writes, at most: where the indices are in order, a device finds that
+    /// in the first count, which ends the sort.
     pub sort_bytes: u64,
     /// Bytes of the updates, which are read once.
     pub updates_bytes: u64,

@@ -22,6 +22,10 @@ pub(crate) struct SortBlock {
     pub(crate) grid_x: u32,
     values: u32,
     sums: u32,
+    order: u32,
+    all: u32,
+    ends: u32,
+    copies: u32,
     padding: [u32; 2],
 }
 
@@ -71,10 +75,12 @@ impl SortPlan {
         let base = SortBlock {
             count,
             tiles,
+            all: count,
             ..SortBlock::zeroed()
         };
         let mut scans = Vec::new();
-        let (mut at, mut values) = (0, DIGITS * tiles);
+        // The digits, and the tiles out of order.
+        let (mut at, mut values) = (0, (DIGITS + 1) * tiles);
         loop {
             let (sums, runs) = (at + values, values.div_ceil(RUN));
             let block = SortBlock {
@@ -89,29 +95,48 @@ impl SortPlan {
                 break;
             }
         }
-        let step = |stage, items, block| SortStep {
-            stage,
-            items,
-            block,
-        };
-        let scan = |b: &SortBlock| step(SortStage::Scan, b.count.div_ceil(RUN), *b);
-        let add = |b: &SortBlock| step(SortStage::AddSums, b.count, *b);
-        let (_, lower) = scans.split_last().expect("at least one level");
+        let order = at + values;
+        let bits = u32::BITS - greatest_key.leading_zeros();
+        let digits = bits.div_ceil(DIGIT_BITS);
         let digit = |n: u32| {
-            let block = SortBlock {
+            let of_digit = |block: SortBlock| SortBlock {
                 shift: n * DIGIT_BITS,
-                ..base
+                order,
+                ends: 1,
+                ..block
             };
-            let mut steps = vec![step(SortStage::Count, tiles, block)];
-            steps.extend(scans.iter().map(scan));
+            let counting = |stage, items, block: SortBlock| SortStep {
+                stage,
+                items,
+                block: SortBlock {
+                    ends: u32::from(n > 0),
+                    ..of_digit(block)
+                },
+            };
+            let (top, lower) = scans.split_last().expect("at least one level");
+            let top = SortBlock {
+                sums: if n == 0 { order } else { top.sums },
+                ..*top
+            };
+            let scan = |b: &SortBlock| counting(SortStage::Scan, b.count.div_ceil(RUN), *b);
+            let add = |b: &SortBlock| counting(SortStage::AddSums, b.count, *b);
+            let mut steps = vec![counting(SortStage::Count, tiles, base)];
+            steps.extend(lower.iter().chain([&top]).map(scan));
             steps.extend(lower.iter().rev().map(add));
-            steps.push(step(SortStage::Move, tiles, block));
+            steps.push(SortStep {
+                stage: SortStage::Move,
+                items: tiles,
+                block: SortBlock {
+                    // After an even number of digits, the pairs are where they were.
+                    copies: u32::from(n + 1 == digits && digits % 2 == 1),
+                    ..of_digit(base)
+                },
+            });
             steps
         };
-        let bits = u32::BITS - greatest_key.leading_zeros();
         SortPlan {
-            digits: (0..bits.div_ceil(DIGIT_BITS)).map(digit).collect(),
-            count_words: u64::from(at + values),
+            digits: (0..digits).map(digit).collect(),
+            count_words: u64::from(order + 1),
         }
     }
 }
@@ -120,11 +145,12 @@ impl SortPlan {
 mod tests {
     use super::*;
 
-    /// The kernels, step by step.
-    fn sorted(plan: &SortPlan, mut pairs: Vec<(u32, u32)>) -> Vec<(u32, u32)> {
+    /// The kernels, step by step, on two buffers; how many pairs were moved.
+    fn sorted(plan: &SortPlan, pairs: Vec<(u32, u32)>) -> (Vec<(u32, u32)>, usize) {
         let mut counts = vec![u32::MAX; plan.count_words as usize];
+        let (mut from, mut to) = (pairs.clone(), vec![(u32::MAX, u32::MAX); pairs.len()]);
+        let mut moved = 0;
         for digit in &plan.digits {
-            let mut moved = vec![(u32::MAX, u32::MAX); pairs.len()];
             for SortStep {
                 stage,
                 items,
@@ -132,16 +158,22 @@ mod tests {
             } in digit
             {
                 let digit_of = |pair: (u32, u32)| (pair.0 >> b.shift) & (DIGITS - 1);
+                let ended = b.ends == 1 && counts[b.order as usize] == b.all;
+                if ended && (*stage != SortStage::Move || b.copies == 0) {
+                    continue;
+                }
                 for n in 0..*items {
                     let tile = (n * TILE) as usize..((n + 1) * TILE).min(b.count) as usize;
                     let run = n * RUN..((n + 1) * RUN).min(b.count);
                     match stage {
                         SortStage::Count => {
                             for d in 0..DIGITS {
-                                let found = pairs[tile.clone()].iter();
+                                let found = from[tile.clone()].iter();
                                 let found = found.filter(|&&p| digit_of(p) == d).count();
                                 counts[(d * b.tiles + n) as usize] = found as u32;
                             }
+                            let falls = tile.clone().any(|n| n > 0 && from[n].0 < from[n - 1].0);
+                            counts[(DIGITS * b.tiles + n) as usize] = u32::from(falls);
                         }
                         SortStage::Scan => {
                             let mut sum = 0;
@@ -157,19 +189,42 @@ mod tests {
                         }
                         SortStage::Move => {
                             let mut before = [0; DIGITS as usize];
-                            for &pair in &pairs[tile] {
-                                let d = digit_of(pair);
+                            moved += tile.len();
+                            for at in tile {
+                                let d = digit_of(from[at]);
                                 let start = counts[(d * b.tiles + n) as usize];
-                                moved[(start + before[d as usize]) as usize] = pair;
+                                let place = start.wrapping_add(before[d as usize]) as usize;
+                                to[if ended { at } else { place }] = from[at];
                                 before[d as usize] += 1;
                             }
                         }
                     }
                 }
             }
-            pairs = moved;
+            std::mem::swap(&mut from, &mut to);
         }
-        pairs
+        (from, moved)
+    }
+
+    #[test]
+    fn what_is_in_order_is_moved_once_at_most() {
+        for (count, greatest, moves) in [(1000, 15, 1), (1000, 200, 0), (5000, 4000, 1)] {
+            let plan = SortPlan::new(count, greatest);
+            let key = |n: u32| (u64::from(n) * u64::from(greatest) / u64::from(count)) as u32;
+            let mut pairs: Vec<_> = (0..count).map(|n| (key(n), n)).collect();
+            let unmoved = sorted(&plan, pairs.clone());
+            assert_eq!(unmoved, (pairs.clone(), moves * count as usize));
+            // One is out of order, in the middle of a tile, at its start, at the end of all.
+            for n in [100, 128, count as usize - 1] {
+                let [a, b] = [pairs[n - 1].0, 0];
+                (pairs[n - 1].0, pairs[n].0) = (a + 1, b);
+                let mut expected = pairs.clone();
+                expected.sort();
+                let moves = plan.digits.len() * count as usize;
+                assert_eq!(sorted(&plan, pairs.clone()), (expected, moves), "{n}");
+                (pairs[n - 1].0, pairs[n].0) = (key(n as u32 - 1), key(n as u32));
+            }
+        }
     }
 
     #[test]
@@ -187,7 +242,7 @@ mod tests {
             let pairs: Vec<_> = (0..count).map(|n| (key(n), n)).collect();
             let mut expected = pairs.clone();
             expected.sort();
-            assert_eq!(sorted(&plan, pairs), expected, "{count} {greatest}");
+            assert_eq!(sorted(&plan, pairs).0, expected, "{count} {greatest}");
         }
     }
 

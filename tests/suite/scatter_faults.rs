@@ -38,7 +38,7 @@ faults! {
     "the sort of a tile not stable": "sorted["
         "let pair = pairs[n];" => "let pair = pairs[tile * TILE + end - 1u - n];",
     "the last pair of a tile not counted": "found +="
-        "found += one(digit_of(pairs[n]));" => "found += select(vec4(0u), one(digit_of(pairs[n])), n + 1u < end);",
+        "found += one(digit_of(pair));" => "found += select(vec4(0u), one(digit_of(pair)), n + 1u < end);",
     "the last digit not counted": "found +="
         "digit < DIGITS; digit++" => "digit + 1u < DIGITS; digit++",
     "the last value of a run not added up": "fn add_sums"
@@ -46,7 +46,15 @@ faults! {
     "the sums of the runs before not added": "fn add_sums"
         "+= counts[sort.sums + n / RUN]" => "+= 0u * counts[sort.sums + n / RUN]",
     "the last pair of a tile not moved": "sorted["
-        "sorted[starts[" => "sorted[select(0u, 0xffffffffu, n + 1u == end) | starts[",
+        "let to = starts[" => "let to = select(0u, 0xffffffffu, n + 1u == end) | starts[",
+    "keys that fall taken for sorted": "found +="
+        "falls |= select(0u, 1u, pair.x < before);" => "",
+    "keys that fall between tiles taken for sorted": "found +="
+        "pairs[max(tile * TILE, 1u) - 1u]" => "pairs[tile * TILE]",
+    "sorted keys left where the last digit does not end": "sorted["
+        "| (sort.copies != 0u)" => "",
+    "sorted keys moved by their digits all the same": "sorted["
+        "select(to, n, ended)" => "to",
     "the key of the last coordinate alone": "fn key_of"
         "key = add_product(key," => "key = add_product(vec2(at.params, at.params_high),",
     "only the first coordinate checked": "fn key_of"
@@ -83,6 +91,15 @@ fn scatters() -> Vec<Scatter> {
                 all.push(scatter(op, tensors, dtype, reduce, n as u64));
             }
         }
+    }
+    // Keys in order, of one digit, two and three; and in order only within tiles. What is taken for two runs
+    // of a key is rounded twice.
+    let orders: [fn(u32) -> u32; 4] = [|n| n / 50, |n| n % 32, |n| n / 5, |n| n / 2];
+    for (order, extent) in orders.into_iter().zip([10, 32, 100, 300]) {
+        let shapes = [&[extent, 3][..], &[500], &[500, 3]];
+        let mut ordered = scatter(Op::gather(0), shapes, DType::BF16, Reduce::Add, 5);
+        ordered.call.indices = (0..500).flat_map(|n| order(n).to_ne_bytes()).collect();
+        all.push(ordered);
     }
     // More of one key than a pass has, in sums wider than their elements.
     let long = [&[3, 2][..], &[60_000], &[60_000, 2]];
