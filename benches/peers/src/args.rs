@@ -21,6 +21,8 @@ pub(crate) enum Command {
     Gpu(RunArgs),
     /// Ours for the Python side: requests on stdin, answers on stdout, each a line of JSON
     Serve(ServeArgs),
+    /// Scatters and pooled lookups: the CPU path against burn-flex, or the GPU path against burn-wgpu
+    Folds(FoldsArgs),
     /// One table of what the other commands wrote
     Table(TableArgs),
 }
@@ -72,6 +74,22 @@ pub(crate) struct ServeArgs {
     /// Where the tensors go that the other side reads
     #[arg(long, value_name = "FOLDER")]
     pub(crate) folder: PathBuf,
+}
+
+#[derive(clap::Args)]
+pub(crate) struct FoldsArgs {
+    /// Race on this adapter instead of the CPU path
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) adapter: Option<String>,
+    /// How long each library repeats each case
+    #[arg(long, value_name = "S", default_value_t = 0.5)]
+    pub(crate) seconds: f64,
+    /// Where the results go, besides the table: one line of JSON each
+    #[arg(long, value_name = "FILE")]
+    pub(crate) out: Option<PathBuf>,
+    /// Serve the CPU path to the Python side, with the tensors in this folder
+    #[arg(long, value_name = "FOLDER", conflicts_with_all = ["adapter", "out"])]
+    pub(crate) serve: Option<PathBuf>,
 }
 
 #[derive(clap::Args)]

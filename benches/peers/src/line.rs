@@ -5,6 +5,7 @@ use std::path::Path;
 
 use anyhow::{Context, Result};
 use serde::{Deserialize, Serialize};
+use wgpu_gather::gpu::AdapterSummary;
 
 use crate::task::Task;
 
@@ -138,6 +139,13 @@ impl Run {
             software_adapter: false,
             versions: versions.into_iter().collect(),
         }
+    }
+
+    /// Notes the adapter.
+    pub(crate) fn describe(&mut self, adapter: &AdapterSummary) {
+        self.adapter = Some(adapter.label());
+        self.driver = Some(adapter.driver.clone());
+        self.software_adapter = adapter.is_software();
     }
 }
 

@@ -2,6 +2,7 @@
 //! how to run it and what is compared.
 
 mod args;
+mod folds;
 mod gather;
 mod line;
 mod ours;
@@ -37,6 +38,10 @@ fn main() -> Result<()> {
         Command::Cpu(args) => run::cpu(&args),
         Command::Gpu(args) => run::gpu(&args),
         Command::Serve(args) => serve::serve(&args),
+        Command::Folds(args) => match &args.serve {
+            Some(folder) => folds::serve(folder),
+            None => folds::run(&args),
+        },
         Command::Table(args) => table::print(&args.files),
     }
 }

@@ -45,18 +45,7 @@ pub(crate) fn cpu(args: &RunArgs) -> Result<()> {
 /// The GPU path against burn-wgpu, on one device and one queue.
 pub(crate) fn gpu(args: &RunArgs) -> Result<()> {
     let device = Device::open(args.adapter.as_deref())?;
-    let info = device.adapter.get_info();
-    let setup = WgpuSetup {
-        instance: wgpu::Instance::new(wgpu::InstanceDescriptor::new_without_display_handle()),
-        adapter: device.adapter.clone(),
-        device: device.engine.device().clone(),
-        queue: device.engine.queue().clone(),
-        backend: info.backend,
-    };
-    let burn = Burn::<Wgpu> {
-        name: "burn-wgpu",
-        device: burn_wgpu::init_device(setup, RuntimeOptions::default()).into(),
-    };
+    let burn = burn_on(&device);
     let peers = wanted(vec![&burn], args)?;
     let software = device.engine.adapter().is_software();
     let usual = if software { SOFTWARE_SCALE } else { 1 };
@@ -75,12 +64,25 @@ pub(crate) fn gpu(args: &RunArgs) -> Result<()> {
     run.versions.insert("wgpu".into(), version("wgpu").into());
     let compiler = Wgpu::name(&burn.device);
     run.versions.insert("burn's shaders".into(), compiler);
-    run.adapter = Some(device.engine.adapter().label());
-    run.driver = Some(device.engine.adapter().driver.clone());
-    run.software_adapter = software;
+    run.describe(device.engine.adapter());
     run_all(args, run, &size, &peers, |task| {
         ours::on_gpu(&device.engine, task)
     })
+}
+
+/// burn on our device and queue.
+pub(crate) fn burn_on(device: &Device) -> Burn<Wgpu> {
+    let setup = WgpuSetup {
+        instance: wgpu::Instance::new(wgpu::InstanceDescriptor::new_without_display_handle()),
+        adapter: device.adapter.clone(),
+        device: device.engine.device().clone(),
+        queue: device.engine.queue().clone(),
+        backend: device.adapter.get_info().backend,
+    };
+    Burn {
+        name: "burn-wgpu",
+        device: burn_wgpu::init_device(setup, RuntimeOptions::default()).into(),
+    }
 }
 
 pub(crate) fn bytes(gib: f64) -> u64 {
@@ -88,10 +90,15 @@ pub(crate) fn bytes(gib: f64) -> u64 {
 }
 
 fn versions(peers: &[&dyn Peer]) -> Vec<(String, String)> {
-    let names = peers.iter().map(|peer| peer.name()).chain([OURS]);
-    names
-        .map(|name| (name.into(), version(name).into()))
-        .collect()
+    let names: Vec<&str> = peers.iter().map(|peer| peer.name()).chain([OURS]).collect();
+    versions_of(&names)
+}
+
+pub(crate) fn versions_of(names: &[&str]) -> Vec<(String, String)> {
+    let versions = names
+        .iter()
+        .map(|&name| (name.into(), version(name).into()));
+    versions.collect()
 }
 
 fn wanted<'a>(mut peers: Vec<&'a dyn Peer>, args: &RunArgs) -> Result<Vec<&'a dyn Peer>> {

@@ -23,7 +23,7 @@ const COPIES: u64 = 4;
 
 #[derive(Deserialize)]
 #[serde(rename_all = "snake_case")]
-enum Request {
+pub(crate) enum Request {
     /// Puts the tensors of the case with this number into the folder, with the output of the last
     /// set.
     Case(usize),
@@ -59,9 +59,7 @@ pub(crate) fn serve(args: &ServeArgs) -> Result<()> {
     let on = if device.is_some() { "gpu" } else { "cpu" };
     let mut run = Run::new(on, [(OURS.into(), version(OURS).into())]);
     if let Some(device) = &device {
-        run.adapter = Some(device.engine.adapter().label());
-        run.driver = Some(device.engine.adapter().driver.clone());
-        run.software_adapter = software;
+        run.describe(device.engine.adapter());
     }
     let cases = select(&args.cases)?;
     let names: Vec<String> = cases.iter().map(label).collect();
@@ -104,6 +102,11 @@ fn serve_case(
         .map(|(output, call)| (output.to_owned(), call.into()))
         .collect();
     answer(&json!({ "case": About::new(&task), "sets": SETS, "ours": calls }))?;
+    time_on_request(&mut ours)
+}
+
+/// Times our calls as it is asked to, up to the first request for something else.
+pub(crate) fn time_on_request(ours: &mut [Box<dyn Gather + '_>]) -> Result<Option<Request>> {
     loop {
         match next()? {
             Some(Request::Time {
@@ -141,7 +144,7 @@ fn huge(bytes: &[u8]) -> Result<MmapMut> {
 }
 
 /// The next request; none at the end.
-fn next() -> Result<Option<Request>> {
+pub(crate) fn next() -> Result<Option<Request>> {
     let mut line = String::new();
     std::io::stdin().lock().read_line(&mut line)?;
     if line.is_empty() {
@@ -151,7 +154,7 @@ fn next() -> Result<Option<Request>> {
     Ok(Some(request.with_context(|| format!("request {line:?}"))?))
 }
 
-fn answer(value: &Value) -> Result<()> {
+pub(crate) fn answer(value: &Value) -> Result<()> {
     let mut stdout = std::io::stdout().lock();
     writeln!(stdout, "{value}")?;
     Ok(stdout.flush()?)

@@ -38,7 +38,7 @@ impl Device {
 }
 
 /// Waits for all that was called.
-fn wait(engine: &Engine) -> Result<()> {
+pub(crate) fn wait(engine: &Engine) -> Result<()> {
     engine.flush()?;
     match engine.device().poll(wgpu::PollType::wait_indefinitely()) {
         Ok(_) => Ok(()),

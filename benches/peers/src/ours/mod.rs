@@ -6,7 +6,7 @@ mod gpu;
 use wgpu_gather::IndexType;
 
 pub(crate) use cpu::contestants as on_cpu;
-pub(crate) use gpu::{Device, contestants as on_gpu};
+pub(crate) use gpu::{Device, contestants as on_gpu, wait};
 
 /// Runs `$body` with `T` of the width of the elements of a task and `I` its index type: an element
 /// type is only a width to a gather.

@@ -1,14 +1,16 @@
 //! burn, on any of its backends: `select`, `gather` and `gather_nd`.
 
 use anyhow::{Result, anyhow};
-use burn_backend::tensor::{FloatTensor, IntTensor};
-use burn_backend::{Backend, Bytes, DType, TensorData};
+use burn_backend::tensor::{FloatTensor, IndexingUpdateOp, IntTensor};
+use burn_backend::{Backend, Bytes, DType, Shape, TensorData};
 use wgpu_gather::IndexType;
 
+use crate::folds::{self, Call, Kind};
 use crate::gather::{Gather, Offer, Peer, Sets};
 use crate::task::{Simple, Task};
 
 /// A backend of burn on one of its devices.
+#[derive(Clone)]
 pub(crate) struct Burn<B: Backend> {
     pub(crate) name: &'static str,
     pub(crate) device: B::Device,
@@ -27,6 +29,60 @@ impl<B: Backend> Burn<B> {
 
     fn sync(&self) -> Result<()> {
         B::sync(&self.device).map_err(|error| anyhow!("{}: {error:?}", self.name))
+    }
+}
+
+impl<B: Backend> Burn<B> {
+    /// `float_select_assign` on a copy; of bags, `float_select` of all rows, and their sums.
+    pub(crate) fn fold<'a>(&self, task: &'a folds::Task) -> Result<Call<'a>>
+    where
+        B: 'a,
+    {
+        let case = task.case;
+        let floats = |values: &[f32]| {
+            let shape = [values.len() / case.columns, case.columns];
+            let data = self.data(bytemuck::cast_slice(values), &shape, DType::F32);
+            B::float_from_data(data, &self.device)
+        };
+        let ids = task.ids.iter().map(|set| {
+            let data = self.data(bytemuck::cast_slice(set), &[case.ids], DType::I32);
+            B::int_from_data(data, &self.device)
+        });
+        let (rows, updates) = (floats(&task.rows), floats(&task.updates));
+        let ids: Vec<IntTensor<B>> = ids.collect();
+        self.sync()?;
+        let fold = move |set: usize| -> FloatTensor<B> {
+            let (rows, ids) = (rows.clone(), ids[set].clone());
+            match case.kind {
+                Kind::ScatterAdd => {
+                    let add = IndexingUpdateOp::Add;
+                    B::float_select_assign(rows, 0, ids, updates.clone(), add)
+                }
+                Kind::Bags(each) => {
+                    let rows = B::float_select(rows, 0, ids);
+                    let shape = Shape::from(vec![case.ids / each, each, case.columns]);
+                    B::float_sum_dim(B::float_reshape(rows, shape), 1)
+                }
+            }
+        };
+        let (again, waiting) = (fold.clone(), self.clone());
+        Ok(Call {
+            who: self.name,
+            name: match case.kind {
+                Kind::ScatterAdd => "float_select_assign",
+                Kind::Bags(_) => "float_select, float_sum_dim",
+            },
+            fold: Box::new(move |set| {
+                std::hint::black_box(fold(set));
+                Ok(())
+            }),
+            wait: Box::new(move || waiting.sync()),
+            bytes: Box::new(move |set| {
+                let data = pollster::block_on(B::float_into_data(again(set)));
+                let data = data.map_err(|error| anyhow!("{error:?}"))?;
+                Ok(data.as_bytes().to_vec())
+            }),
+        })
     }
 }
 

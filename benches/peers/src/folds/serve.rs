@@ -1,0 +1,48 @@
+//! The folds of the CPU path for the Python side, on the lines of `crate::serve`.
+
+use std::fs;
+
+use anyhow::{Context, Result, bail};
+use serde_json::json;
+
+use super::{CASES, Kind, Task, cpu};
+use crate::gather::Gather;
+use crate::line::{OURS, Run};
+use crate::run::versions_of;
+use crate::serve::{Request, answer, next, time_on_request};
+use crate::task::SETS;
+
+/// Answers until the other side has heard enough. The tensors go into `folder`.
+pub(crate) fn serve(folder: &std::path::Path) -> Result<()> {
+    let names: Vec<&str> = CASES.iter().map(|case| case.name).collect();
+    answer(&json!({ "run": Run::new("cpu", versions_of(&[OURS])), "cases": names }))?;
+    let mut asked = next()?;
+    while let Some(request) = asked {
+        let Request::Case(number) = request else {
+            bail!("no case was asked for");
+        };
+        let case = *CASES
+            .get(number)
+            .with_context(|| format!("no case {number}"))?;
+        let task = Task::new(case);
+        let mut ours: Vec<Box<dyn Gather + '_>> = vec![Box::new(cpu::ours(&task))];
+        let write = |name: String, bytes: &[u8]| fs::write(folder.join(name), bytes);
+        write("rows".into(), bytemuck::cast_slice(&task.rows))?;
+        write("updates".into(), bytemuck::cast_slice(&task.updates))?;
+        for (n, set) in task.ids.iter().enumerate() {
+            write(format!("ids-{n}"), bytemuck::cast_slice(set))?;
+        }
+        write("output".into(), &ours[0].bytes(SETS - 1)?)?;
+        let each = match case.kind {
+            Kind::ScatterAdd => None,
+            Kind::Bags(each) => Some(each),
+        };
+        answer(&json!({
+            "case": { "case": case.name, "columns": case.columns, "bag": each },
+            "sets": SETS,
+            "ours": { ours[0].output().name(): ours[0].call() },
+        }))?;
+        asked = time_on_request(&mut ours)?;
+    }
+    Ok(())
+}
