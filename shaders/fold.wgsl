@@ -4,7 +4,7 @@
 // loop is long, which drivers may end; the next one goes on with the key that was not done.
 //
 // Positions count units of a tensor (an element, or a word of one that is moved), from the first that
-// is reached on. What lies outside the windows of a pass, other passes fold.
+// is reached on. An invocation folds `LANES` units that follow each other. What lies outside the windows of a pass, other passes fold.
 
 struct Digit {
     extent: u32,
@@ -22,7 +22,7 @@ struct Fold {
     key_digits: u32,
     lookup_digits: u32,
     free_digits: u32,
-    free_count: u32,
+    free_count: u32,       // what an invocation folds counts as one
     free_divisor: vec2<u32>,
     first: u32,            // the first pair of the pass
     pairs: u32,            // how many it has
@@ -57,7 +57,7 @@ fn main(
         let first = fold.first + position;
         let key = pairs[first].x;
         let free = n - position * fold.free_count;
-        let step = at_digits(64u, fold.free_digits, free);
+        let step = at_digits(64u, fold.free_digits, free * LANES);
         let to = fold.key_offset + at_digits(0u, fold.key_digits, key).x + step.x;
         let goes_on = (first != 0u) & (pairs[max(first, 1u) - 1u].x == key);
         let starts = !goes_on | (position == 0u);
@@ -79,7 +79,7 @@ fn main(
 }
 
 // The sum with the updates of the key that the pass has.
-fn fold_updates(key: u32, first: u32, step: u32, start: vec2<u32>) -> vec2<u32> {
+fn fold_updates(key: u32, first: u32, step: u32, start: Lanes) -> Lanes {
     var sum = start;
     for (var n = first; n < fold.first + fold.pairs; n++) {
         let pair = pairs[n];
@@ -93,24 +93,6 @@ fn fold_updates(key: u32, first: u32, step: u32, start: vec2<u32>) -> vec2<u32> 
         }
     }
     return sum;
-}
-
-// Where a number lies in the destination and in the updates, by its digits from `first` on.
-fn at_digits(first: u32, count: u32, number: u32) -> vec2<u32> {
-    var at = vec2(0u);
-    var rest = number;
-    for (var d = first; d < first + count; d++) {
-        let digit = fold.digits[d];
-        // The highest digit takes what is left.
-        var higher = 0u;
-        if (d + 1u < first + count) {
-            higher = divide(rest, vec2(digit.multiplier, digit.shift));
-        }
-        let step = rest - higher * digit.extent;
-        at += vec2(step * digit.destination, step * digit.updates);
-        rest = higher;
-    }
-    return at;
 }
 
 // As in geometry.wgsl.

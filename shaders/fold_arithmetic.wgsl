@@ -1,4 +1,5 @@
-// The arithmetic of folds, on the bits of values. Its twin on the host is src/fold.
+// The arithmetic of folds, on the bits of values: one in a lane, but in two lanes if it has 64 bits. What
+// is narrower than a word has the first lane to itself. The twin on the host is src/fold.
 
 override KIND: u32 = 0u;   // what the values are, as below
 override REDUCE: u32 = 0u; // what becomes of them, as below
@@ -26,7 +27,7 @@ const NAN = 0x7fc00000u;
 const INFINITY = 0x7f800000u;
 
 // The value as the fold holds it: f16 and bf16 as f32, narrow integers as wide ones.
-fn widen(bits: vec2<u32>) -> vec2<u32> {
+fn widen(bits: Lanes) -> Lanes {
     var value = bits;
     if (KIND == F16) {
         value.x = from_f16(bits.x);
@@ -41,19 +42,19 @@ fn widen(bits: vec2<u32>) -> vec2<u32> {
 }
 
 // The value at the end. What is stored keeps the lowest bits of an integer.
-fn narrow(value: vec2<u32>) -> vec2<u32> {
+fn narrow(value: Lanes) -> Lanes {
     var bits = value;
     if (KIND == F32) {
-        bits.x = select(value.x, NAN, is_nan(value.x));
+        bits = select(value, Lanes(NAN), is_nan(value));
     } else if (KIND == F16) {
         bits.x = to_f16(value.x);
     } else if (KIND == BF16) {
-        bits.x = select(rounded_shift(value.x, 16u), NAN >> 16u, is_nan(value.x));
+        bits.x = select(rounded_shift(value.x, 16u), NAN >> 16u, is_nan(value).x);
     }
     return bits;
 }
 
-fn combine(sum: vec2<u32>, value: vec2<u32>) -> vec2<u32> {
+fn combine(sum: Lanes, value: Lanes) -> Lanes {
     var result = value;
     if (REDUCE == ADD) {
         result = added(sum, value);
@@ -75,20 +76,20 @@ fn is_wide() -> bool {
     return (KIND == U64) | (KIND == I64);
 }
 
-fn added(a: vec2<u32>, b: vec2<u32>) -> vec2<u32> {
+fn added(a: Lanes, b: Lanes) -> Lanes {
     var sum = a + b;
     if (is_float()) {
-        sum.x = bitcast<u32>(bitcast<f32>(a.x) + bitcast<f32>(b.x));
+        sum = bitcast<Lanes>(bitcast<Floats>(a) + bitcast<Floats>(b));
     } else if (is_wide()) {
         sum.y += select(0u, 1u, sum.x < a.x);
     }
     return sum;
 }
 
-fn multiplied(a: vec2<u32>, b: vec2<u32>) -> vec2<u32> {
+fn multiplied(a: Lanes, b: Lanes) -> Lanes {
     var product = a * b;
     if (is_float()) {
-        product.x = bitcast<u32>(bitcast<f32>(a.x) * bitcast<f32>(b.x));
+        product = bitcast<Lanes>(bitcast<Floats>(a) * bitcast<Floats>(b));
     } else if (is_wide()) {
         product.y = high_product(a.x, b.x) + a.x * b.y + a.y * b.x;
     }
@@ -104,39 +105,42 @@ fn high_product(a: u32, b: u32) -> u32 {
 }
 
 // One of two values; a NaN, if one of them is.
-fn either(a: vec2<u32>, b: vec2<u32>, second: bool) -> vec2<u32> {
+fn either(a: Lanes, b: Lanes, second: Bools) -> Lanes {
     var found = select(a, b, second);
     if (is_float()) {
-        found.x = select(found.x, NAN, is_nan(a.x) | is_nan(b.x));
+        found = select(found, Lanes(NAN), is_nan(a) | is_nan(b));
     }
     return found;
 }
 
 // Whether a is less than b; not of NaNs. By bits, so that -0 comes before 0, and subnormal numbers
 // are not taken for zeros.
-fn comes_before(a: vec2<u32>, b: vec2<u32>) -> bool {
+fn comes_before(a: Lanes, b: Lanes) -> Bools {
     let x = ordered(a);
     let y = ordered(b);
-    return (x.y < y.y) | ((x.y == y.y) & (x.x < y.x));
+    var before = x < y;
+    if (is_wide()) {
+        before = Bools((x.y < y.y) | ((x.y == y.y) & (x.x < y.x)));
+    }
+    return before;
 }
 
 // Unsigned numbers in the order of the values.
-fn ordered(value: vec2<u32>) -> vec2<u32> {
-    var number = vec2(value.x, 0u);
+fn ordered(value: Lanes) -> Lanes {
+    let sign = Lanes(0x80000000u);
+    var number = value;
     if (is_float()) {
-        number.x = value.x ^ select(0x80000000u, 0xffffffffu, value.x >= 0x80000000u);
-    } else if (KIND == U64) {
-        number.y = value.y;
+        number = value ^ select(sign, Lanes(0xffffffffu), value >= sign);
     } else if (KIND == I64) {
         number.y = value.y ^ 0x80000000u;
-    } else if (KIND != U32) {
-        number.x = value.x ^ 0x80000000u;
+    } else if (!is_wide() & (KIND != U32)) {
+        number = value ^ sign;
     }
     return number;
 }
 
-fn is_nan(bits: u32) -> bool {
-    return (bits & 0x7fffffffu) > INFINITY;
+fn is_nan(bits: Lanes) -> Bools {
+    return (bits & Lanes(0x7fffffffu)) > Lanes(INFINITY);
 }
 
 fn from_f16(bits: u32) -> u32 {

@@ -1,9 +1,9 @@
 // The destination holds the sum of a key that goes on in the next pass.
 
-fn resumed(sum: vec2<u32>, free: u32) -> vec2<u32> {
+fn resumed(sum: Lanes, free: u32) -> Lanes {
     return sum;
 }
 
-fn held(sum: vec2<u32>, free: u32, open: bool) -> bool {
+fn held(sum: Lanes, free: u32, open: bool) -> bool {
     return false;
 }

@@ -4,17 +4,22 @@
 
 override UNIT_BYTES: u32 = 1u;
 
+const LANES = 1u;
+alias Lanes = vec2<u32>;
+alias Floats = vec2<f32>;
+alias Bools = vec2<bool>;
+
 @group(0) @binding(3) var<storage, read_write> destination: array<atomic<u32>>;
 
-fn load_update(at: u32) -> vec2<u32> {
+fn load_update(at: u32) -> Lanes {
     return vec2(unit_of(updates[at / (4u / UNIT_BYTES)], at), 0u);
 }
 
-fn load_destination(at: u32) -> vec2<u32> {
+fn load_destination(at: u32) -> Lanes {
     return vec2(unit_of(atomicLoad(&destination[at / (4u / UNIT_BYTES)]), at), 0u);
 }
 
-fn store_destination(at: u32, before: vec2<u32>, bits: vec2<u32>) {
+fn store_destination(at: u32, before: Lanes, bits: Lanes) {
     let changed = (before.x ^ bits.x) & ((1u << (8u * UNIT_BYTES)) - 1u);
     atomicXor(&destination[at / (4u / UNIT_BYTES)], changed << shift_of(at));
 }

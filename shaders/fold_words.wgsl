@@ -1,10 +1,15 @@
-// Units of one word or two.
+// Units of one word or two, in as many lanes.
 
 override UNIT_WORDS: u32 = 1u;
 
+const LANES = 1u;
+alias Lanes = vec2<u32>;
+alias Floats = vec2<f32>;
+alias Bools = vec2<bool>;
+
 @group(0) @binding(3) var<storage, read_write> destination: array<u32>;
 
-fn load_update(at: u32) -> vec2<u32> {
+fn load_update(at: u32) -> Lanes {
     var bits = vec2(updates[UNIT_WORDS * at], 0u);
     if (UNIT_WORDS == 2u) {
         bits.y = updates[2u * at + 1u];
@@ -12,7 +17,7 @@ fn load_update(at: u32) -> vec2<u32> {
     return bits;
 }
 
-fn load_destination(at: u32) -> vec2<u32> {
+fn load_destination(at: u32) -> Lanes {
     var bits = vec2(destination[UNIT_WORDS * at], 0u);
     if (UNIT_WORDS == 2u) {
         bits.y = destination[2u * at + 1u];
@@ -20,7 +25,7 @@ fn load_destination(at: u32) -> vec2<u32> {
     return bits;
 }
 
-fn store_destination(at: u32, before: vec2<u32>, bits: vec2<u32>) {
+fn store_destination(at: u32, before: Lanes, bits: Lanes) {
     destination[UNIT_WORDS * at] = bits.x;
     if (UNIT_WORDS == 2u) {
         destination[2u * at + 1u] = bits.y;

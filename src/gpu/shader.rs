@@ -177,7 +177,9 @@ impl PipelineKey {
             Stage::Keys => vec![GEOMETRY, INDEX, KEYS],
             Stage::Sort(stage) => vec![SORT, sort_part(stage)],
             Stage::Fold(kernel) => {
-                vec![FOLD, fold_units(kernel), fold_sums(kernel), FOLD_ARITHMETIC]
+                let mut parts = vec![FOLD, FOLD_ARITHMETIC, fold_sums(kernel)];
+                parts.extend(fold_units(kernel));
+                parts
             }
         };
         parts.join("\n")
@@ -266,10 +268,12 @@ fn sort_part(stage: SortStage) -> &'static str {
     }
 }
 
-fn fold_units(kernel: FoldKernel) -> &'static str {
+fn fold_units(kernel: FoldKernel) -> &'static [&'static str] {
+    const DIGITS: &str = include_str!("../../shaders/fold_digits.wgsl");
     match kernel.unit_bytes {
-        ..4 => include_str!("../../shaders/fold_subwords.wgsl"),
-        _ => include_str!("../../shaders/fold_words.wgsl"),
+        _ if kernel.lanes == 4 => &[include_str!("../../shaders/fold_words_x4.wgsl")],
+        ..4 => &[DIGITS, include_str!("../../shaders/fold_subwords.wgsl")],
+        _ => &[DIGITS, include_str!("../../shaders/fold_words.wgsl")],
     }
 }
 
@@ -282,15 +286,17 @@ fn fold_sums(kernel: FoldKernel) -> &'static str {
 
 /// The override constants of a fold.
 fn fold_constants(kernel: FoldKernel) -> Vec<(&'static str, f64)> {
-    let (unit, count) = match kernel.unit_bytes {
-        bytes @ ..4 => ("UNIT_BYTES", bytes),
-        bytes => ("UNIT_WORDS", bytes / 4),
+    let unit = match kernel.unit_bytes {
+        _ if kernel.lanes == 4 => None,
+        bytes @ ..4 => Some(("UNIT_BYTES", bytes as f64)),
+        bytes => Some(("UNIT_WORDS", (bytes / 4) as f64)),
     };
-    vec![
+    let mut constants = vec![
         ("KIND", f64::from(kernel.kind as u32)),
         ("REDUCE", f64::from(kernel.reduce as u32)),
-        (unit, count as f64),
-    ]
+    ];
+    constants.extend(unit);
+    constants
 }
 
 /// What a kernel has of its own, the type of the output (`Out`) first.

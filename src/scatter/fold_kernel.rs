@@ -39,6 +39,8 @@ pub(crate) struct FoldKernel {
     pub(crate) kind: FoldKind,
     /// Bytes that an invocation folds: an element, or a word of one that is moved.
     pub(crate) unit_bytes: usize,
+    /// Units that an invocation folds: one, or four words that follow each other in both tensors.
+    pub(crate) lanes: usize,
     pub(crate) reduce: Reduce,
 }
 
@@ -68,6 +70,7 @@ impl FoldKernel {
             return Ok(FoldKernel {
                 kind: FoldKind::Moved,
                 unit_bytes: dtype.bytes().min(4),
+                lanes: 1,
                 reduce,
             });
         }
@@ -83,8 +86,24 @@ impl FoldKernel {
         Ok(FoldKernel {
             kind,
             unit_bytes: dtype.bytes(),
+            lanes: 1,
             reduce,
         })
+    }
+
+    /// The kernel with four lanes, where both tensors have rows with free steps in fours.
+    #[cfg(feature = "gpu")]
+    pub(crate) fn with_lanes(self, plan: &ScatterPlan) -> Self {
+        let in_fours = plan.free_digits.0.last().is_some_and(|lowest| {
+            lowest.extent % 4 == 0 && lowest.destination == 1 && lowest.updates == 1
+        });
+        let digits = [&plan.key_digits, &plan.lookup_digits, &plan.free_digits];
+        let simple = digits.iter().all(|digits| digits.0.len() <= 1);
+        let words = self.unit_bytes == 4 && plan.dtype.bytes() == 4;
+        FoldKernel {
+            lanes: if in_fours && simple && words { 4 } else { 1 },
+            ..self
+        }
     }
 
     /// Every kernel there is.
@@ -93,6 +112,7 @@ impl FoldKernel {
         let moved = [1, 2, 4].map(|unit_bytes| FoldKernel {
             kind: FoldKind::Moved,
             unit_bytes,
+            lanes: 1,
             reduce: Reduce::None,
         });
         let reductions = [Reduce::Add, Reduce::Mul, Reduce::Min, Reduce::Max];
@@ -100,10 +120,14 @@ impl FoldKernel {
             reductions.map(|reduce| FoldKernel {
                 kind,
                 unit_bytes: dtype.bytes(),
+                lanes: 1,
                 reduce,
             })
         });
-        moved.into_iter().chain(folded).collect()
+        let one: Vec<FoldKernel> = moved.into_iter().chain(folded).collect();
+        let words = one.iter().filter(|kernel| kernel.unit_bytes == 4);
+        let four = words.map(|&kernel| FoldKernel { lanes: 4, ..kernel });
+        four.chain(one.iter().copied()).collect()
     }
 
     /// Whether a fold may stop and go on from what it has stored.
@@ -164,10 +188,8 @@ impl FoldBlock {
         };
         narrow("the number of lookups", plan.lookups())?;
         block.key_count = narrow("the number of destinations", plan.key_digits.count())?;
-        block.free_count = narrow(
-            "the elements of a slice",
-            plan.free_digits.count().saturating_mul(units),
-        )?;
+        let free = plan.free_digits.count().saturating_mul(units);
+        block.free_count = narrow("the elements of a slice", free)? / kernel.lanes as u32;
         block.free_divisor = divisor(block.free_count);
         let scaled = |stride: isize| (stride as u32).wrapping_mul(units as u32);
         let mut set = |which: usize, digits: &Digits| {
@@ -222,7 +244,7 @@ impl FoldBlock {
         self.free_digits += 1;
     }
 
-    /// How many free steps a pair has.
+    /// How many free steps a pair has; four lanes are one.
     pub(crate) fn free_count(&self) -> u32 {
         self.free_count
     }

@@ -124,7 +124,7 @@ const CONSTRUCTS: &[(&str, &[&str])] = &[
         &["all updates but the first lost", "the last update lost"],
     ),
     (
-        "fold.wgsl at_digits for",
+        "fold_digits.wgsl at_digits for",
         &["digits that all count from the number"],
     ),
 ];

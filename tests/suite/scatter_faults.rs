@@ -72,12 +72,19 @@ faults! {
     "bytes of neighbours changed": "fn unit_of"
         "changed << shift_of(at)" => "(changed | 0x100u) << shift_of(at)",
     "zeros of both signs alike": "fn ordered"
-        "value.x >= 0x80000000u)" => "value.x > 0x80000000u)",
+        "value >= sign)" => "value > sign)",
+    "a lane loaded from its neighbour": "LANES = 4u"
+        "updates[at + 2u]" => "updates[at + 1u]",
+    "a lane stored where its neighbour is": "LANES = 4u"
+        "destination[at + 3u] = bits.w" => "destination[at + 2u] = bits.w",
+    "free steps of lanes counted one by one": "LANES"
+        "free * LANES" => "free",
 }
 
 /// Scatters in which each fault shows: several tiles and runs, equal keys far apart, all types.
 fn scatters() -> Vec<Scatter> {
-    let shapes: [(Op, [&[usize]; 3]); 4] = [
+    let shapes: [(Op, [&[usize]; 3]); 5] = [
+        (Op::gather(0), [&[30, 8], &[200], &[200, 8]]),
         (Op::gather(0), [&[40, 3], &[700], &[700, 3]]),
         (Op::gather(1), [&[2, 300, 5], &[90], &[2, 90, 5]]),
         (Op::gather_nd(), [&[7, 9, 2], &[150, 2], &[150, 2]]),

@@ -2,8 +2,9 @@
 //!
 //! Threads take chunks of the destination, each of which folds what belongs there in order: so no two
 //! threads write to one place, and the result does not depend on their number. The lookups are sorted
-//! by key for that, unless rows are so long that it costs less to look at all keys in each chunk. Many lookups are taken in chunks, one after the other, where a fold may stop and
-//! go on ([`Fold::RESUMES`]): to fold their chunks in order is to fold them in order.
+//! by key for that, unless it costs less to look at all keys in each chunk. Many lookups are taken in
+//! chunks, one after the other, where a fold may stop and go on ([`Fold::RESUMES`]): to fold their chunks
+//! in order is to fold them in order.
 
 mod keys;
 mod nest;
@@ -63,6 +64,10 @@ pub(crate) fn scatter(
 /// rows: what they read of the updates is then in order in memory, which a sort would undo.
 const LONG_ROW_BYTES: usize = 128;
 
+/// Up to so many threads they do that for short rows, too: it takes each of them less than its share of a
+/// sort.
+const FEW_THREADS: usize = 8;
+
 /// How many parts of the destination each thread takes so.
 const PARTS_PER_THREAD: usize = 4;
 
@@ -93,8 +98,9 @@ impl Work<'_> {
         let lookups = self.plan.lookups();
         let most = if T::RESUMES { MOST_LOOKUPS } else { lookups };
         let nest = Nest::new(self.plan);
-        let long = nest.slice * size_of::<T>() >= LONG_ROW_BYTES * super::parallel::threads();
-        let in_order = T::RESUMES && nest.is_rows() && long;
+        let threads = super::parallel::threads();
+        let long = nest.slice * size_of::<T>() >= LONG_ROW_BYTES * threads;
+        let in_order = T::RESUMES && nest.is_rows() && (long || threads <= FEW_THREADS);
         let mut pairs: Vec<P> = Vec::new();
         let mut any_bad = false;
         for first in (0..lookups).step_by(most) {

@@ -94,8 +94,13 @@ pub(super) fn dispatches(
     for (placement, role, layout, width) in tensors {
         placement.check(plan.op, role, layout, width)?;
     }
-    let block = FoldBlock::new(plan, kernel)?;
     let windows = Windows::new(context, plan, kernel, placed)?;
+    // A window may end between lanes.
+    let kernel = match windows.pairs().count() {
+        1 => kernel.with_lanes(plan),
+        _ => kernel,
+    };
+    let block = FoldBlock::new(plan, kernel)?;
     let recording = Recording {
         context,
         plan,
@@ -230,7 +235,7 @@ impl Recording<'_> {
         carry: wgpu::BindingResource<'_>,
     ) -> Result<Vec<Dispatch>> {
         let free = u64::from(self.block.free_count().max(1));
-        let unit = self.kernel.unit_bytes as u64;
+        let unit = (self.kernel.unit_bytes * self.kernel.lanes) as u64;
         let of_pass = self.context.binding_limits.pass_bytes / (free * unit);
         let most = of_pass
             .min(MOST_INVOCATIONS / free)
