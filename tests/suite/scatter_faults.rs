@@ -59,7 +59,7 @@ faults! {
         "key = add_product(key," => "key = add_product(vec2(at.params, at.params_high),",
     "only the first coordinate checked": "fn key_of"
         "bad = true;" => "bad = k == 0u;",
-    "digits that all count from the number": "fn at_digits"
+    "digits that all count from the number": "rest = higher"
         "rest = higher;" => "rest = number;",
     "the carry of 64 bits lost": "fn added"
         "sum.y += select(0u, 1u, sum.x < a.x);" => "",
