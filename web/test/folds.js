@@ -10,7 +10,7 @@ const prepare = (page) =>
     window.told = async (promise) => {
       try {
         const made = await promise;
-        return made.data ? Array.from(made.data, String).join(' ') : made;
+        return made?.data ? Array.from(made.data, String).join(' ') : made;
       } catch (e) {
         return e instanceof GatherError ? `${e.code}: ${e.message}` : `not typed: ${e}`;
       }
