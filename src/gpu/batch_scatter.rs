@@ -33,9 +33,29 @@ impl Batch<'_> {
         indices: &DeviceTensor<I>,
         updates: &DeviceTensor<T>,
     ) -> Result<DeviceTensor<T>> {
-        FoldKernel::of(op.transposed_kind(), reduce, T::DTYPE)?;
+        let (indices, updates) = ((indices.as_ref(), I::TYPE), (updates.as_ref(), T::DTYPE));
+        self.scatter_any(op, reduce, rules, base.as_ref(), indices, updates)
+            .map(DeviceTensor::of)
+    }
+
+    /// As [`Engine::scatter_any`](crate::gpu::Engine::scatter_any); submitted with the batch.
+    ///
+    /// # Errors
+    ///
+    /// As [`Engine::scatter_any`](crate::gpu::Engine::scatter_any).
+    pub fn scatter_any(
+        &mut self,
+        op: Op,
+        reduce: Reduce,
+        rules: &Rules,
+        base: &AnyDeviceTensor,
+        indices: (&AnyDeviceTensor, IndexType),
+        updates: (&AnyDeviceTensor, DType),
+    ) -> Result<AnyDeviceTensor> {
+        FoldKernel::of(op.transposed_kind(), reduce, updates.1)?;
+        check_width(op.transposed_kind(), Role::Params, base, updates.1.bytes())?;
         let mut made = self.copied(base)?;
-        self.scatter_into(op, reduce, rules, &mut made, indices, updates)?;
+        self.scatter_any_into(op, reduce, rules, &mut made, indices, updates)?;
         Ok(made)
     }
 
@@ -145,9 +165,29 @@ impl Batch<'_> {
         indices: &DeviceTensor<I>,
         grad_output: &DeviceTensor<T>,
     ) -> Result<DeviceTensor<T>> {
+        let indices = (indices.as_ref(), I::TYPE);
+        let grad_output = (grad_output.as_ref(), T::DTYPE);
+        self.gather_gradient_any(op, rules, params_shape, indices, grad_output)
+            .map(DeviceTensor::of)
+    }
+
+    /// As [`Engine::gather_gradient_any`](crate::gpu::Engine::gather_gradient_any); submitted with
+    /// the batch.
+    ///
+    /// # Errors
+    ///
+    /// As [`Engine::gather_gradient_any`](crate::gpu::Engine::gather_gradient_any).
+    pub fn gather_gradient_any(
+        &mut self,
+        op: Op,
+        rules: &Rules,
+        params_shape: &[usize],
+        indices: (&AnyDeviceTensor, IndexType),
+        grad_output: (&AnyDeviceTensor, DType),
+    ) -> Result<AnyDeviceTensor> {
         let kind = op.transposed_kind();
-        FoldKernel::of(kind, Reduce::Add, T::DTYPE)?;
-        let width = size_of::<T>();
+        FoldKernel::of(kind, Reduce::Add, grad_output.1)?;
+        let width = grad_output.1.bytes();
         let bytes = elements(Role::Params, params_shape, width)? * width;
         let storage = self.context.allocate("gradient", bytes as u64, &[width])?;
         for owned in storage.owned() {
@@ -156,13 +196,13 @@ impl Batch<'_> {
             self.recording.keep(owned);
         }
         let layout = Layout::contiguous(params_shape);
-        let mut made = DeviceTensor::of(AnyDeviceTensor::new(storage, layout, width));
-        self.scatter_into(op, Reduce::Add, rules, &mut made, indices, grad_output)?;
+        let mut made = AnyDeviceTensor::new(storage, layout, width);
+        self.scatter_any_into(op, Reduce::Add, rules, &mut made, indices, grad_output)?;
         Ok(made)
     }
 
     /// A contiguous copy of a tensor.
-    fn copied<T: HasDType>(&mut self, base: &DeviceTensor<T>) -> Result<DeviceTensor<T>> {
+    fn copied(&mut self, base: &AnyDeviceTensor) -> Result<AnyDeviceTensor> {
         let shape = base.shape().to_vec();
         let from = match shape.is_empty() {
             true => base.reshape(&[1])?,
@@ -170,8 +210,9 @@ impl Batch<'_> {
         };
         // An index tuple of no coordinates selects the whole tensor.
         let (nothing, none) = (self.context.nothing.slice(..), Layout::contiguous(&[0]));
-        let nothing = DeviceTensor::<i32>::wrap(nothing, none)?;
-        self.gather(Op::gather_nd(), &Rules::default(), &from, &nothing)?
+        let nothing = AnyDeviceTensor::wrap(nothing, IndexType::I32.bytes(), none)?;
+        let (op, rules) = (Op::gather_nd(), Rules::default());
+        self.gather_any(op, &rules, &from, &nothing, IndexType::I32)?
             .reshape(&shape)
     }
 }

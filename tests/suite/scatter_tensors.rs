@@ -1,6 +1,6 @@
 //! Scatters on device tensors and in the caller's encoder, and what they refuse.
 
-use wgpu_gather::gpu::{DeviceTensor, ScatterBuffers};
+use wgpu_gather::gpu::{AnyDeviceTensor, DeviceTensor, ScatterBuffers};
 use wgpu_gather::{
     DType, Error, Executor, IndexType, Layout, Op, Reduce, Rules, ScatterLayouts, ScatterPlan,
     Tensor,
@@ -49,6 +49,41 @@ fn a_new_tensor_keeps_the_base_and_in_place_changes_it() {
             .scatter_into(op, Reduce::Add, &rules, &mut on_device, &ids, &updates)
             .unwrap();
         assert_eq!(engine.download_blocking(&on_device).unwrap(), expected);
+    }
+}
+
+#[test]
+fn tensors_of_a_type_known_at_run_time() {
+    let base = Tensor::new(&[3], vec![10u16, 20, 30]).unwrap();
+    let updates = Tensor::new(&[3], vec![1u16, 2, 3]).unwrap();
+    for engine in engines() {
+        let upload = |tensor: &Tensor<u16>| {
+            AnyDeviceTensor::from(engine.upload_blocking(&tensor.view()).unwrap())
+        };
+        let download = |made: AnyDeviceTensor| {
+            let made = DeviceTensor::<u16>::try_from(made).unwrap();
+            engine.download_blocking(&made).unwrap().into_data()
+        };
+        let (base, updates) = (upload(&base), (&upload(&updates), DType::U16));
+        let places = engine.upload_blocking(&ids(&[2, 0, 2]).view()).unwrap();
+        let places = (places.as_ref(), IndexType::U32);
+        let (op, rules) = (Op::gather_elements(0), Rules::TORCH);
+        let made = engine.scatter_any(op, Reduce::Mul, &rules, &base, places, updates);
+        assert_eq!(download(made.unwrap()), [20, 20, 90]);
+        assert_eq!(download(base.clone()), [10, 20, 30]);
+        let made = engine.gather_gradient_any(op, &rules, &[4], places, updates);
+        assert_eq!(download(made.unwrap()), [2, 0, 4, 0]);
+
+        let wide = (updates.0, DType::F32);
+        let refused = engine.scatter_any(op, Reduce::Add, &rules, &base, places, wide);
+        assert_eq!(
+            refused.unwrap_err().to_string(),
+            "scatter_elements: elements of params have 2 bytes, expected 4"
+        );
+        let refused = engine.gather_gradient_any(op, &rules, &[4], places, wide);
+        assert!(matches!(refused, Err(Error::ElementWidth { got: 2, .. })));
+        let huge = engine.gather_gradient_any(op, &rules, &[usize::MAX, 2], places, updates);
+        assert!(matches!(huge, Err(Error::SizeOverflow { .. })), "{huge:?}");
     }
 }
 

@@ -131,6 +131,48 @@ export class DeviceQuantizedTable {
   free(): void;
 }
 
+/** What becomes of updates that meet at one place; `none`: the last one stays. */
+export type Reduce = 'none' | 'add' | 'mul' | 'min' | 'max';
+
+export interface ScatterOptions extends GatherOptions {
+  /** `none`, if nothing is said. */
+  reduce?: Reduce;
+}
+
+export interface ScatterNdOptions extends GatherNdOptions {
+  reduce?: Reduce;
+}
+
+export interface ScatterElementsOptions extends GatherElementsOptions {
+  reduce?: Reduce;
+}
+
+/** An operator by its name, with what it takes; `scatter`, if nothing is said. */
+export type ScatterIntoOptions =
+  | ({ op?: 'scatter' } & ScatterOptions)
+  | ({ op: 'scatterNd' } & ScatterNdOptions)
+  | ({ op: 'scatterElements' } & ScatterElementsOptions);
+
+/** The gather whose gradient is taken; `gather`, if nothing is said. */
+export type GradientOptions =
+  | ({ op?: 'gather' } & GatherOptions)
+  | ({ op: 'gatherNd' } & GatherNdOptions)
+  | ({ op: 'gatherElements' } & GatherElementsOptions);
+
+export interface BagOptions<T> {
+  /** What becomes of the rows of a bag: their sum, if nothing is said. */
+  mode?: 'sum' | 'mean' | 'max';
+  /** Where bags start, among indices of one dim. Without it, each row of two dims is a bag. */
+  offsets?: IndexData;
+  /** The last offset is the end of the last bag. */
+  includeLastOffset?: boolean;
+  /** A weight for each index, for sums. On the device if params are. */
+  weights?: T;
+  /** The row of params that counts as none; negative from the end. */
+  paddingIndex?: number;
+  rules?: Rules;
+}
+
 /** Gathers on one device, or on the CPU. Calls may overlap. */
 export class Engine {
   private constructor();
@@ -186,6 +228,52 @@ export class Engine {
   ): Promise<DeviceTensor<Halves>>;
   /** Uploads a quantized table as it is, to be gathered from any number of times. */
   uploadQuantized(table: QuantizedTable): Promise<DeviceQuantizedTable>;
+
+  /**
+   * Over a copy of `base`, the transpose of `gather`: `updates` has the shape of its output. Updates that
+   * meet are taken in the order of the indices. An index for which the rules read zeros or a fill value
+   * writes nothing.
+   */
+  scatter<D extends TensorData>(
+    base: Tensor<D>, indices: Tensor<IndexData>, updates: Tensor<D>, options?: ScatterOptions,
+  ): Promise<Output<D>>;
+  scatter<D extends TensorData>(
+    base: DeviceTensor<D>, indices: DeviceTensor, updates: DeviceTensor<D>, options?: ScatterOptions,
+  ): Promise<DeviceTensor<D>>;
+  /** The transpose of `gatherNd`. */
+  scatterNd<D extends TensorData>(
+    base: Tensor<D>, indices: Tensor<IndexData>, updates: Tensor<D>, options?: ScatterNdOptions,
+  ): Promise<Output<D>>;
+  scatterNd<D extends TensorData>(
+    base: DeviceTensor<D>, indices: DeviceTensor, updates: DeviceTensor<D>, options?: ScatterNdOptions,
+  ): Promise<DeviceTensor<D>>;
+  /** The transpose of `gatherElements`. */
+  scatterElements<D extends TensorData>(
+    base: Tensor<D>, indices: Tensor<IndexData>, updates: Tensor<D>, options: ScatterElementsOptions,
+  ): Promise<Output<D>>;
+  scatterElements<D extends TensorData>(
+    base: DeviceTensor<D>, indices: DeviceTensor, updates: DeviceTensor<D>, options: ScatterElementsOptions,
+  ): Promise<DeviceTensor<D>>;
+  /** Scatters into a tensor on the device, such as a cache. A bad index is reported when that is downloaded. */
+  scatterInto<D extends TensorData>(
+    destination: DeviceTensor<D>, indices: DeviceTensor, updates: DeviceTensor<D>, options?: ScatterIntoOptions,
+  ): Promise<void>;
+
+  /** The gradient of a gather with respect to its params: for each, the sum over where it was read. */
+  gatherGradient<D extends TensorData>(
+    paramsShape: ArrayLike<number>, indices: Tensor<IndexData>, gradOutput: Tensor<D>, options?: GradientOptions,
+  ): Promise<Output<D>>;
+  gatherGradient<D extends TensorData>(
+    paramsShape: ArrayLike<number>, indices: DeviceTensor, gradOutput: DeviceTensor<D>, options?: GradientOptions,
+  ): Promise<DeviceTensor<D>>;
+
+  /** Pooled lookups: one row for each bag of indices. An empty bag gives zeros. */
+  embeddingBag<D extends TensorData>(
+    params: Tensor<D>, indices: Tensor<IndexData>, options?: BagOptions<Tensor<D>>,
+  ): Promise<Output<D>>;
+  embeddingBag<D extends TensorData>(
+    params: DeviceTensor<D>, indices: DeviceTensor, options?: BagOptions<DeviceTensor<D>>,
+  ): Promise<DeviceTensor<D>>;
 
   /** How a call is executed and why, in words. On the CPU path: on a device with default limits. */
   explain(

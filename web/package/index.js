@@ -1,154 +1,19 @@
 // Gathers on typed arrays: `gather`, `gatherNd`, `gatherElements`, on WebGPU or, without it, in
-// WebAssembly. What is bound is in raw.js; types are in index.d.ts.
+// WebAssembly; their transposes and pooled lookups are in folds.js. What is bound is in raw.js; types
+// are in index.d.ts.
+import {
+  ARRAYS, GatherError, bytesOf, callOf, checkedShape, dtypeOf, fail, tensorOf, typed, widened,
+} from './calls.js';
+import { embeddingBag, gatherGradient, scatter, scatterInto } from './folds.js';
 import load, { RawEngine, RawSuite } from './raw.js';
+import { DeviceQuantizedTable, DeviceTensor, onDevice } from './tensors.js';
 
-/** A call that failed; `code` names the kind of failure, `message` is the library's text. */
-export class GatherError extends Error {
-  constructor({ message, code, ...facts }) {
-    super(message);
-    this.name = 'GatherError';
-    this.code = code;
-    Object.assign(this, facts);
-  }
-}
-
-const ARRAYS = {
-  u8: Uint8Array,
-  i8: Int8Array,
-  u16: Uint16Array,
-  i16: Int16Array,
-  u32: Uint32Array,
-  i32: Int32Array,
-  f32: Float32Array,
-  u64: BigUint64Array,
-  i64: BigInt64Array,
-  f64: Float64Array,
-};
-if (typeof Float16Array !== 'undefined') ARRAYS.f16 = Float16Array;
-
-/** The types of indices that reach the device, and what narrower ones are widened to. */
-const INDEX_TYPES = { i8: 'i32', i16: 'i32', u8: 'u32', u16: 'u32' };
-for (const same of ['i32', 'u32', 'i64', 'u64']) INDEX_TYPES[same] = same;
-
-const fail = (message) => {
-  throw new GatherError({ code: 'Call', message });
-};
-
-function dtypeOf(data) {
-  if (data instanceof Uint8ClampedArray) return 'u8';
-  const found = Object.entries(ARRAYS).find(([, Type]) => data instanceof Type);
-  return found ? found[0] : fail('the data of a tensor is a typed array');
-}
-
-const bytesOf = (data) => new Uint8Array(data.buffer, data.byteOffset, data.byteLength);
-
-/** wasm-bindgen would cut what is no whole number below 2^32. */
-function checkedShape(shape) {
-  const dims = Array.from(shape);
-  const allowed = (n) => Number.isInteger(n) && n >= 0 && n < 2 ** 32;
-  return dims.every(allowed) ? dims : fail(`[${dims}] is no shape`);
-}
-
-function tensorOf({ shape, bytes }, dtype) {
-  const Type = ARRAYS[dtype];
-  return { shape, data: new Type(bytes.buffer, 0, bytes.byteLength / Type.BYTES_PER_ELEMENT) };
-}
-
-/** Indices as the device reads them. */
-function widened({ data, shape }) {
-  if (Array.isArray(data)) data = Int32Array.from(data);
-  const dtype = dtypeOf(data);
-  const wide = INDEX_TYPES[dtype] ?? fail(`indices of type ${dtype}`);
-  return { data: wide === dtype ? data : ARRAYS[wide].from(data), shape, dtype: wide };
-}
-
-/** The rules as the binding reads them: a preset's name, or an object with the fill as bytes. */
-function rawRules(rules = 'tensorflow-gpu', dtype) {
-  if (typeof rules === 'string') return rules;
-  const { negative = 'out-of-bounds', outOfBounds = 'zero', fill } = rules;
-  if (outOfBounds !== 'fill') return { negative, outOfBounds };
-  if (fill === undefined) return fail('outOfBounds "fill" needs a fill');
-  const big = dtype === 'i64' || dtype === 'u64';
-  const value = ARRAYS[dtype].of(big ? BigInt(fill) : Number(fill));
-  return { negative, outOfBounds, fill: Array.from(bytesOf(value)) };
-}
-
-function callOf(op, { axis, batchDims = 0, rules }, params, indices) {
-  return JSON.stringify({
-    op,
-    axis: axis ?? null,
-    batchDims,
-    rules: rawRules(rules, params.dtype),
-    dtype: params.dtype,
-    paramsShape: checkedShape(params.shape),
-    indexType: indices.dtype,
-    indicesShape: checkedShape(indices.shape),
-  });
-}
-
-/** Runs `work`; what the binding throws becomes a GatherError. */
-async function typed(work) {
-  try {
-    return await work();
-  } catch (thrown) {
-    throw thrown?.code && !(thrown instanceof Error) ? new GatherError(thrown) : thrown;
-  }
-}
+export { DeviceQuantizedTable, DeviceTensor, GatherError };
 
 let ready;
 /** Loads the WebAssembly, once. `source` is where it is, if not beside this file. */
 export const init = (source) =>
   (ready ??= load(source === undefined ? undefined : { module_or_path: source }));
-
-/** A tensor on the device. It is freed by `free()`, or when nothing refers to it. */
-export class DeviceTensor {
-  #raw;
-  constructor(raw, dtype) {
-    this.#raw = raw;
-    this.dtype = dtype;
-    this.shape = Array.from(raw.shape);
-  }
-  /** @internal */
-  get raw() {
-    return this.#raw ?? fail('the tensor was freed');
-  }
-  get parts() {
-    return this.raw.parts;
-  }
-  download() {
-    return typed(async () => tensorOf(await this.raw.download(), this.dtype));
-  }
-  check() {
-    return typed(() => this.raw.check());
-  }
-  free() {
-    this.#raw?.free();
-    this.#raw = undefined;
-  }
-  [Symbol.dispose ?? Symbol.for('Symbol.dispose')]() {
-    this.free();
-  }
-}
-
-/** A quantized table on the device. It is freed by `free()`, or when nothing refers to it. */
-export class DeviceQuantizedTable {
-  #raw;
-  constructor(raw) {
-    this.#raw = raw;
-    this.shape = Array.from(raw.shape);
-  }
-  /** @internal */
-  get raw() {
-    return this.#raw ?? fail('the table was freed');
-  }
-  free() {
-    this.#raw?.free();
-    this.#raw = undefined;
-  }
-  [Symbol.dispose ?? Symbol.for('Symbol.dispose')]() {
-    this.free();
-  }
-}
 
 const OPERATORS = { gather: 'gather', gatherNd: 'gather_nd', gatherElements: 'gather_elements' };
 
@@ -229,6 +94,33 @@ export class Engine {
       return new DeviceQuantizedTable(await this.raw.uploadQuantized(format, dims, bytesOf(data)));
     });
   }
+  /** Scatters slices along an axis over a copy of `base`: the transpose of `gather`. */
+  scatter(base, indices, updates, options = {}) {
+    return typed(() => scatter(this.raw, 'scatter', base, indices, updates, options));
+  }
+  /** Scatters slices at tuples of indices: the transpose of `gatherNd`. */
+  scatterNd(base, indices, updates, options = {}) {
+    return typed(() => scatter(this.raw, 'scatter_nd', base, indices, updates, options));
+  }
+  /** Scatters elements along an axis: the transpose of `gatherElements`. */
+  scatterElements(base, indices, updates, options = {}) {
+    return typed(() => scatter(this.raw, 'scatter_elements', base, indices, updates, options));
+  }
+  /** Scatters into a tensor on the device. */
+  scatterInto(destination, indices, updates, options = {}) {
+    return typed(() => scatterInto(this.raw, destination, indices, updates, options));
+  }
+  /** The gradient of a gather with respect to its params. */
+  gatherGradient(paramsShape, indices, gradOutput, { op = 'gather', ...options } = {}) {
+    return typed(() => {
+      const operator = OPERATORS[op] ?? fail(`unknown operator "${op}"`);
+      return gatherGradient(this.raw, operator, paramsShape, indices, gradOutput, options);
+    });
+  }
+  /** Makes one row of each bag of indices: the sum, mean or maximum of the rows that they select. */
+  embeddingBag(params, indices, options = {}) {
+    return typed(() => embeddingBag(this.raw, params, indices, options));
+  }
   /** How a call is executed and why, in words: `op` is gather, gather_nd or gather_elements. */
   explain(op, params, indices, options = {}) {
     return typed(async () => {
@@ -258,12 +150,8 @@ export class Engine {
   }
 
   #gather(op, params, indices, options) {
-    const stays = params instanceof DeviceTensor;
-    if (stays !== indices instanceof DeviceTensor) {
-      return typed(() => fail('params and indices are both on the device, or neither is'));
-    }
     return typed(async () => {
-      if (stays) {
+      if (onDevice('params and indices', params, indices)) {
         const call = callOf(op, options, params, indices);
         const made = await this.raw.gatherOnDevice(call, params.raw, indices.raw);
         return new DeviceTensor(made, params.dtype);

@@ -4,6 +4,8 @@ import { Engine, Suite } from './index.js';
 const FILES = [
   'doc_examples', 'modes_recorded', 'numpy_recorded', 'onnx_node_tests', 'ort_unit_tests',
   'tf_gather_nd_recorded', 'tf_gather_recorded', 'tfjs_recorded', 'webnn_baseline', 'wpt_webnn',
+  'folds/jax_scatter_recorded', 'folds/numpy_at_recorded', 'folds/onnx_scatter_node_tests',
+  'folds/tf_scatter_recorded', 'folds/torch_bag_recorded', 'folds/torch_scatter_recorded',
 ];
 const $ = (id) => document.getElementById(id);
 

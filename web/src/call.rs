@@ -42,20 +42,30 @@ impl Call {
     }
 
     pub(crate) fn op(&self) -> Result<Op, JsValue> {
+        self.op_of("gather")
+    }
+
+    /// The gather that a scatter is the transpose of.
+    pub(crate) fn transposed_op(&self) -> Result<Op, JsValue> {
+        self.op_of("scatter")
+    }
+
+    /// The operator, of those whose names begin with `family`.
+    fn op_of(&self, family: &str) -> Result<Op, JsValue> {
         let axis = || {
-            self.axis
-                .ok_or_else(|| not_a_call("gather_elements: axis is missing"))
+            let missing = || not_a_call(&format!("{}: axis is missing", self.op));
+            self.axis.ok_or_else(missing)
         };
-        match self.op.as_str() {
-            "gather" => Ok(Op::Gather {
+        match self.op.strip_prefix(family) {
+            Some("") => Ok(Op::Gather {
                 axis: self.axis,
                 batch_dims: self.batch_dims,
             }),
-            "gather_nd" => Ok(Op::GatherNd {
+            Some("_nd") => Ok(Op::GatherNd {
                 batch_dims: self.batch_dims,
             }),
-            "gather_elements" => Ok(Op::GatherElements { axis: axis()? }),
-            other => Err(not_a_call(&format!("unknown operator \"{other}\""))),
+            Some("_elements") => Ok(Op::GatherElements { axis: axis()? }),
+            _ => Err(not_a_call(&format!("unknown operator \"{}\"", self.op))),
         }
     }
 
@@ -63,12 +73,6 @@ impl Call {
         self.dtype
             .parse()
             .map_err(|error: Error| not_a_call(&error.to_string()))
-    }
-
-    fn index_type(&self) -> Result<IndexType, JsValue> {
-        let named = |t: &IndexType| t.name() == self.index_type;
-        let unknown = || not_a_call(&format!("indices of type {}", self.index_type));
-        IndexType::ALL.into_iter().find(named).ok_or_else(unknown)
     }
 
     pub(crate) fn rules(&self) -> Result<Rules, JsValue> {
@@ -101,7 +105,7 @@ impl Call {
 
     pub(crate) fn indices<'a>(&self, bytes: &'a [u8]) -> Result<Indices<'a>, JsValue> {
         let layout = Layout::contiguous(&self.indices_shape);
-        Indices::new(bytes, self.index_type()?, layout).map_err(|e| failure(&e))
+        Indices::new(bytes, index_type(&self.index_type)?, layout).map_err(|e| failure(&e))
     }
 
     pub(crate) fn plan(&self) -> Result<Plan, JsValue> {
@@ -113,11 +117,17 @@ impl Call {
             &rules,
             width,
             &params,
-            self.index_type()?,
+            index_type(&self.index_type)?,
             &indices,
         )
         .map_err(|e| failure(&e))
     }
+}
+
+pub(crate) fn index_type(name: &str) -> Result<IndexType, JsValue> {
+    let named = |t: &IndexType| t.name() == name;
+    let unknown = || not_a_call(&format!("indices of type {name}"));
+    IndexType::ALL.into_iter().find(named).ok_or_else(unknown)
 }
 
 fn preset(name: &str) -> Result<Rules, JsValue> {

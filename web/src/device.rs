@@ -1,5 +1,8 @@
 //! Tensors that stay on the device.
 
+use std::cell::RefCell;
+use std::rc::Rc;
+
 use js_sys::{Array, Promise};
 use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::future_to_promise;
@@ -10,26 +13,40 @@ use crate::call::Call;
 use crate::engine::{RawEngine, host_memory, host_tensor, shape_array};
 use crate::failure::{failure, not_a_call};
 
-/// A tensor on the device.
+/// A tensor on the device. Calls see it as it is when they are made, one after the other: a scatter in
+/// place that was not awaited comes before a gather that follows it, and leaves its status here.
 #[wasm_bindgen]
 pub struct RawTensor {
     engine: Engine,
     dtype: DType,
-    tensor: AnyDeviceTensor,
+    tensor: Shared,
 }
+
+/// A tensor that calls under way share with JavaScript.
+pub(crate) type Shared = Rc<RefCell<AnyDeviceTensor>>;
 
 #[wasm_bindgen]
 impl RawTensor {
     /// The extent of each dim.
     #[wasm_bindgen(getter)]
     pub fn shape(&self) -> Array {
-        shape_array(self.tensor.shape())
+        shape_array(self.tensor.borrow().shape())
+    }
+
+    /// Another handle of the same tensor: an argument that may be left out is taken by value.
+    pub fn share(&self) -> RawTensor {
+        RawTensor {
+            engine: self.engine.clone(),
+            dtype: self.dtype,
+            tensor: self.shared(),
+        }
     }
 
     /// The elements.
     pub fn download(&self) -> Promise {
-        let (engine, tensor) = (self.engine.clone(), self.tensor.clone());
+        let (engine, tensor) = (self.engine.clone(), self.shared());
         future_to_promise(async move {
+            let tensor = tensor.borrow().clone();
             let elements: usize = tensor.shape().iter().product();
             let mut bytes = host_memory(elements * tensor.element_bytes())?;
             let downloaded = engine.download_bytes(&tensor, &mut bytes).await;
@@ -40,8 +57,9 @@ impl RawTensor {
 
     /// Waits for the gathers that made it; their errors.
     pub fn check(&self) -> Promise {
-        let (engine, tensor) = (self.engine.clone(), self.tensor.clone());
+        let (engine, tensor) = (self.engine.clone(), self.shared());
         future_to_promise(async move {
+            let tensor = tensor.borrow().clone();
             engine.check(&tensor).await.map_err(|e| failure(&e))?;
             Ok(JsValue::UNDEFINED)
         })
@@ -71,14 +89,14 @@ impl RawEngine {
     #[wasm_bindgen(js_name = gatherOnDevice)]
     pub fn gather_on_device(&self, call: &str, params: &RawTensor, indices: &RawTensor) -> Promise {
         let (call, engine) = (Call::read(call), self.device_engine());
-        let (dtype, params) = (params.dtype, params.tensor.clone());
-        let (index_type, indices) = (indices.index_type(), indices.tensor.clone());
+        let (dtype, params) = (params.dtype, params.shared());
+        let (index_type, indices) = (indices.index_type(), indices.shared());
         future_to_promise(async move {
             let (call, engine, index_type) = (call?, engine?, index_type?);
             let (op, rules) = (call.op()?, call.rules()?);
-            let tensor = engine
-                .gather_any(op, &rules, &params, &indices, index_type)
-                .map_err(|e| failure(&e))?;
+            let made =
+                engine.gather_any(op, &rules, &params.borrow(), &indices.borrow(), index_type);
+            let tensor = made.map_err(|e| failure(&e))?;
             engine.settle().await.map_err(|e| failure(&e))?;
             Ok(RawTensor::new(engine, dtype, tensor).into())
         })
@@ -90,12 +108,17 @@ impl RawTensor {
         RawTensor {
             engine,
             dtype,
-            tensor,
+            tensor: Rc::new(RefCell::new(tensor)),
         }
     }
 
-    pub(crate) fn tensor(&self) -> &AnyDeviceTensor {
-        &self.tensor
+    /// The tensor, for a call to look at when it is made.
+    pub(crate) fn shared(&self) -> Shared {
+        Rc::clone(&self.tensor)
+    }
+
+    pub(crate) fn dtype(&self) -> DType {
+        self.dtype
     }
 
     /// What indices of its type are on the device, where nothing widens them.

@@ -3,12 +3,14 @@
 
 #![cfg(target_arch = "wasm32")]
 
+mod bag;
 mod call;
 mod device;
 mod engine;
 mod failure;
 mod handles;
 mod quantized;
+mod scatter;
 mod suite;
 
 use wasm_bindgen::prelude::*;

@@ -31,13 +31,13 @@ impl RawQuantizedTable {
     pub fn gather(&self, call: &str, indices: &RawTensor) -> Promise {
         let (call, engine) = (Call::read(call), self.engine.clone());
         let (table, index_type) = (self.table.clone(), indices.index_type());
-        let indices = indices.tensor().clone();
+        let indices = indices.shared();
         future_to_promise(async move {
             let (call, index_type) = (call?, index_type?);
             let (op, rules, to) = (call.op()?, call.rules()?, float_type(&call)?);
-            let tensor = engine
-                .gather_quantized_any(op, &rules, &table, &indices, index_type, to)
-                .map_err(|e| failure(&e))?;
+            let made =
+                engine.gather_quantized_any(op, &rules, &table, &indices.borrow(), index_type, to);
+            let tensor = made.map_err(|e| failure(&e))?;
             engine.settle().await.map_err(|e| failure(&e))?;
             Ok(RawTensor::new(engine, to.dtype(), tensor).into())
         })

@@ -2,9 +2,11 @@
 //! the reference.
 
 use gather_conformance::{
-    Call, Case, Expected, Outcome, Values, builtin, check_call, read_cases, run_case,
+    Call, Case, Expected, FOLD_SCHEMA, FoldCase, Outcome, Values, builtin, check_call, read_cases,
+    read_fold_cases, run_case, run_fold_case,
 };
 use js_sys::{Object, Promise};
+use serde::Deserialize;
 use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::future_to_promise;
 
@@ -20,16 +22,26 @@ pub struct RawSuite {
 #[derive(Clone)]
 enum Check {
     Recorded(Box<Case>),
+    Fold(Box<FoldCase>),
     Builtin(usize, Box<Call>),
+}
+
+/// What all case files begin with.
+#[derive(Deserialize)]
+struct Head {
+    schema: String,
 }
 
 #[wasm_bindgen]
 impl RawSuite {
     /// The cases of a file.
     pub fn read(text: &str) -> Result<RawSuite, JsValue> {
-        let cases = read_cases(text).map_err(|e| not_a_call(&e.to_string()))?;
-        let checks = cases.into_iter().map(|c| Check::Recorded(Box::new(c)));
-        let checks = checks.collect();
+        let head: Head = serde_json::from_str(text).map_err(|e| not_a_call(&e.to_string()))?;
+        let checks = match head.schema == FOLD_SCHEMA {
+            true => read_fold_cases(text).map(|cases| each(cases, Check::Fold)),
+            false => read_cases(text).map(|cases| each(cases, Check::Recorded)),
+        };
+        let checks = checks.map_err(|e| not_a_call(&e.to_string()))?;
         Ok(RawSuite { checks })
     }
 
@@ -59,6 +71,10 @@ impl RawSuite {
                     let outcome = run_case(&case, &executor).await;
                     (case.name, outcome)
                 }
+                Check::Fold(case) => {
+                    let outcome = run_fold_case(&case, &executor).await;
+                    (case.name, outcome)
+                }
                 Check::Builtin(n, call) => {
                     let outcome = check_call(&call, &executor).await;
                     (format!("built-in call {n}"), outcome)
@@ -71,10 +87,12 @@ impl RawSuite {
     /// For tests: flips a bit of what the case expects; whether there was one.
     #[wasm_bindgen(js_name = plantFault)]
     pub fn plant_fault(&mut self, at: usize) -> bool {
-        let Some(Check::Recorded(case)) = self.checks.get_mut(at) else {
-            return false;
+        let expected = match self.checks.get_mut(at) {
+            Some(Check::Recorded(case)) => &mut case.expected,
+            Some(Check::Fold(case)) => &mut case.expected,
+            _ => return false,
         };
-        let Expected::Output(output) = &mut case.expected else {
+        let Expected::Output(output) = expected else {
             return false;
         };
         let Values::Bytes(_, bytes) = &mut output.values else {
@@ -82,6 +100,13 @@ impl RawSuite {
         };
         bytes.last_mut().map(|byte| *byte ^= 1).is_some()
     }
+}
+
+fn each<T>(cases: Vec<T>, check: fn(Box<T>) -> Check) -> Vec<Check> {
+    cases
+        .into_iter()
+        .map(|case| check(Box::new(case)))
+        .collect()
 }
 
 fn report(name: &str, outcome: Outcome) -> Object {

@@ -31,6 +31,13 @@ hops.free();
 const q8 = { format: 'Q8_0', shape: [2, 32], data: new Uint8Array(68) };
 const decoded: Float32Array = (await engine.gatherQuantized(q8, indices)).data;
 
+// Scatters, gradients and pooled lookups, of tensors here or on the device.
+const sums: Float32Array = (await engine.scatter(params, indices, params, { reduce: 'add' })).data;
+await engine.scatterInto(table, await engine.uploadIndices(indices), hops, { op: 'scatterElements', axis: 0 });
+const gradient: DeviceTensor<Float32Array> = await engine.gatherGradient([3, 2], hops, hops);
+const bags = { offsets: [0, 2], weights: params, paddingIndex: -1 };
+const pooled: Float32Array = (await engine.embeddingBag(params, indices, { mode: 'sum', ...bags })).data;
+
 function report(error: unknown): string | undefined {
   if (!(error instanceof GatherError)) return undefined;
   const value: bigint | undefined = error.value;
@@ -54,7 +61,17 @@ await engine.gather(params, indices, { rules: 'tensorflow' });
 await engine.gather(table, indices);
 // @ts-expect-error the output is of floats
 const wrong: Int32Array = output.data;
+// @ts-expect-error scatter_elements needs an axis
+await engine.scatterInto(table, hops, hops, { op: 'scatterElements' });
+// @ts-expect-error updates are of the type of the base
+await engine.scatter(params, indices, indices);
+// @ts-expect-error there is no such reduction
+await engine.scatterNd(params, indices, params, { reduce: 'mean' });
+// @ts-expect-error scatterInto writes to a tensor on the device
+await engine.scatterInto(params, indices, params);
+// @ts-expect-error weights are on the device if params are
+await engine.embeddingBag(table, hops, { weights: params });
 // @ts-expect-error tensors come from an engine
 new DeviceTensor();
 
-export { back, buffers, decoded, floats, outcome, plan, report, wide, wrong };
+export { back, buffers, decoded, floats, gradient, outcome, plan, pooled, report, sums, wide, wrong };

@@ -84,6 +84,24 @@ impl Engine {
         self.batch(|batch| batch.scatter_into(op, reduce, rules, destination, indices, updates))
     }
 
+    /// [`Engine::scatter`] for tensors whose elements are known at run time.
+    ///
+    /// # Errors
+    ///
+    /// As [`Engine::scatter`]; [`Error::ElementWidth`] and [`Error::Misaligned`] if a tensor does not
+    /// have such elements, or does not start at a multiple of their width.
+    pub fn scatter_any(
+        &self,
+        op: Op,
+        reduce: Reduce,
+        rules: &Rules,
+        base: &AnyDeviceTensor,
+        indices: (&AnyDeviceTensor, IndexType),
+        updates: (&AnyDeviceTensor, DType),
+    ) -> Result<AnyDeviceTensor> {
+        self.batch(|batch| batch.scatter_any(op, reduce, rules, base, indices, updates))
+    }
+
     /// [`Engine::scatter_into`] for tensors whose elements are known at run time.
     ///
     /// # Errors
@@ -117,6 +135,22 @@ impl Engine {
         grad_output: &DeviceTensor<T>,
     ) -> Result<DeviceTensor<T>> {
         self.batch(|batch| batch.gather_gradient(op, rules, params_shape, indices, grad_output))
+    }
+
+    /// [`Engine::gather_gradient`] for tensors whose elements are known at run time.
+    ///
+    /// # Errors
+    ///
+    /// As [`Engine::scatter_any`].
+    pub fn gather_gradient_any(
+        &self,
+        op: Op,
+        rules: &Rules,
+        params_shape: &[usize],
+        indices: (&AnyDeviceTensor, IndexType),
+        grad_output: (&AnyDeviceTensor, DType),
+    ) -> Result<AnyDeviceTensor> {
+        self.batch(|batch| batch.gather_gradient_any(op, rules, params_shape, indices, grad_output))
     }
 
     /// The scatter of `plan`, to be recorded into encoders of yours. Its pipelines are compiled when

@@ -1,0 +1,172 @@
+//! Pooled lookups. Of a call, `paramsShape` is the shape of the table; its operator is not looked at.
+
+use js_sys::Promise;
+use serde::Deserialize;
+use wasm_bindgen::prelude::*;
+use wasm_bindgen_futures::future_to_promise;
+use wgpu_gather::gpu::BagTensors;
+use wgpu_gather::{BagCall, BagMode, Bags, DType, Indices, Layout, Params};
+
+use crate::call::{Call, index_type};
+use crate::device::RawTensor;
+use crate::engine::{RawEngine, host_memory, host_tensor};
+use crate::failure::{failure, not_a_call};
+
+/// What a pooled lookup has beside a gather, as `index.js` describes it in JSON.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct Pooling {
+    mode: String,
+    padding_index: Option<isize>,
+    /// Each row of indices is a bag without them.
+    offsets: Option<Offsets>,
+    include_last_offset: bool,
+    weights: Option<Weights>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct Offsets {
+    index_type: String,
+    shape: Vec<usize>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct Weights {
+    dtype: String,
+    shape: Vec<usize>,
+}
+
+impl Pooling {
+    /// Reads it, for the table of `call`.
+    fn read(json: &str, call: &Call) -> Result<Pooling, JsValue> {
+        let pooling: Pooling =
+            serde_json::from_str(json).map_err(|error| not_a_call(&error.to_string()))?;
+        if let Some(weights) = pooling.weights.as_ref().filter(|w| w.dtype != call.dtype) {
+            return Err(not_a_call(&format!(
+                "weights of {} for a table of {}",
+                weights.dtype, call.dtype
+            )));
+        }
+        Ok(pooling)
+    }
+
+    fn mode(&self) -> Result<BagMode, JsValue> {
+        BagMode::named(&self.mode).ok_or_else(|| {
+            let all = BagMode::ALL.map(BagMode::name).join(", ");
+            not_a_call(&format!("unknown mode \"{}\" (allowed: {all})", self.mode))
+        })
+    }
+
+    /// The offsets in `bytes`, if there are any.
+    fn offsets(&self, bytes: &[u8]) -> Result<Option<Vec<usize>>, JsValue> {
+        let Some(offsets) = &self.offsets else {
+            return Ok(None);
+        };
+        let layout = Layout::contiguous(&offsets.shape);
+        let read = Indices::new(bytes, index_type(&offsets.index_type)?, layout)
+            .and_then(|offsets| Bags::read_offsets_of(&offsets));
+        read.map(Some).map_err(|e| failure(&e))
+    }
+
+    fn bags<'a>(&self, offsets: Option<&'a [usize]>) -> Result<Bags<'a>, JsValue> {
+        let mode = self.mode()?;
+        let bags = match offsets {
+            None => Bags::rows(mode),
+            Some(offsets) if self.include_last_offset => Bags::offsets_with_last(mode, offsets),
+            Some(offsets) => Bags::offsets(mode, offsets),
+        };
+        Ok(match self.padding_index {
+            Some(padding) => bags.with_padding_index(padding),
+            None => bags,
+        })
+    }
+
+    /// The weights in `bytes`, if there are any.
+    fn weights<'a>(&self, bytes: &'a [u8], dtype: DType) -> Result<Option<Params<'a>>, JsValue> {
+        let params = |weights: &Weights| {
+            let layout = Layout::contiguous(&weights.shape);
+            Params::new(bytes, dtype.bytes(), layout).map_err(|e| failure(&e))
+        };
+        self.weights.as_ref().map(params).transpose()
+    }
+}
+
+#[wasm_bindgen]
+impl RawEngine {
+    /// Pools from host to host.
+    #[wasm_bindgen(js_name = embeddingBag)]
+    pub fn embedding_bag(
+        &self,
+        call: &str,
+        pooling: &str,
+        params: Vec<u8>,
+        indices: Vec<u8>,
+        offsets: Vec<u8>,
+        weights: Vec<u8>,
+    ) -> Promise {
+        let (read, executor) = (read(call, pooling), self.executor().clone());
+        future_to_promise(async move {
+            let (call, pooling) = read?;
+            let (dtype, offsets) = (call.dtype()?, pooling.offsets(&offsets)?);
+            let weights = pooling.weights(&weights, dtype)?;
+            let bag = BagCall {
+                bags: pooling.bags(offsets.as_deref())?,
+                rules: &call.rules()?,
+                dtype,
+                params: &call.params(&params)?,
+                indices: &call.indices(&indices)?,
+                weights: weights.as_ref(),
+            };
+            let shape = bag.output_shape().map_err(|e| failure(&e))?;
+            let mut output = host_memory(shape.iter().product::<usize>() * dtype.bytes())?;
+            let made = executor.embedding_bag_bytes(&bag, &mut output).await;
+            made.map_err(|e| failure(&e))?;
+            Ok(host_tensor(&shape, &output).into())
+        })
+    }
+
+    /// Pools on the device; offsets come from the host. Resolves once the device has accepted the work.
+    #[wasm_bindgen(js_name = embeddingBagOnDevice)]
+    pub fn embedding_bag_on_device(
+        &self,
+        call: &str,
+        pooling: &str,
+        params: &RawTensor,
+        indices: &RawTensor,
+        offsets: Vec<u8>,
+        weights: Option<RawTensor>,
+    ) -> Promise {
+        let (read, engine) = (read(call, pooling), self.device_engine());
+        let (dtype, index_type) = (params.dtype(), indices.index_type());
+        let (params, indices) = (params.shared(), indices.shared());
+        let weights = weights.map(|weights| weights.shared());
+        future_to_promise(async move {
+            let ((call, pooling), engine, index_type) = (read?, engine?, index_type?);
+            let offsets = pooling.offsets(&offsets)?;
+            let bags = pooling.bags(offsets.as_deref())?;
+            let weights = weights.map(|weights| weights.borrow().clone());
+            let made = engine.embedding_bag_any(
+                bags,
+                &call.rules()?,
+                &BagTensors {
+                    dtype,
+                    params: &params.borrow(),
+                    indices: &indices.borrow(),
+                    index_type,
+                    weights: weights.as_ref(),
+                },
+            );
+            let made = made.map_err(|e| failure(&e))?;
+            engine.settle().await.map_err(|e| failure(&e))?;
+            Ok(RawTensor::new(engine, dtype, made).into())
+        })
+    }
+}
+
+fn read(call: &str, pooling: &str) -> Result<(Call, Pooling), JsValue> {
+    let call = Call::read(call)?;
+    let pooling = Pooling::read(pooling, &call)?;
+    Ok((call, pooling))
+}
