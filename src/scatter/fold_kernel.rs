@@ -130,6 +130,23 @@ impl FoldKernel {
         four.chain(one.iter().copied()).collect()
     }
 
+    /// For lists of pipelines.
+    #[cfg(feature = "internals")]
+    pub(crate) fn name(&self) -> String {
+        let kind = match self.kind {
+            FoldKind::Moved => "moved",
+            FoldKind::U32 => "u",
+            FoldKind::I32 | FoldKind::I16 | FoldKind::I8 => "i",
+            FoldKind::F32 => "f32",
+            FoldKind::F16 => "f16",
+            FoldKind::BF16 => "bf16",
+            FoldKind::U64 => "u64",
+            FoldKind::I64 => "i64",
+        };
+        let lanes = if self.lanes == 4 { " x4" } else { "" };
+        format!("{kind} {} {}{lanes}", self.unit_bytes, self.reduce)
+    }
+
     /// Whether a fold may stop and go on from what it has stored.
     pub(crate) fn resumes(&self) -> bool {
         !matches!(self.kind, FoldKind::F16 | FoldKind::BF16)

@@ -49,6 +49,17 @@ impl SortStage {
         SortStage::AddSums,
         SortStage::Move,
     ];
+
+    /// For lists of pipelines.
+    #[cfg(feature = "internals")]
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            SortStage::Count => "count",
+            SortStage::Scan => "scan",
+            SortStage::AddSums => "add sums",
+            SortStage::Move => "move",
+        }
+    }
 }
 
 /// One dispatch of a sort, with as many invocations as `items`.

@@ -85,8 +85,8 @@ pub fn pipelines(segments: u32) -> Vec<PipelineSource> {
                 (format!("bag {element} {bytes}"), "bag", 0, None, None)
             }
             Stage::Keys => ("keys".to_owned(), "keys", 0, None, None),
-            Stage::Sort(stage) => (format!("sort {stage:?}"), "sort", 0, None, None),
-            Stage::Fold(kernel) => (format!("fold {kernel:?}"), "fold", 0, None, None),
+            Stage::Sort(stage) => (format!("sort {}", stage.name()), "sort", 0, None, None),
+            Stage::Fold(kernel) => (format!("fold {}", kernel.name()), "fold", 0, None, None),
         };
         let PipelineKey {
             segments,

@@ -33,8 +33,6 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let mut all = pipelines(SEGMENTS);
-    // The tables are of what gathers run.
-    all.retain(|source| !["keys", "sort", "fold"].contains(&source.kernel));
     all.sort_by(|a, b| a.name.cmp(&b.name));
     match arguments[..] {
         ["device"] => println!("{}", Device::new()?.name),
