@@ -258,7 +258,7 @@ mod view;
 pub use wgpu;
 
 pub use bag::{BagMode, Bags};
-pub use bag_call::BagCall;
+pub use bag_call::{BagCall, QuantizedBagCall};
 pub use call::GatherCall;
 pub use element::{DType, Element, HasDType};
 pub use error::{BadIndex, Error, OpKind, Result, Role};

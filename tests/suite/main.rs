@@ -8,6 +8,7 @@ mod bad_calls;
 mod bad_tensors;
 mod bag_calls;
 mod bag_faults;
+mod bag_quantized;
 mod bags;
 mod chunks;
 mod common;

@@ -8,6 +8,8 @@
 use std::ops::Range;
 
 use crate::error::{Error, Result, Role};
+use crate::op::Op;
+use crate::plan::Plan;
 use crate::plan::bag::{BagPlan, OP, Ranges};
 use crate::plan::passes::{BindingLimits, Part, Segment, bind, greatest, reach, segments};
 use crate::rules::OutOfBounds;
@@ -17,6 +19,9 @@ use crate::shape::Layout;
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct BagParts<'a> {
     pub(crate) params: &'a [Part],
+    /// How many rows params has room for, if it is memory that the rows of a pass are decoded to
+    /// before it: in the order of its lookups, the first at the start.
+    pub(crate) decoded: Option<usize>,
     pub(crate) indices: &'a [Part],
     pub(crate) weights: &'a [Part],
     pub(crate) output: &'a [Part],
@@ -39,6 +44,8 @@ pub(crate) struct BagPass {
     pub(crate) output: Segment,
     /// From the start of that binding to the first byte of the bags.
     pub(crate) output_offset: u64,
+    /// Whether the rows lie in params in the order of the lookups, decoded.
+    pub(crate) is_decoded: bool,
     /// Bytes of the rows that are read.
     pub(crate) bytes: u64,
     /// Whether it goes on with the one bag that the pass before it has begun.
@@ -82,7 +89,8 @@ pub(crate) fn bag_passes(
         let count = greatest(left, |count| {
             let bags = at..at + count;
             let short = bags.clone().all(|bag| plan.ranges.of(bag).len() <= most);
-            short && cutter.is_short(bags.clone()) && cutter.bind_all(bags).is_ok()
+            let fits = cutter.lookups(&bags).len() <= parts.decoded.unwrap_or(usize::MAX);
+            short && fits && cutter.is_short(bags.clone()) && cutter.bind_all(bags).is_ok()
         });
         let bags = at..at + count.max(1);
         at = bags.end;
@@ -101,7 +109,7 @@ struct Cutter<'a> {
 }
 
 impl Cutter<'_> {
-    /// The segments of the table.
+    /// The segments of the table, or of the memory that rows are decoded to.
     fn params(&self) -> Result<Vec<Segment>> {
         let (plan, limits) = (self.plan, self.limits);
         let geometry = plan.row.geometry();
@@ -111,7 +119,10 @@ impl Cutter<'_> {
         let loops = geometry.loops.iter().map(|l| (l.extent, l.params_stride));
         let rows = geometry.coordinates.iter().map(|c| (c.extent, c.stride));
         let width = plan.dtype.bytes();
-        let table = reach(geometry.params_offset, loops.chain(rows), width);
+        let table = match self.parts.decoded {
+            Some(rows) => 0..(rows * plan.row_bytes()) as i64,
+            None => reach(geometry.params_offset, loops.chain(rows), width),
+        };
         // Each access is looked for on its own, and is 16 bytes at most.
         let all = segments(self.parts.params, table.clone(), 16, limits);
         if all.len() <= limits.bag_segments() {
@@ -143,7 +154,8 @@ impl Cutter<'_> {
             };
         // Elements that are put together to a word are folded one after the other.
         let elements = (4 / self.plan.dtype.bytes()).max(1);
-        STEPS / (steps * elements)
+        let most = STEPS / (steps * elements);
+        most.min(self.parts.decoded.unwrap_or(usize::MAX))
     }
 
     /// One bag in several passes.
@@ -243,6 +255,7 @@ impl Cutter<'_> {
                 .max((made.end - made.start) as u64),
             resumes: false,
             is_partial: false,
+            is_decoded: self.parts.decoded.is_some(),
             bags,
             lookups,
             params: Vec::new(),
@@ -304,6 +317,29 @@ pub(crate) fn offsets_bytes(bags: usize) -> u64 {
 }
 
 impl BagPass {
+    /// The rows of its lookups, as a gather makes them in their order.
+    pub(crate) fn rows(&self, plan: &BagPlan) -> Result<Plan> {
+        let indices = plan.indices();
+        let indices = match plan.ranges {
+            Ranges::Offsets(_) => indices.slice(0, self.lookups.clone())?,
+            Ranges::Even { each, .. } => {
+                // Some lookups of one bag, or all of several.
+                let first = self.lookups.start % each.max(1);
+                let count = if self.is_part() {
+                    self.lookups.len()
+                } else {
+                    each
+                };
+                let bags = indices.slice(0, self.bags.clone())?;
+                bags.slice(1, first..first + count)?
+            }
+        };
+        let (of, params) = (&plan.lookups, plan.lookups.params_layout());
+        let (width, index_type) = (plan.dtype.bytes(), of.index_type());
+        let op = Op::gather(0);
+        Plan::new_as(OP, op, of.rules(), width, params, index_type, &indices)
+    }
+
     /// The offsets of its bags, from its first lookup on; none, where all bags have as many.
     pub(crate) fn offsets(&self, plan: &BagPlan) -> Vec<u32> {
         let Ranges::Offsets(ends) = &plan.ranges else {
