@@ -134,7 +134,7 @@
 //!
 //! **Pooled lookups.** [`Executor::embedding_bag`] makes one row of each bag of indices: the sum, mean or
 //! maximum of the rows that they select, in their order, without a tensor of all of those. [`Bags`] says
-//! which indices form a bag.
+//! which indices form a bag. [`Executor::embedding_bag_quantized`] does so from a quantized table.
 //!
 //! **Quantized tables.** [`Executor::gather_quantized`] gathers from tables of 2 to 8 bits, and decodes what
 //! it gathers: see [`quantized`].
