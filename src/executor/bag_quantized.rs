@@ -57,13 +57,7 @@ impl Executor {
     ) -> Result<Tensor<f32>> {
         let indices = Indices::try_from(indices)?;
         let weights = weights.map(Params::try_from).transpose()?;
-        let call = QuantizedBagCall {
-            bags,
-            rules,
-            table,
-            indices: &indices,
-            weights: weights.as_ref(),
-        };
+        let call = call_of(bags, rules, table, &indices, weights.as_ref());
         let (shape, mut output) = zeros(&call)?;
         let bytes = bytemuck::cast_slice_mut(&mut output);
         self.embedding_bag_quantized_bytes(&call, bytes).await?;
@@ -103,13 +97,7 @@ impl Executor {
     ) -> Result<Tensor<f32>> {
         let indices = Indices::try_from(indices)?;
         let weights = weights.map(Params::try_from).transpose()?;
-        let call = QuantizedBagCall {
-            bags,
-            rules,
-            table,
-            indices: &indices,
-            weights: weights.as_ref(),
-        };
+        let call = call_of(bags, rules, table, &indices, weights.as_ref());
         let (shape, mut output) = zeros(&call)?;
         let bytes = bytemuck::cast_slice_mut(&mut output);
         self.embedding_bag_quantized_bytes_blocking(&call, bytes)?;
@@ -127,6 +115,22 @@ impl Executor {
         output: &mut [u8],
     ) -> Result<()> {
         self.pool_blocking(&call.any(), output)
+    }
+}
+
+fn call_of<'a>(
+    bags: Bags<'a>,
+    rules: &'a Rules,
+    table: &'a QuantizedTable<'_>,
+    indices: &'a Indices<'_>,
+    weights: Option<&'a Params<'_>>,
+) -> QuantizedBagCall<'a> {
+    QuantizedBagCall {
+        bags,
+        rules,
+        table,
+        indices,
+        weights,
     }
 }
 

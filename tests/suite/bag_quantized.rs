@@ -1,21 +1,18 @@
-//! Pooled lookups from quantised tables: against the reference of pooled lookups on the decoded table, and
-//! against sequential sums of rows that other libraries decoded.
+//! Pooled lookups from quantised tables, against the reference of pooled lookups on the decoded table.
 
 use std::collections::BTreeMap;
 
-use gather_conformance::{QuantizedCase, QuantizedExpected, SplitMix};
+use gather_conformance::SplitMix;
 use wgpu_gather::gpu::{Engine, Options, WhenFull};
 use wgpu_gather::quantized::{BlockFormat, Format, QuantizedTable};
 use wgpu_gather::{
-    BagMode, Bags, DType, Error, Executor, Indices, Layout, Op, OutOfBounds, Params,
-    QuantizedBagCall, Result, Role, Rules, Tensor, TensorView,
+    BagMode, Bags, Error, Executor, Indices, Params, QuantizedBagCall, Result, Role, Rules, Tensor,
 };
 
 use crate::bag_calls::{Bag, random_bag_of};
 use crate::common::{block_on, device_on, engines, executors, fresh_adapter};
 use crate::planted::{faulty, plant};
 use crate::quantized::calls::Case;
-use crate::quantized_fixtures::suite;
 use crate::segments::limits;
 
 /// How many random calls the CPU path makes, and each adapter.
@@ -99,7 +96,7 @@ impl Pooled {
 }
 
 /// The executors, the reference too.
-fn all() -> impl Iterator<Item = Executor> {
+pub(crate) fn all() -> impl Iterator<Item = Executor> {
     executors().into_iter().chain([Executor::Reference])
 }
 
@@ -161,7 +158,7 @@ fn rows_beyond_a_binding_are_decoded_in_parts() {
 }
 
 /// Two rows of Q8_0: 0.5 * 3 and 2 * -7.
-fn two_rows() -> Vec<u8> {
+pub(crate) fn two_rows() -> Vec<u8> {
     let row = |scale: u16, code: u8| [&scale.to_le_bytes()[..], &[code; 32]].concat();
     [row(0x3800, 3), row(0x4000, 0xf9)].concat()
 }
@@ -192,253 +189,6 @@ fn a_long_bag_takes_no_memory_for_all_rows() {
     }
 }
 
-/// The rows of a case as another library has decoded them, if they are those of a plain list of indices.
-fn decoded_rows(case: &QuantizedCase) -> Option<(Vec<f32>, usize)> {
-    let (axis, batch_dims) = match case.op {
-        Op::Gather { axis, batch_dims } => (axis.unwrap_or(batch_dims), batch_dims),
-        _ => return None,
-    };
-    match &case.expected {
-        QuantizedExpected::Output {
-            shape,
-            bytes,
-            fused,
-        } if (axis, batch_dims, case.output) == (0, 0, DType::F32)
-            && case.indices.shape.len() == 1
-            && fused.as_ref().is_none_or(|fused| fused == bytes) =>
-        {
-            let rows: Vec<f32> = bytemuck::pod_collect_to_vec(bytes);
-            // Below this, a GPU may flush.
-            let is_small = |x: &f32| *x != 0.0 && x.abs() < 1e-30;
-            let usable = !rows.is_empty() && !rows.iter().any(is_small);
-            usable.then(|| (rows, shape[1..].iter().product()))
-        }
-        _ => None,
-    }
-}
-
-/// What a sequential loop makes of rows `n * each..(n + 1) * each`, for every bag `n`.
-fn pooled_rows(rows: &[f32], row: usize, each: usize, mode: BagMode) -> Vec<f32> {
-    let mut output = Vec::new();
-    for bag in rows.chunks(row * each) {
-        for column in 0..row {
-            let mut values = bag.iter().skip(column).step_by(row).copied();
-            let count = (bag.len() / row) as f32;
-            output.push(match mode {
-                BagMode::Sum => values.fold(0.0, |sum, value| sum + value),
-                BagMode::Mean => values.fold(0.0, |sum, value| sum + value) / count,
-                _ => {
-                    let first = values.next().unwrap();
-                    values.fold(
-                        first,
-                        |most, v| if v > most || v.is_nan() { v } else { most },
-                    )
-                }
-            });
-        }
-    }
-    output
-}
-
-/// Bits, but every NaN is one, and means have 3 ulps.
-fn is_close(mode: BagMode, got: f32, expected: f32) -> bool {
-    let apart = (i64::from(got.to_bits()) - i64::from(expected.to_bits())).abs();
-    let allowed = if mode == BagMode::Mean { 3 } else { 0 };
-    apart <= allowed || (got.is_nan() && expected.is_nan())
-}
-
-#[test]
-fn rows_that_other_libraries_decoded_are_pooled() {
-    let suites = ["ort_blocks", "numpy_blocks", "gguf_blocks", "rows_and_fp8"];
-    let cases: Vec<_> = suites.iter().flat_map(|name| suite(name)).collect();
-    for executor in all() {
-        let mut seen = BTreeMap::new();
-        for (n, case) in cases.iter().enumerate() {
-            let Some((rows, row)) = decoded_rows(case) else {
-                continue;
-            };
-            let count = seen.entry(case.table.format.clone()).or_insert(0);
-            if *count >= 12 {
-                continue; // enough of one format
-            }
-            let mode = BagMode::ALL[n % 3];
-            let each = 1 + n % 4;
-            let has_nan = rows.iter().any(|x| x.is_nan());
-            if has_nan && mode == BagMode::Max {
-                continue;
-            }
-            *count += 1;
-            let expected = pooled_rows(&rows, row, each, mode);
-            let offsets: Vec<usize> = (0..case.indices.shape[0]).step_by(each).collect();
-            let got = pooled(case, Bags::offsets(mode, &offsets), &executor).unwrap();
-            assert_eq!(got.len(), expected.len(), "{}", case.name);
-            for (got, expected) in got.iter().zip(&expected) {
-                let what = (executor.describe(), &case.name, mode);
-                assert!(
-                    is_close(mode, *got, *expected),
-                    "{what:?}: {got}, {expected}"
-                );
-            }
-        }
-        println!("{}: {seen:?}", executor.describe());
-        assert!(seen.len() >= 15, "{seen:?}");
-    }
-}
-
-fn pooled(case: &QuantizedCase, bags: Bags<'_>, executor: &Executor) -> Result<Vec<f32>> {
-    let (index_type, indices) = case.indices.as_indices().expect("indices");
-    let layout = Layout::contiguous(&case.indices.shape);
-    let indices = Indices::new(indices, index_type, layout)?;
-    let made = case.with_table(|table| {
-        let call = QuantizedBagCall {
-            bags,
-            rules: &case.rules,
-            table,
-            indices: &indices,
-            weights: None,
-        };
-        let elements: usize = call.output_shape()?.iter().product();
-        let mut output = vec![f32::NAN; elements];
-        let bytes = bytemuck::cast_slice_mut(&mut output);
-        block_on(executor.embedding_bag_quantized_bytes(&call, bytes))?;
-        Ok(output)
-    });
-    made.expect("a table")
-}
-
-/// Tables and weights stay on the device; a bad index is reported when the output is read.
-#[test]
-fn tables_stay_on_the_device() {
-    let bytes = two_rows();
-    let table = QuantizedTable::blocks(BlockFormat::Q8_0, &[2, 32], &bytes).unwrap();
-    for engine in engines() {
-        let table = engine.upload_quantized_blocking(&table).unwrap();
-        let ids = Tensor::new(&[4], vec![1u32, 0, 0, 2]).unwrap();
-        let ids = engine.upload_blocking(&ids.view()).unwrap();
-        let weights = Tensor::new(&[4], vec![0.5f32, 2.0, 4.0, 1.0]).unwrap();
-        let weights = engine.upload_blocking(&weights.view()).unwrap();
-        let bags = Bags::offsets_with_last(BagMode::Sum, &[0, 2, 3]);
-        let rules = &Rules::TORCH;
-        let pool = |bags, weights| {
-            let made = engine.embedding_bag_quantized(bags, rules, &table, &ids, weights);
-            engine.download_blocking(&made.unwrap())
-        };
-        let row = |a: f32, b: f32| [[a; 32], [b; 32]].concat();
-        assert_eq!(pool(bags, None).unwrap().data(), row(-12.5, 1.5));
-        assert_eq!(pool(bags, Some(&weights)).unwrap().data(), row(-4.0, 6.0));
-        let padded = bags.with_padding_index(0);
-        assert_eq!(pool(padded, None).unwrap().data(), row(-14.0, 0.0));
-        // The index behind the last offset is looked at by no bag.
-        let all = Bags::offsets(BagMode::Sum, &[0]);
-        assert_eq!(
-            pool(all, None).unwrap_err().to_string(),
-            "embedding_bag: indices[3] = 2 is out of bounds for params axis 0 of extent 2"
-        );
-    }
-}
-
-#[test]
-fn what_does_not_fit_is_said() {
-    let bytes = two_rows();
-    let table = QuantizedTable::blocks(BlockFormat::Q8_0, &[2, 32], &bytes).unwrap();
-    let ids = Tensor::new(&[3], vec![0i64, 1, -1]).unwrap();
-    let two = Tensor::new(&[1, 3], vec![0i64, 1, 1]).unwrap();
-    let weights = Tensor::new(&[2], vec![1.0f32, 2.0]).unwrap();
-    let said = |bags: Bags<'_>, ids: &Tensor<i64>, weights: Option<&TensorView<'_, f32>>| {
-        let mut texts = all().map(|executor| {
-            let ids = ids.view();
-            let made = executor.embedding_bag_quantized_blocking(
-                bags,
-                &Rules::ONNX,
-                &table,
-                &ids,
-                weights,
-            );
-            made.map(Tensor::into_data)
-                .map_err(|error| error.to_string())
-        });
-        let first = texts.next().unwrap();
-        assert!(texts.all(|text| text == first), "{first:?}");
-        first.unwrap_err()
-    };
-    let (sum, mean) = (BagMode::Sum, BagMode::Mean);
-    let weights = Some(weights.view());
-    for (text, expected) in [
-        (
-            said(Bags::rows(sum), &ids, None),
-            "indices has rank 1, but must have 2",
-        ),
-        (
-            said(Bags::offsets(sum, &[0]), &two, None),
-            "indices has rank 2, but must have 1",
-        ),
-        (
-            said(Bags::offsets(sum, &[0, 4]), &ids, None),
-            "offsets[1] = 4 is out of range (allowed: 0..=3)",
-        ),
-        (
-            said(Bags::offsets(sum, &[]), &ids, None),
-            "there is no offset for 3 indices (allowed: at least 1)",
-        ),
-        (
-            said(Bags::offsets(sum, &[0]).with_padding_index(-3), &ids, None),
-            "padding index -3 is out of range for params of 2 rows (allowed -2..=1)",
-        ),
-        (
-            said(Bags::offsets(sum, &[0]), &ids, weights.as_ref()),
-            "weights has shape [2], but indices [3]; they must be equal",
-        ),
-        (
-            said(Bags::offsets(mean, &[0]), &ids, weights.as_ref()),
-            "weights with mode = mean of f32 (allowed: mode = sum of floats or complex numbers)",
-        ),
-    ] {
-        assert_eq!(text, format!("embedding_bag: {expected}"));
-    }
-    // Weights of another width, an output of another length, a fill value of another type.
-    let indices = Indices::try_from(&ids.view()).unwrap();
-    let halves = Params::new(&[0; 6], 2, Layout::contiguous(&[3])).unwrap();
-    let fill = |bytes: &[u8]| OutOfBounds::Fill(wgpu_gather::Fill::from_bytes(bytes));
-    let wrong_fill = Rules::ONNX.with_out_of_bounds(fill(&[0; 2]));
-    for executor in all() {
-        let run = |rules: &Rules, weights: Option<&Params<'_>>, length: usize| {
-            let call = QuantizedBagCall {
-                bags: Bags::offsets(sum, &[0]),
-                rules,
-                table: &table,
-                indices: &indices,
-                weights,
-            };
-            block_on(executor.embedding_bag_quantized_bytes(&call, &mut vec![0; length]))
-        };
-        let wide = run(&Rules::ONNX, Some(&halves), 128).unwrap_err();
-        assert!(
-            matches!(
-                wide,
-                Error::ElementWidth {
-                    role: Role::Weights,
-                    expected: 4,
-                    got: 2,
-                    ..
-                }
-            ),
-            "{wide:?}"
-        );
-        let short = run(&Rules::ONNX, None, 124).unwrap_err();
-        assert!(matches!(
-            short,
-            Error::OutputLength {
-                expected: 128,
-                got: 124,
-                ..
-            }
-        ));
-        let filled = run(&wrong_fill, None, 128).unwrap_err();
-        assert!(matches!(filled, Error::FillWidth { .. }), "{filled:?}");
-        assert_eq!(run(&Rules::ONNX, None, 128), Ok(()));
-    }
-}
-
 /// The one line of the shaders that only quantised tables need, left out, is reported.
 #[test]
 fn a_step_from_row_to_row_left_out_is_reported() {
@@ -460,23 +210,5 @@ fn a_step_from_row_to_row_left_out_is_reported() {
                 .any(|call| call.difference(&executor).is_some());
             assert_eq!(reported, is_fault, "{}: {from}", engine.adapter().label());
         }
-    }
-}
-
-#[test]
-fn halves_are_pooled_as_f32() {
-    // 2048 + 1 + 1 in f16 stays 2048, in f32 it is 2050.
-    let bytes: Vec<u8> = [0x6800u16, 0x3c00]
-        .iter()
-        .flat_map(|h| h.to_le_bytes())
-        .collect();
-    let table = QuantizedTable::blocks(BlockFormat::F16, &[2, 1], &bytes).unwrap();
-    let ids = Tensor::new(&[1, 3], vec![0u64, 1, 1]).unwrap();
-    for executor in all() {
-        let bags = Bags::rows(BagMode::Sum);
-        let sums = executor
-            .embedding_bag_quantized_blocking(bags, &Rules::TORCH, &table, &ids.view(), None)
-            .unwrap();
-        assert_eq!(sums, Tensor::new(&[1, 1], vec![2050.0]).unwrap());
     }
 }

@@ -9,6 +9,8 @@ mod bad_tensors;
 mod bag_calls;
 mod bag_faults;
 mod bag_quantized;
+mod bag_quantized_calls;
+mod bag_quantized_fixtures;
 mod bags;
 mod chunks;
 mod common;

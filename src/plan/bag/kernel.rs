@@ -5,7 +5,7 @@ use bytemuck::{Pod, Zeroable};
 use crate::bag::BagMode;
 use crate::element::DType;
 use crate::error::{Error, Result};
-use crate::plan::bag::passes::position;
+use crate::plan::bag::pass::position;
 use crate::plan::bag::{BagPass, BagPlan, OP, Ranges};
 use crate::plan::block::{GeometryBlock, Origins, Scale, divisor, fill, narrow};
 use crate::plan::choice::{Positions, widest_access};

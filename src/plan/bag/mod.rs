@@ -6,12 +6,16 @@
 #[cfg(feature = "gpu")]
 mod kernel;
 #[cfg(feature = "gpu")]
+mod pass;
+#[cfg(feature = "gpu")]
 mod passes;
 
 #[cfg(feature = "gpu")]
 pub(crate) use kernel::{BagElement, BagKernel, BagPlaces, FOLD_BYTES, bag_block};
 #[cfg(feature = "gpu")]
-pub(crate) use passes::{BagParts, BagPass, bag_passes};
+pub(crate) use pass::BagPass;
+#[cfg(feature = "gpu")]
+pub(crate) use passes::{BagParts, bag_passes};
 
 use std::ops::Range;
 use std::sync::Arc;
