@@ -82,7 +82,7 @@ pub enum Op {
     ///
     /// Semantics: [torch.gather](https://docs.pytorch.org/docs/stable/generated/torch.gather.html),
     /// [ONNX GatherElements](https://onnx.ai/onnx/operators/onnx__GatherElements.html). For a 0-d
-    /// tensor and for empty indices the two differ: see [`ElementsShapes`].
+    /// tensor and for empty indices the two differ: see [`ElementsShapes`](crate::ElementsShapes).
     GatherElements {
         /// The dim selected from; negative counts from the back.
         axis: isize,
@@ -148,7 +148,7 @@ impl Op {
     ///
     /// # Errors
     ///
-    /// An [`Error`] that names the attribute or dim which does not fit. Index values are not
+    /// An [`Error`](crate::Error) that names the attribute or dim which does not fit. Index values are not
     /// looked at.
     ///
     /// ```

@@ -46,7 +46,7 @@ impl Executor {
     ///
     /// As [`Executor::embedding_bag`] of f32, but a table on a GPU may exceed what a dispatch binds.
     /// [`Error::TensorTooLarge`](crate::Error::TensorTooLarge) there if a row of f32 exceeds a binding, or
-    /// a row with scale and bias.
+    /// a row with scale and bias; or an eighth of it, if the rows of a bag take more than 16 MiB.
     pub async fn embedding_bag_quantized<I: Index>(
         &self,
         bags: Bags<'_>,

@@ -127,6 +127,7 @@ fn rows_beyond_a_binding_are_decoded_in_parts() {
     for engine in engines() {
         for (binding, count, case) in [
             (2048, 60, Case::random as fn(u64) -> Case),
+            (16 << 10, 30, Case::random),
             (64 << 10, 10, Case::large),
         ] {
             let (device, queue) = device_on(&fresh_adapter(engine), limits(binding, 1 << 20, 4));
@@ -140,11 +141,13 @@ fn rows_beyond_a_binding_are_decoded_in_parts() {
             let calls = (0..).map(|seed| Pooled::random(case, 10_000 + seed));
             let mut right = 0;
             for pooled in calls.filter(several).take(count) {
-                // A row may be larger than the binding, and what a bag reaches of strided indices.
-                let row = pooled.case.shape[1..].iter().product::<usize>() as u64 * 4;
+                // What is refused: a row whose fold, of 32 bytes for each column, is larger than the
+                // binding with the weights of the bag, and what a bag reaches of strided indices.
+                let columns: usize = pooled.case.shape[1..].iter().product();
+                let is_wide = columns as u64 * 32 + 1024 > binding;
                 match pooled.run(&executor) {
                     Err(Error::TensorTooLarge { role, .. })
-                        if row > binding || matches!(role, Role::Indices | Role::Weights) => {}
+                        if is_wide || matches!(role, Role::Indices | Role::Weights) => {}
                     _ => {
                         pooled.assert_right(&executor);
                         right += 1;
