@@ -27,6 +27,8 @@ struct Pooling {
     weights_step: u32,
     sign: u32,          // the sign bit of a lane; of the high one, for 64 bits
     folds_at: u32,      // the word of `bags` or of the output with the first fold of a part
+    rows_step: u32,     // from the row of a lookup to that of the next, where rows lie in the order of
+                        // the lookups; 0, where indices say where they are
 }
 
 // Bits of pooling.flags.
@@ -56,8 +58,8 @@ struct Row {
     counts: bool, // whether it is not the padding
 }
 
-// The row that the index there selects, at the columns of `at`.
-fn look_up_row(at: Place, index_at: u32) -> Row {
+// The row that the index there selects, at the columns of `at`, and so many accesses on.
+fn look_up_row(at: Place, index_at: u32, row_at: u32) -> Row {
     let c = geometry.coordinates[0];
     let index = load_index(index_at);
     var row = resolve(index, extent_of(c));
@@ -68,7 +70,7 @@ fn look_up_row(at: Place, index_at: u32) -> Row {
     let high = select(0u, row.high, WIDE);
     let padding = pools(PADDED) & row.valid
         & (row.low == pooling.padding) & (high == pooling.padding_high);
-    var source = Source(at.params, row.valid, true, 0u, at.params_high);
+    var source = Source(at.params + row_at, row.valid, true, 0u, at.params_high);
     add_steps(vec2(row.low, row.high), c, &source);
     find_segment(&source);
     return Row(source, !padding);
@@ -79,11 +81,13 @@ fn fold_bag(number: u32, column: u32) -> Fold {
     let at = place(column);
     var lookup = 0u;
     var end = pooling.each;
+    var row_at = number * pooling.each * pooling.rows_step;
     var index_at = at.indices + number * pooling.bag_step;
     var weight_at = pooling.weights_at + number * pooling.weights_bag_step;
     if (pools(OFFSETS)) {
         lookup = bags[pooling.offsets_at + number];
         end = bags[pooling.offsets_at + number + 1u];
+        row_at = lookup * pooling.rows_step;
         index_at += lookup * pooling.lookup_step;
         weight_at += lookup * pooling.weights_step;
     }
@@ -95,12 +99,13 @@ fn fold_bag(number: u32, column: u32) -> Fold {
         count = bags[left_at + 4u];
     }
     for (; lookup < end; lookup++) {
-        let row = look_up_row(at, index_at);
+        let row = look_up_row(at, index_at, row_at);
         if (row.counts) {
             let value = unpack(fetch_words(row.source, column));
             lanes = next_lanes(lanes, value, weight_at, count == 0u);
             count += 1u;
         }
+        row_at += pooling.rows_step;
         index_at += pooling.lookup_step;
         weight_at += pooling.weights_step;
     }

@@ -1,10 +1,14 @@
 //! One pooled lookup as its caller gives it, passed whole to what plans and executes it.
 
+use std::borrow::Cow;
+
 use crate::bag::Bags;
 use crate::element::DType;
 use crate::error::{Error, OpKind, Result, Role};
 use crate::plan::{BagPlan, BagShapes};
+use crate::quantized::QuantizedTable;
 use crate::rules::Rules;
+use crate::shape::Layout;
 use crate::tensor::{Indices, Params};
 
 /// Bags, the rules for their indices, and the host tensors that they are pooled from.
@@ -31,17 +35,110 @@ impl BagCall<'_> {
     ///
     /// As [`Executor::embedding_bag`](crate::Executor::embedding_bag), but for those of executing it.
     pub fn output_shape(&self) -> Result<Vec<usize>> {
-        Ok(self.plan()?.output_shape)
+        Ok(self.any().plan()?.output_shape)
     }
 
+    /// The call, of a plain table.
+    pub(crate) fn any(&self) -> AnyBagCall<'_> {
+        AnyBagCall {
+            bags: self.bags,
+            rules: self.rules,
+            dtype: self.dtype,
+            table: BagTable::Plain(self.params),
+            indices: self.indices,
+            weights: self.weights,
+        }
+    }
+}
+
+/// Bags, the rules for their indices, and the quantized table that they are pooled from: its rows are
+/// decoded to f32, and folded as those of a table of f32 are.
+#[derive(Debug, Clone, Copy)]
+pub struct QuantizedBagCall<'a> {
+    /// Which indices form a bag, and what becomes of the rows of one.
+    pub bags: Bags<'a>,
+    /// How indices are treated. A fill value is an f32: it is not decoded.
+    pub rules: &'a Rules,
+    /// The table: its rows are the entries of the first dim.
+    pub table: &'a QuantizedTable<'a>,
+    /// Where.
+    pub indices: &'a Indices<'a>,
+    /// A weight for each index, of f32; with [`BagMode::Sum`](crate::BagMode::Sum).
+    pub weights: Option<&'a Params<'a>>,
+}
+
+impl QuantizedBagCall<'_> {
+    /// The shape of the output: the number of bags, and the dims of the table but the first.
+    ///
+    /// # Errors
+    ///
+    /// As [`Executor::embedding_bag_quantized`](crate::Executor::embedding_bag_quantized), but for those
+    /// of executing it.
+    pub fn output_shape(&self) -> Result<Vec<usize>> {
+        Ok(self.any().plan()?.output_shape)
+    }
+
+    /// The call, of a quantized table.
+    pub(crate) fn any(&self) -> AnyBagCall<'_> {
+        AnyBagCall {
+            bags: self.bags,
+            rules: self.rules,
+            dtype: DType::F32,
+            table: BagTable::Quantized(self.table),
+            indices: self.indices,
+            weights: self.weights,
+        }
+    }
+}
+
+/// The table of a pooled lookup.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum BagTable<'a> {
+    /// Of elements as they are.
+    Plain(&'a Params<'a>),
+    /// Of codes, which are decoded to f32.
+    Quantized(&'a QuantizedTable<'a>),
+}
+
+impl BagTable<'_> {
+    /// The extent of each dim, in elements.
+    pub(crate) fn shape(&self) -> &[usize] {
+        match self {
+            BagTable::Plain(params) => params.layout().shape(),
+            BagTable::Quantized(table) => table.shape(),
+        }
+    }
+
+    /// How the elements lie; those of a quantized table, as if they were decoded.
+    fn layout(&self) -> Cow<'_, Layout> {
+        match self {
+            BagTable::Plain(params) => Cow::Borrowed(params.layout()),
+            BagTable::Quantized(table) => Cow::Owned(Layout::contiguous(table.shape())),
+        }
+    }
+}
+
+/// A pooled lookup from a table of either kind.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct AnyBagCall<'a> {
+    pub(crate) bags: Bags<'a>,
+    pub(crate) rules: &'a Rules,
+    /// Of the rows that are folded, the weights and the output.
+    pub(crate) dtype: DType,
+    pub(crate) table: BagTable<'a>,
+    pub(crate) indices: &'a Indices<'a>,
+    pub(crate) weights: Option<&'a Params<'a>>,
+}
+
+impl AnyBagCall<'_> {
     /// Checks the call, and plans it.
     pub(crate) fn plan(&self) -> Result<BagPlan> {
         let op = OpKind::EmbeddingBag;
-        let tensors = [
-            (Role::Params, Some(self.params)),
-            (Role::Weights, self.weights),
-        ];
-        for (role, tensor) in tensors {
+        let params = match self.table {
+            BagTable::Plain(params) => Some(params),
+            BagTable::Quantized(_) => None,
+        };
+        for (role, tensor) in [(Role::Params, params), (Role::Weights, self.weights)] {
             let got = tensor.map(|tensor| tensor.element_bytes());
             if let Some(got) = got.filter(|&got| got != self.dtype.bytes()) {
                 return Err(Error::ElementWidth {
@@ -54,7 +151,7 @@ impl BagCall<'_> {
         }
         let shapes = BagShapes {
             dtype: self.dtype,
-            params: self.params.layout(),
+            params: &self.table.layout(),
             index_type: self.indices.index_type(),
             indices: self.indices.layout(),
             weights: self.weights.map(|weights| weights.layout()),

@@ -134,7 +134,7 @@
 //!
 //! **Pooled lookups.** [`Executor::embedding_bag`] makes one row of each bag of indices: the sum, mean or
 //! maximum of the rows that they select, in their order, without a tensor of all of those. [`Bags`] says
-//! which indices form a bag.
+//! which indices form a bag. [`Executor::embedding_bag_quantized`] does so from a quantized table.
 //!
 //! **Quantized tables.** [`Executor::gather_quantized`] gathers from tables of 2 to 8 bits, and decodes what
 //! it gathers: see [`quantized`].
@@ -258,7 +258,7 @@ mod view;
 pub use wgpu;
 
 pub use bag::{BagMode, Bags};
-pub use bag_call::BagCall;
+pub use bag_call::{BagCall, QuantizedBagCall};
 pub use call::GatherCall;
 pub use element::{DType, Element, HasDType};
 pub use error::{BadIndex, Error, OpKind, Result, Role};

@@ -7,7 +7,9 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result};
 use clap::Args;
 use serde_json::{Value, json};
-use wgpu_gather::{BagCall, BagMode, Bags, DType, Error, Indices, Params};
+use wgpu_gather::{
+    BagCall, BagMode, Bags, DType, Error, Executor, Params, QuantizedBagCall, Rules,
+};
 
 use crate::answer::Answer;
 use crate::args::CallArgs;
@@ -15,7 +17,7 @@ use crate::backend::Chosen;
 use crate::files::{Array, Output, Source};
 use crate::progress::Progress;
 use crate::tensors::{as_indices, element_type, elements_of_type, output_bytes};
-use crate::{interrupt, rules, text};
+use crate::{interrupt, quantized, rules, text};
 
 /// Bytes that are written at once.
 const CHUNK_BYTES: usize = 8 << 20;
@@ -30,7 +32,7 @@ pub(crate) struct EmbeddingBagArgs {
     /// The last offset is the end of the last bag, not the start of another
     #[arg(long, requires = "offsets")]
     include_last_offset: bool,
-    /// A weight for each index, of the type of params; with --mode sum
+    /// A weight for each index, of the type of params (f32 if they are quantised); with --mode sum
     #[arg(long, value_name = "W")]
     weights: Option<String>,
     /// What becomes of the rows of a bag: sum, mean or max
@@ -80,30 +82,40 @@ pub(crate) fn run(args: &EmbeddingBagArgs) -> Result<Answer> {
     let offsets_at = optional("offsets", &args.offsets)?;
     let weights_at = optional("weights", &args.weights)?;
     let out_named = || format!("output {}", call.out.display());
+    let parts_at = quantized::Sources::parse(&call.quantized)?;
     let all = [
         Some(&params_at),
         Some(&indices_at),
         offsets_at.as_ref(),
         weights_at.as_ref(),
     ];
-    let paths: Vec<_> = all
-        .into_iter()
-        .flatten()
-        .map(|at| at.source.path())
-        .collect();
+    let all = all.into_iter().flatten().map(|at| &at.source);
+    let paths: Vec<_> = all.chain(parts_at.iter()).map(Source::path).collect();
     let out = Output::new(&call.out, &paths).with_context(out_named)?;
 
     let params = params_at.read()?;
     let indices = indices_at.read()?;
-    let dtype =
-        element_type(params.stored(), call.dtype).with_context(|| params_at.name.clone())?;
+    let parts = parts_at.read(&call.quantized)?;
+    let named = (call.params.as_str(), &params);
+    let quantized = quantized::table_to_f32(&call.quantized, call.dtype, named, &parts)?;
+    let dtype = match &quantized {
+        Some(_) => DType::F32,
+        None => {
+            element_type(params.stored(), call.dtype).with_context(|| params_at.name.clone())?
+        }
+    };
     let (index_dtype, indices_view) =
         as_indices(&indices).with_context(|| indices_at.name.clone())?;
     let offsets = offsets_at.as_ref().map(read_offsets).transpose()?;
     let weights = weights_at.as_ref().map(Named::read).transpose()?;
     let weights = match (&weights, &weights_at) {
         (Some(array), Some(at)) => {
-            Some(elements_of_type(array, dtype, call.dtype).with_context(|| at.name.clone())?)
+            let (declared, has) = match &quantized {
+                Some(_) => (None, "params decodes to"),
+                None => (call.dtype, "params has"),
+            };
+            let weights = elements_of_type(array, (has, dtype), declared);
+            Some(weights.with_context(|| at.name.clone())?)
         }
         _ => None,
     };
@@ -112,18 +124,31 @@ pub(crate) fn run(args: &EmbeddingBagArgs) -> Result<Answer> {
         Some(offsets) if args.include_last_offset => Bags::offsets_with_last(args.mode, offsets),
         Some(offsets) => Bags::offsets(args.mode, offsets),
     };
+    let bags = match args.padding_index {
+        Some(padding) => bags.with_padding_index(padding),
+        None => bags,
+    };
     let rules = rules::resolve(&call.rules, dtype)?;
-    let params_view = Params::new(params.bytes(), dtype.bytes(), params.layout().clone())?;
-    let bag_call = BagCall {
-        bags: match args.padding_index {
-            Some(padding) => bags.with_padding_index(padding),
-            None => bags,
-        },
-        rules: &rules,
-        dtype,
-        params: &params_view,
-        indices: &indices_view,
-        weights: weights.as_ref(),
+    let plain;
+    let bag_call = match &quantized {
+        Some(table) => Pooled::Quantized(QuantizedBagCall {
+            bags,
+            rules: &rules,
+            table,
+            indices: &indices_view,
+            weights: weights.as_ref(),
+        }),
+        None => {
+            plain = Params::new(params.bytes(), dtype.bytes(), params.layout().clone())?;
+            Pooled::Plain(BagCall {
+                bags,
+                rules: &rules,
+                dtype,
+                params: &plain,
+                indices: &indices_view,
+                weights: weights.as_ref(),
+            })
+        }
     };
     let shape = bag_call.output_shape()?;
     let bytes = output_bytes(&shape, dtype)?;
@@ -145,8 +170,16 @@ pub(crate) fn run(args: &EmbeddingBagArgs) -> Result<Answer> {
     file.finish().with_context(out_named)?;
 
     let done = Done {
-        call: &bag_call,
+        mode: args.mode,
+        params_shape: match &quantized {
+            Some(table) => table.shape(),
+            None => params.layout().shape(),
+        },
+        format: quantized.as_ref().map(|table| table.format().to_string()),
+        dtype,
+        indices_shape: indices.layout().shape(),
         index_dtype,
+        rules: &rules,
         shape: &shape,
         preset: &call.rules.rules,
         chosen: &chosen,
@@ -161,8 +194,32 @@ pub(crate) fn run(args: &EmbeddingBagArgs) -> Result<Answer> {
     })
 }
 
+/// A pooled lookup from a table of either kind.
+enum Pooled<'a> {
+    Plain(BagCall<'a>),
+    Quantized(QuantizedBagCall<'a>),
+}
+
+impl Pooled<'_> {
+    fn output_shape(&self) -> Result<Vec<usize>, Error> {
+        match self {
+            Pooled::Plain(call) => call.output_shape(),
+            Pooled::Quantized(call) => call.output_shape(),
+        }
+    }
+
+    fn run(&self, executor: &Executor, output: &mut [u8]) -> Result<(), Error> {
+        match self {
+            Pooled::Plain(call) => executor.embedding_bag_bytes_blocking(call, output),
+            Pooled::Quantized(call) => {
+                executor.embedding_bag_quantized_bytes_blocking(call, output)
+            }
+        }
+    }
+}
+
 /// The output, and how long it took.
-fn pool(chosen: &Chosen, call: &BagCall<'_>, bytes: usize) -> Result<(Vec<u8>, Duration)> {
+fn pool(chosen: &Chosen, call: &Pooled<'_>, bytes: usize) -> Result<(Vec<u8>, Duration)> {
     let mut made = Vec::new();
     made.try_reserve_exact(bytes)
         .map_err(|_| Error::HostOutOfMemory {
@@ -171,9 +228,7 @@ fn pool(chosen: &Chosen, call: &BagCall<'_>, bytes: usize) -> Result<(Vec<u8>, D
         })?;
     made.resize(bytes, 0);
     let started = Instant::now();
-    chosen
-        .executor
-        .embedding_bag_bytes_blocking(call, &mut made)?;
+    call.run(&chosen.executor, &mut made)?;
     Ok((made, started.elapsed()))
 }
 
@@ -185,8 +240,15 @@ fn read_offsets(at: &Named) -> Result<Vec<usize>> {
 
 /// A pooled lookup that succeeded.
 struct Done<'a> {
-    call: &'a BagCall<'a>,
+    mode: BagMode,
+    params_shape: &'a [usize],
+    /// How params is quantised, if it is.
+    format: Option<String>,
+    /// Of the output, and of params where it is not quantised.
+    dtype: DType,
+    indices_shape: &'a [usize],
     index_dtype: DType,
+    rules: &'a Rules,
     shape: &'a [usize],
     preset: &'a str,
     chosen: &'a Chosen,
@@ -197,17 +259,17 @@ struct Done<'a> {
 }
 
 impl Done<'_> {
-    fn indices(&self) -> &Indices<'_> {
-        self.call.indices
-    }
-
     fn line(&self) -> String {
+        let (params, output) = match &self.format {
+            Some(format) => (format.as_str(), format!(" {}", self.dtype)),
+            None => (self.dtype.name(), String::new()),
+        };
         format!(
-            "embedding_bag {}: params {:?} {}, indices {:?} {} -> output {:?}, {} bytes, {}, {}\n",
-            self.call.bags.mode(),
-            self.call.params.layout().shape(),
-            self.call.dtype,
-            self.indices().layout().shape(),
+            "embedding_bag {}: params {:?} {params}, indices {:?} {} -> output {:?}{output}, {} \
+             bytes, {}, {}\n",
+            self.mode,
+            self.params_shape,
+            self.indices_shape,
             self.index_dtype,
             self.shape,
             self.bytes,
@@ -220,16 +282,17 @@ impl Done<'_> {
         let adapter = self.chosen.adapter();
         json!({
             "op": "embedding_bag",
-            "mode": self.call.bags.mode().name(),
-            "params_shape": self.call.params.layout().shape(),
-            "dtype": self.call.dtype.name(),
-            "indices_shape": self.indices().layout().shape(),
+            "mode": self.mode.name(),
+            "params_shape": self.params_shape,
+            "format": self.format,
+            "dtype": self.dtype.name(),
+            "indices_shape": self.indices_shape,
             "index_type": self.index_dtype.name(),
             "output_shape": self.shape,
             "rules": {
                 "name": self.preset,
-                "negative": rules::negative_text(self.call.rules),
-                "out_of_bounds": rules::out_of_bounds_text(self.call.rules),
+                "negative": rules::negative_text(self.rules),
+                "out_of_bounds": rules::out_of_bounds_text(self.rules),
             },
             "executor": self.chosen.name(),
             "reason": self.chosen.reason,

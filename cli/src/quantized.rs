@@ -38,7 +38,7 @@ pub(crate) struct QuantizedArgs {
     )]
     quantize_axis: isize,
     /// What elements of quantised params, and of f16 and bf16, are decoded to [default: the type of
-    /// the scales; f32 for blocks of GGUF]
+    /// the scales; f32 for blocks of GGUF and in pooled lookups, which take no other]
     #[arg(long, value_enum, value_name = "TYPE")]
     pub(crate) to: Option<To>,
 }
@@ -134,6 +134,22 @@ pub(crate) fn table<'a>(
         return split_table(args, declared, (name, params), parts).map(Some);
     }
     named("params", name, block_table(args, declared, params))
+}
+
+/// The table that a pooled lookup decodes to f32, if params are quantised or are to be decoded.
+pub(crate) fn table_to_f32<'a>(
+    args: &QuantizedArgs,
+    declared: Option<DType>,
+    named_params: (&str, &'a Array),
+    parts: &'a Parts,
+) -> Result<Option<QuantizedTable<'a>>> {
+    let to = args.to.map_or(FloatType::F32, To::float).dtype();
+    ensure!(
+        to == DType::F32,
+        "embedding_bag: --to {to}, but rows are decoded to f32 (allowed: f32)"
+    );
+    let found = table(args, declared, named_params, parts)?;
+    Ok(found.map(|(table, _)| table))
 }
 
 /// A table that holds its scales, or is of halves.

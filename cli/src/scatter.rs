@@ -130,7 +130,8 @@ fn run(op: Op, args: &ScatterArgs) -> Result<Answer> {
 
     let dtype = element_type(params.stored(), call.dtype).with_context(params_named)?;
     let (index_dtype, indices_view) = as_indices(&indices).with_context(indices_named)?;
-    let updates_view = elements_of_type(&updates, dtype, call.dtype).with_context(updates_named)?;
+    let updates_view = elements_of_type(&updates, ("params has", dtype), call.dtype)
+        .with_context(updates_named)?;
     let rules = rules::resolve(&call.rules, dtype)?;
     let shape = params.layout().shape();
     let bytes = output_bytes(shape, dtype)?;

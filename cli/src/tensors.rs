@@ -31,19 +31,20 @@ pub fn element_type(stored: Stored, declared: Option<DType>) -> Result<DType> {
     }
 }
 
-/// The elements of an array beside params, which must have their type; raw bytes are of the declared one.
-pub(crate) fn elements_of_type(
-    array: &Array,
-    dtype: DType,
+/// The elements of an array beside params, which must have the type that those have (in these words); raw
+/// bytes are of the declared one.
+pub(crate) fn elements_of_type<'a>(
+    array: &'a Array,
+    (has, dtype): (&str, DType),
     declared: Option<DType>,
-) -> Result<Params<'_>> {
+) -> Result<Params<'a>> {
     let declared = match array.stored() {
         Stored::Raw(_) => declared,
         Stored::Typed(_) | Stored::Blocks(_) => None,
     };
     let got = element_type(array.stored(), declared)?;
     if got != dtype {
-        bail!("elements of type {got}, but params has {dtype}; they must be equal");
+        bail!("elements of type {got}, but {has} {dtype}; they must be equal");
     }
     let layout = array.layout().clone();
     Ok(Params::new(array.bytes(), dtype.bytes(), layout)?)

@@ -65,11 +65,8 @@ async fn output(
     case: &QuantizedCase,
     executor: &Executor,
 ) -> Result<(Vec<usize>, Vec<u8>), Failure> {
-    let (format, zero_points) = described(&case.table)?;
-    let scales = case.table.scales.as_ref();
-    let scales = scales.map_or(&[][..], |scales| &scales.bytes);
-    let QuantizedData { shape, codes, .. } = &case.table;
-    let table = QuantizedTable::new(format, shape, codes, scales, &zero_points)?;
+    let described = described(&case.table)?;
+    let table = table(&case.table, &described)?;
     let not_indices = || Failure::Case(format!("indices of type {}", case.indices.type_name()));
     let (index_type, indices) = case.indices.as_indices().ok_or_else(not_indices)?;
     let layout = Layout::contiguous(&case.indices.shape);
@@ -80,11 +77,30 @@ async fn output(
     let to = to.ok_or_else(|| Failure::Case(format!("output of {}", case.output)))?;
     let shape = case
         .op
-        .output_shape(shape, &case.indices.shape, &case.rules)?;
+        .output_shape(table.shape(), &case.indices.shape, &case.rules)?;
     let mut output = poisoned(&shape, to.bytes())?;
     let call = QuantizedCall::new(case.op, &case.rules, &table, &indices, to);
     executor.gather_quantized_bytes(call, &mut output).await?;
     Ok((shape, output))
+}
+
+impl QuantizedCase {
+    /// Lends the table of the case; `None`, if the library has no words for it or refuses it.
+    pub fn with_table<R>(&self, take: impl FnOnce(&QuantizedTable<'_>) -> R) -> Option<R> {
+        let described = described(&self.table).ok()?;
+        let table = table(&self.table, &described).ok()?;
+        Some(take(&table))
+    }
+}
+
+/// The library's view of a table.
+fn table<'a>(
+    data: &'a QuantizedData,
+    (format, zero_points): &'a (Format, Vec<u8>),
+) -> Result<QuantizedTable<'a>, Error> {
+    let scales = data.scales.as_ref();
+    let scales = scales.map_or(&[][..], |scales| &scales.bytes);
+    QuantizedTable::new(*format, &data.shape, &data.codes, scales, zero_points)
 }
 
 /// The format of a table, and its zero points as the format packs them.

@@ -9,10 +9,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use super::parallel::threads;
 use super::pooling::{Pool, Pooling, pool_with};
 use super::report::report;
-use crate::bag_call::BagCall;
+use crate::bag_call::{AnyBagCall, BagTable};
 use crate::error::Result;
 use crate::fold::Fold;
 use crate::plan::BagPlan;
+use crate::quantized::{Format, QuantizedTable};
 use crate::rules::OutOfBounds;
 use crate::tensor::{Indices, Params};
 
@@ -24,7 +25,7 @@ const LEAST_COLUMNS: usize = 64;
 const LEAST_BYTES: usize = 64 << 10;
 
 /// Executes `call`, writing the output's bytes, row-major.
-pub(crate) fn embedding_bag(call: &BagCall<'_>, output: &mut [u8]) -> Result<()> {
+pub(crate) fn embedding_bag(call: &AnyBagCall<'_>, output: &mut [u8]) -> Result<()> {
     let plan = call.plan()?;
     plan.check_output(output.len())?;
     if output.is_empty() {
@@ -40,7 +41,7 @@ pub(crate) fn embedding_bag(call: &BagCall<'_>, output: &mut [u8]) -> Result<()>
         call,
         plan: &plan,
         indices: &indices,
-        columns: columns(&plan),
+        rows: Rows::new(call.table, &plan),
         any_bad: &any_bad,
         output,
     };
@@ -51,35 +52,53 @@ pub(crate) fn embedding_bag(call: &BagCall<'_>, output: &mut [u8]) -> Result<()>
     }
 }
 
-/// Where the elements of a row lie in the table, from the position of its first on.
-enum Columns {
+/// Where the elements of a row are.
+enum Rows<'a> {
     /// One after the other.
-    Run,
-    /// Each at an offset of its own.
-    Scattered(Vec<isize>),
+    Runs(&'a Params<'a>),
+    /// Each at an offset of its own from the first.
+    Scattered(&'a Params<'a>, Vec<isize>),
+    /// In codes, which are decoded as they are folded.
+    Quantized(&'a QuantizedTable<'a>),
 }
 
-fn columns(plan: &BagPlan) -> Columns {
-    let geometry = plan.row.geometry();
-    let count = plan.row_bytes() / plan.dtype.bytes();
-    if geometry.slice() == count {
-        return Columns::Run;
+impl<'a> Rows<'a> {
+    fn new(table: BagTable<'a>, plan: &BagPlan) -> Self {
+        let params = match table {
+            BagTable::Quantized(table) => return Rows::Quantized(table),
+            BagTable::Plain(params) => params,
+        };
+        let geometry = plan.row.geometry();
+        if geometry.slice() == plan.row_bytes() / plan.dtype.bytes() {
+            return Rows::Runs(params);
+        }
+        let mut offsets = vec![0isize];
+        for l in &geometry.loops {
+            let steps = |&at: &isize| (0..l.extent as isize).map(move |n| at + n * l.params_stride);
+            offsets = offsets.iter().flat_map(steps).collect();
+        }
+        Rows::Scattered(params, offsets)
     }
-    let mut offsets = vec![0isize];
-    for l in &geometry.loops {
-        let steps = |&at: &isize| (0..l.extent as isize).map(move |n| at + n * l.params_stride);
-        offsets = offsets.iter().flat_map(steps).collect();
+
+    /// Columns that are decoded together; a divisor of [`COLUMNS`].
+    fn unit(&self) -> usize {
+        match self {
+            Rows::Quantized(table) => match table.format() {
+                Format::Blocks(format) => format.block_elements(),
+                Format::Rows | Format::Split(_) => 1,
+            },
+            Rows::Runs(_) | Rows::Scattered(..) => 1,
+        }
     }
-    Columns::Scattered(offsets)
 }
 
 /// All bags of a call.
 struct Bags<'a> {
-    call: &'a BagCall<'a>,
+    call: &'a AnyBagCall<'a>,
     plan: &'a BagPlan,
     /// Those that bags have.
     indices: &'a Indices<'a>,
-    columns: Columns,
+    rows: Rows<'a>,
     any_bad: &'a AtomicBool,
     output: &'a mut [u8],
 }
@@ -97,7 +116,7 @@ impl Pooling for Bags<'_> {
         } else {
             columns
         };
-        let at_once = at_once.min(COLUMNS);
+        let at_once = at_once.next_multiple_of(self.rows.unit()).min(COLUMNS);
         let lookups = self.plan.lookups.lookups().elements() / bags;
         let bytes = (lookups + 1).saturating_mul(row_bytes);
         let together = (LEAST_BYTES / bytes.max(1)).max(1);
@@ -106,7 +125,7 @@ impl Pooling for Bags<'_> {
             call: self.call,
             plan: self.plan,
             indices: self.indices,
-            columns: &self.columns,
+            rows: &self.rows,
             any_bad: self.any_bad,
         };
         for_each_chunk(output, row_bytes, together, &|bag, row| {
@@ -121,10 +140,10 @@ impl Pooling for Bags<'_> {
 
 /// What all threads read.
 struct Shared<'a> {
-    call: &'a BagCall<'a>,
+    call: &'a AnyBagCall<'a>,
     plan: &'a BagPlan,
     indices: &'a Indices<'a>,
-    columns: &'a Columns,
+    rows: &'a Rows<'a>,
     any_bad: &'a AtomicBool,
 }
 
@@ -132,6 +151,10 @@ impl Shared<'_> {
     /// Pools some columns of a bag into `output`.
     fn pool_part<T: Fold, P: Pool<T>>(&self, bag: usize, columns: Range<usize>, output: &mut [u8]) {
         let mut sums = vec![T::zeroed().widen(); columns.len()];
+        let mut decoded = match self.rows {
+            Rows::Quantized(_) => vec![0.0; columns.len()],
+            Rows::Runs(_) | Rows::Scattered(..) => Vec::new(),
+        };
         let mut count = 0;
         for lookup in self.plan.ranges.of(bag) {
             let row = self.row(lookup);
@@ -149,7 +172,7 @@ impl Shared<'_> {
                     _ => P::next(*sum, value, weight),
                 };
             };
-            self.take_row(row, columns.clone(), &mut sums, step);
+            self.take_row(row, columns.clone(), &mut decoded, &mut sums, step);
             count += 1;
         }
         for (to, sum) in output.chunks_exact_mut(size_of::<T>()).zip(sums) {
@@ -168,6 +191,7 @@ impl Shared<'_> {
         &self,
         row: Option<usize>,
         columns: Range<usize>,
+        decoded: &mut [f32],
         sums: &mut [T::Sum],
         step: impl Fn(&mut T::Sum, T),
     ) {
@@ -179,24 +203,27 @@ impl Shared<'_> {
             };
             return sums.iter_mut().for_each(|sum| step(sum, value));
         };
-        let params = self.call.params;
-        let layout = params.layout();
-        let first = layout
-            .offset()
-            .wrapping_add_signed((row as isize).wrapping_mul(layout.strides()[0]));
-        match self.columns {
-            Columns::Run => {
-                let start = (first + columns.start) * size_of::<T>();
+        let first = |params: &Params<'_>| {
+            let layout = params.layout();
+            let step = (row as isize).wrapping_mul(layout.strides()[0]);
+            layout.offset().wrapping_add_signed(step)
+        };
+        match self.rows {
+            Rows::Runs(params) => {
+                let start = (first(params) + columns.start) * size_of::<T>();
                 let bytes = &params.bytes()[start..start + columns.len() * size_of::<T>()];
-                let values = bytes.chunks_exact(size_of::<T>());
-                for (sum, value) in sums.iter_mut().zip(values) {
-                    step(sum, bytemuck::pod_read_unaligned(value));
-                }
+                step_each(sums, bytes, step);
             }
-            Columns::Scattered(offsets) => {
+            Rows::Scattered(params, offsets) => {
+                let first = first(params);
                 for (sum, &offset) in sums.iter_mut().zip(&offsets[columns]) {
                     step(sum, load(params, first.wrapping_add_signed(offset)));
                 }
+            }
+            Rows::Quantized(table) => {
+                let row_elements = self.plan.row_bytes() / size_of::<f32>();
+                table.decode_within(row * row_elements + columns.start, decoded);
+                step_each(sums, bytemuck::cast_slice(decoded), step);
             }
         }
     }
@@ -207,9 +234,7 @@ impl Shared<'_> {
         let value = self
             .indices
             .load(self.indices.layout().offset().wrapping_add_signed(position));
-        self.call
-            .rules
-            .resolve(value, self.call.params.layout().shape()[0])
+        self.call.rules.resolve(value, self.call.table.shape()[0])
     }
 
     fn weight<T: Fold>(&self, lookup: usize) -> T {
@@ -231,6 +256,14 @@ fn position(strides: &[isize], plan: &BagPlan, lookup: usize) -> isize {
                 .wrapping_add((n as isize).wrapping_mul(inner))
         }
         _ => (lookup as isize).wrapping_mul(strides[0]),
+    }
+}
+
+/// Takes a step with each of the elements in `bytes`.
+#[inline(always)]
+fn step_each<T: Fold>(sums: &mut [T::Sum], bytes: &[u8], step: impl Fn(&mut T::Sum, T)) {
+    for (sum, value) in sums.iter_mut().zip(bytes.chunks_exact(size_of::<T>())) {
+        step(sum, bytemuck::pod_read_unaligned(value));
     }
 }
 

@@ -6,16 +6,16 @@ use std::ops::Range;
 
 use super::pooling::{Pool, Pooling, pool_with};
 use crate::bag::Split;
-use crate::bag_call::BagCall;
+use crate::bag_call::{AnyBagCall, BagTable};
 use crate::error::{BadIndex, Error, OpKind, Result};
 use crate::fold::Fold;
 use crate::plan::BagPlan;
 use crate::rules::OutOfBounds;
-use crate::shape::unravel;
+use crate::shape::{Layout, unravel};
 use crate::tensor::Params;
 
 /// Executes `call`, writing the output's bytes, row-major.
-pub(crate) fn embedding_bag(call: &BagCall<'_>, output: &mut [u8]) -> Result<()> {
+pub(crate) fn embedding_bag(call: &AnyBagCall<'_>, output: &mut [u8]) -> Result<()> {
     let plan = call.plan()?;
     plan.check_output(output.len())?;
     if output.is_empty() {
@@ -40,7 +40,7 @@ pub(crate) fn embedding_bag(call: &BagCall<'_>, output: &mut [u8]) -> Result<()>
 }
 
 /// The positions of the indices of a bag, in order: coordinates of the indices.
-fn lookups(call: &BagCall<'_>, bag: usize) -> Vec<Vec<usize>> {
+fn lookups(call: &AnyBagCall<'_>, bag: usize) -> Vec<Vec<usize>> {
     let shape = call.indices.layout().shape();
     let of_vector = |range: Range<usize>| range.map(|n| vec![n]).collect();
     match call.bags.split {
@@ -55,7 +55,7 @@ fn lookups(call: &BagCall<'_>, bag: usize) -> Vec<Vec<usize>> {
 
 /// One column of one bag.
 struct Bag<'a> {
-    call: &'a BagCall<'a>,
+    call: &'a AnyBagCall<'a>,
     plan: &'a BagPlan,
     lookups: Vec<Vec<usize>>,
     column: &'a [usize],
@@ -69,7 +69,7 @@ impl Bag<'_> {
 
     fn value<T: Fold>(&self, row: Option<usize>) -> T {
         match (row, &self.call.rules.out_of_bounds) {
-            (Some(row), _) => load(self.call.params, &[&[row], self.column].concat()),
+            (Some(row), _) => element(self.call.table, &[&[row], self.column].concat()),
             (None, OutOfBounds::Fill(fill)) => bytemuck::pod_read_unaligned(fill.bytes()),
             (None, _) => T::zeroed(),
         }
@@ -103,6 +103,21 @@ impl Pooling for Bag<'_> {
     }
 }
 
+/// The element of a table at these coordinates.
+fn element<T: Fold>(table: BagTable<'_>, coordinates: &[usize]) -> T {
+    match table {
+        BagTable::Plain(params) => load(params, coordinates),
+        BagTable::Quantized(table) => {
+            let mut value = [0.0];
+            table.decode_within(
+                Layout::contiguous(table.shape()).position(coordinates),
+                &mut value,
+            );
+            bytemuck::pod_read_unaligned(bytemuck::cast_slice(&value))
+        }
+    }
+}
+
 /// The element at these coordinates.
 fn load<T: Fold>(tensor: &Params<'_>, coordinates: &[usize]) -> T {
     let start = tensor.layout().position(coordinates) * size_of::<T>();
@@ -110,14 +125,14 @@ fn load<T: Fold>(tensor: &Params<'_>, coordinates: &[usize]) -> T {
 }
 
 /// The row of the table that the index there selects.
-fn row(call: &BagCall<'_>, lookup: &[usize]) -> Option<usize> {
+fn row(call: &AnyBagCall<'_>, lookup: &[usize]) -> Option<usize> {
     let value = call.indices.load(call.indices.layout().position(lookup));
-    call.rules.resolve(value, call.params.layout().shape()[0])
+    call.rules.resolve(value, call.table.shape()[0])
 }
 
 /// The first bad index, and how many there are, as an error; nothing if there is none.
-fn report(call: &BagCall<'_>) -> Result<()> {
-    let bags = call.output_shape()?[0];
+fn report(call: &AnyBagCall<'_>) -> Result<()> {
+    let bags = call.plan()?.output_shape[0];
     let all = (0..bags).flat_map(|bag| lookups(call, bag));
     let mut bad = all.filter(|lookup| row(call, lookup).is_none());
     let Some(position) = bad.next() else {
@@ -128,7 +143,7 @@ fn report(call: &BagCall<'_>) -> Result<()> {
         value: call.indices.load(call.indices.layout().position(&position)),
         position,
         axis: 0,
-        extent: call.params.layout().shape()[0],
+        extent: call.table.shape()[0],
         count: 1 + bad.count() as u64,
     })))
 }

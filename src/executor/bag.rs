@@ -2,7 +2,7 @@
 
 use super::Executor;
 use crate::bag::Bags;
-use crate::bag_call::BagCall;
+use crate::bag_call::{AnyBagCall, BagCall};
 use crate::cpu;
 use crate::element::{HasDType, elements_from_bits, zeroed_bits};
 #[cfg(feature = "gpu")]
@@ -67,6 +67,11 @@ impl Executor {
     /// As [`Executor::embedding_bag`]; [`Error::OutputLength`](crate::Error::OutputLength), and
     /// [`Error::ElementWidth`](crate::Error::ElementWidth) for tensors that are not of the type.
     pub async fn embedding_bag_bytes(&self, call: &BagCall<'_>, output: &mut [u8]) -> Result<()> {
+        self.pool(&call.any(), output).await
+    }
+
+    /// Pools from a table of either kind.
+    pub(super) async fn pool(&self, call: &AnyBagCall<'_>, output: &mut [u8]) -> Result<()> {
         match self {
             Executor::Reference => cpu::bag_reference::embedding_bag(call, output),
             Executor::Cpu => cpu::bag::embedding_bag(call, output),
@@ -113,13 +118,18 @@ impl Executor {
         call: &BagCall<'_>,
         output: &mut [u8],
     ) -> Result<()> {
+        self.pool_blocking(&call.any(), output)
+    }
+
+    /// [`Executor::pool`], blocking this thread.
+    pub(super) fn pool_blocking(&self, call: &AnyBagCall<'_>, output: &mut [u8]) -> Result<()> {
         #[cfg(feature = "gpu")]
         if let Executor::Gpu(engine) = self {
             // This thread drives the device, instead of waiting for one that does.
             let made = pollster::block_on(engine.execute_bags(call, output, PollMode::Here));
             return or_on_the_cpu(made, engine.when_full(), call, output);
         }
-        pollster::block_on(self.embedding_bag_bytes(call, output))
+        pollster::block_on(self.pool(call, output))
     }
 }
 
@@ -150,7 +160,7 @@ fn memory_for<T: HasDType>(shape: &[usize]) -> Result<Vec<T::Bits>> {
 fn or_on_the_cpu(
     made: Result<()>,
     when_full: WhenFull,
-    call: &BagCall<'_>,
+    call: &AnyBagCall<'_>,
     output: &mut [u8],
 ) -> Result<()> {
     match made {

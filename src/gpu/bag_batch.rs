@@ -4,7 +4,7 @@ use crate::bag::Bags;
 use crate::element::{DType, HasDType};
 use crate::error::{Error, OpKind, Result, Role};
 use crate::gpu::any_tensor::AnyDeviceTensor;
-use crate::gpu::bag_recorder::{BagPlaced, commands};
+use crate::gpu::bag_recorder::{BagPlaced, BagRows, commands};
 use crate::gpu::batch::{Batch, check_indices, check_width};
 use crate::gpu::status::Status;
 use crate::gpu::tensor::DeviceTensor;
@@ -49,11 +49,9 @@ impl<'a> BagTensors<'a> {
     /// The plan; layouts start at the first element that they reach.
     pub(super) fn plan(&self, bags: Bags<'_>, rules: &Rules) -> Result<BagPlan> {
         let width = self.dtype.bytes();
-        check_width(OP, Role::Params, self.params, width)?;
-        check_alignment(Role::Params, self.params, width)?;
+        check_words(Role::Params, self.params, width)?;
         if let Some(weights) = self.weights {
-            check_width(OP, Role::Weights, weights, width)?;
-            check_alignment(Role::Weights, weights, width)?;
+            check_words(Role::Weights, weights, width)?;
         }
         check_indices(OP, self.indices, self.index_type)?;
         let (params, indices) = (self.params.reached().0, self.indices.reached().0);
@@ -109,12 +107,7 @@ impl Batch<'_> {
         tensors: &BagTensors<'_>,
     ) -> Result<AnyDeviceTensor> {
         let plan = tensors.plan(bags, rules)?;
-        let units = [plan.row_bytes(), plan.dtype.bytes()];
-        let storage = self
-            .context
-            .allocate("output", plan.output_bytes as u64, &units)?;
-        let layout = Layout::contiguous(&plan.output_shape);
-        let mut output = AnyDeviceTensor::new(storage, layout, plan.dtype.bytes());
+        let mut output = self.pooled_output(&plan)?;
         self.record_bags(&plan, tensors, &mut output)?;
         Ok(output)
     }
@@ -147,8 +140,37 @@ impl Batch<'_> {
         tensors: &BagTensors<'_>,
         output: &mut AnyDeviceTensor,
     ) -> Result<()> {
+        let params = tensors.params;
+        params.storage().check_owner(self.context, Role::Params)?;
+        let rows = BagRows::Plain(params.reached().1);
+        self.record_pooling(plan, rows, (tensors.indices, tensors.weights), output)?;
+        let owned = params.storage().owned();
+        owned.for_each(|owned| self.recording.keep(owned));
+        let earlier = params.statuses().iter().filter(|s| !s.is_clean());
+        output.set_statuses(earlier.chain(output.statuses()).cloned().collect());
+        Ok(())
+    }
+
+    /// Memory for the output.
+    pub(super) fn pooled_output(&self, plan: &BagPlan) -> Result<AnyDeviceTensor> {
+        let (units, bytes) = ([plan.row_bytes(), plan.dtype.bytes()], plan.output_bytes);
+        let storage = self.context.allocate("output", bytes as u64, &units)?;
+        let layout = Layout::contiguous(&plan.output_shape);
+        Ok(AnyDeviceTensor::new(storage, layout, plan.dtype.bytes()))
+    }
+
+    /// Records a pooled lookup of these rows by these indices with these weights.
+    pub(super) fn record_pooling(
+        &mut self,
+        plan: &BagPlan,
+        rows: BagRows<'_>,
+        (indices, weights): (&AnyDeviceTensor, Option<&AnyDeviceTensor>),
+        output: &mut AnyDeviceTensor,
+    ) -> Result<()> {
         let context = self.context;
-        for (role, tensor) in tensors.each() {
+        let weights_too = weights.map(|w| (Role::Weights, w));
+        let read = || [(Role::Indices, indices)].into_iter().chain(weights_too);
+        for (role, tensor) in read() {
             tensor.storage().check_owner(context, role)?;
         }
         output.storage().check_owner(context, Role::Output)?;
@@ -157,31 +179,29 @@ impl Batch<'_> {
             .then(|| Status::new(context, &plan.lookups))
             .transpose()?;
         let placed = BagPlaced {
-            params: tensors.params.reached().1,
-            indices: tensors.indices.reached().1,
-            weights: tensors.weights.map(|w| w.reached().1),
+            rows,
+            indices: indices.reached().1,
+            weights: weights.map(|w| w.reached().1),
             output: output.reached().1,
             status: status.as_ref(),
         };
         let commands = commands(context, plan, &placed)?;
         self.recording.run(context, commands, status.as_ref());
 
-        let read = tensors
-            .each()
-            .flat_map(|(_, tensor)| tensor.storage().owned());
-        let owned: Vec<_> = read.chain(output.storage().owned()).collect();
+        let owned = read().flat_map(|(_, tensor)| tensor.storage().owned());
         owned
-            .into_iter()
+            .chain(output.storage().owned())
             .for_each(|owned| self.recording.keep(owned));
-        let earlier = tensors.each().flat_map(|(_, tensor)| tensor.statuses());
+        let earlier = read().flat_map(|(_, tensor)| tensor.statuses());
         let earlier = earlier.filter(|s| !s.is_clean()).cloned();
         output.set_statuses(earlier.chain(status.clone()).collect());
         Ok(())
     }
 }
 
-/// Refuses elements that are no whole words of the shaders.
-fn check_alignment(role: Role, tensor: &AnyDeviceTensor, alignment: usize) -> Result<()> {
+/// Refuses elements of another width, and those that are no whole words of the shaders.
+pub(super) fn check_words(role: Role, tensor: &AnyDeviceTensor, alignment: usize) -> Result<()> {
+    check_width(OP, role, tensor, alignment)?;
     match tensor.storage().misaligned(alignment as u64) {
         None => Ok(()),
         Some(offset) => Err(Error::Misaligned {
@@ -195,8 +215,7 @@ fn check_alignment(role: Role, tensor: &AnyDeviceTensor, alignment: usize) -> Re
 
 /// Refuses an output of another shape, width or order.
 pub(super) fn check_output(plan: &BagPlan, output: &AnyDeviceTensor) -> Result<()> {
-    check_width(OP, Role::Output, output, plan.dtype.bytes())?;
-    check_alignment(Role::Output, output, plan.dtype.bytes())?;
+    check_words(Role::Output, output, plan.dtype.bytes())?;
     let layout = output.layout();
     if layout.shape() != plan.output_shape {
         return Err(Error::OutputShape {

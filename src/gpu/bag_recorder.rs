@@ -3,6 +3,7 @@
 //! Used by batches and bindings of pooled lookups. Knows where tensors lie, not whose they are.
 
 use crate::error::{Error, OpKind, Result, Role};
+use crate::gpu::bag_decode::DecodedRows;
 use crate::gpu::checks::Checks;
 use crate::gpu::commands::{Command, Dispatch, Grid};
 use crate::gpu::context::Context;
@@ -19,10 +20,29 @@ use crate::shape::Layout;
 
 const OP: OpKind = OpKind::EmbeddingBag;
 
+/// Where the rows of one recording come from.
+#[derive(Debug, Clone)]
+pub(super) enum BagRows<'a> {
+    /// A table of elements as they are.
+    Plain(Placement<'a>),
+    /// A quantized table.
+    Decoded(DecodedRows<'a>),
+}
+
+impl<'a> BagRows<'a> {
+    /// What is folded from: the table, or the memory that its rows are decoded to.
+    fn params(&self) -> &Placement<'a> {
+        match self {
+            BagRows::Plain(params) => params,
+            BagRows::Decoded(rows) => &rows.memory,
+        }
+    }
+}
+
 /// Where the tensors of one recording lie.
 #[derive(Debug, Clone)]
 pub(super) struct BagPlaced<'a> {
-    pub(super) params: Placement<'a>,
+    pub(super) rows: BagRows<'a>,
     pub(super) indices: Placement<'a>,
     pub(super) weights: Option<Placement<'a>>,
     pub(super) output: Placement<'a>,
@@ -42,7 +62,11 @@ pub(super) fn commands(
     let limits = &context.binding_limits;
     let weights = placed.weights.as_ref();
     let parts = BagParts {
-        params: &placed.params.parts,
+        params: &placed.rows.params().parts,
+        decoded: match &placed.rows {
+            BagRows::Plain(_) => None,
+            BagRows::Decoded(rows) => Some(rows.room),
+        },
         indices: &placed.indices.parts,
         weights: weights.map_or(&[], |w| &w.parts),
         output: &placed.output.parts,
@@ -50,7 +74,11 @@ pub(super) fn commands(
     let passes = bag_passes(plan, parts, limits)?;
     let folds = Folds::new(context, plan, &passes)?;
     let mut commands = Vec::new();
-    for pass in passes.iter().enumerate() {
+    for (n, pass) in passes.iter().enumerate() {
+        if let (BagRows::Decoded(rows), [_, ..]) = (&placed.rows, &pass.params[..]) {
+            commands.extend(rows.decode(context, pass.rows(plan)?, &placed.indices)?);
+        }
+        let pass = (n, pass);
         pool(context, plan, placed, pass, folds.as_ref(), &mut commands)?;
     }
     if let Some(status) = placed.status {
@@ -66,16 +94,16 @@ fn check(plan: &BagPlan, placed: &BagPlaced<'_>) -> Result<()> {
     let width = plan.dtype.bytes();
     let index_bytes = plan.lookups.index_type().bytes();
     let output = Layout::contiguous(&plan.output_shape);
-    let params = plan.lookups.params_layout();
-    placed.params.check(OP, Role::Params, params, width)?;
+    let mut read = vec![(Role::Indices, &placed.indices, plan.indices())];
+    if let BagRows::Plain(table) = &placed.rows {
+        let params = plan.lookups.params_layout();
+        table.check(OP, Role::Params, params, width)?;
+        read.insert(0, (Role::Params, table, params));
+    }
     placed
         .indices
         .check(OP, Role::Indices, plan.indices(), index_bytes)?;
     placed.output.check(OP, Role::Output, &output, width)?;
-    let mut read = vec![
-        (Role::Params, &placed.params, params),
-        (Role::Indices, &placed.indices, plan.indices()),
-    ];
     if let (Some(weights), Some(layout)) = (&placed.weights, &plan.weights) {
         weights.check(OP, Role::Weights, layout, width)?;
         read.push((Role::Weights, weights, layout));
@@ -156,7 +184,7 @@ fn pool(
     let key = PipelineKey::of_bags(&kernel, limits);
     let none = wgpu::BufferUsages::empty();
     let geometry = uniform(context, &kernel.geometry, none)?;
-    let block = uniform(context, &bag_block(plan, pass, places), none)?;
+    let block = uniform(context, &bag_block(plan, pass, &kernel, places), none)?;
     let launch = Launch::new(context, key, geometry, Grid::Fixed(kernel.workgroups))?;
     let nothing = || context.nothing.as_entire_binding();
     let indices = pass.indices.as_ref();
@@ -180,7 +208,7 @@ fn pool(
     ];
     bindings.extend((0..launch.pipeline.segments.max(1)).map(|n| {
         let segment = pass.params.get(n as usize);
-        let params = segment.map_or_else(nothing, |s| placed.params.binding(s));
+        let params = segment.map_or_else(nothing, |s| placed.rows.params().binding(s));
         (if n == 0 { PARAMS } else { segment_binding(n) }, params)
     }));
     let bound: Dispatch = launch.bind(context, &bindings)?;

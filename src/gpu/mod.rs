@@ -15,6 +15,8 @@ mod adapter;
 mod any_tensor;
 mod bag_batch;
 mod bag_binding;
+mod bag_decode;
+mod bag_quantized;
 mod bag_recorder;
 mod bag_shader;
 mod batch;

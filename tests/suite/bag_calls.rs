@@ -167,6 +167,19 @@ impl Draw<'_> {
 
 /// A random pooled lookup of one of these types.
 pub(crate) fn random_bag(random: &mut SplitMix, dtypes: &[DType]) -> Bag {
+    drawn(random, dtypes, None)
+}
+
+/// A random pooled lookup from this table of f32.
+pub(crate) fn random_bag_of(random: &mut SplitMix, shape: &[usize], table: &[f32]) -> Bag {
+    let params = Laid {
+        bytes: bytemuck::cast_slice(table).to_vec(),
+        layout: Layout::contiguous(shape),
+    };
+    drawn(random, &[DType::F32], Some(params))
+}
+
+fn drawn(random: &mut SplitMix, dtypes: &[DType], params: Option<Laid>) -> Bag {
     let mut draw = Draw(random);
     let dtype = draw.of(dtypes);
     let is_float = matches!(dtype, DType::F16 | DType::BF16 | DType::F32 | DType::F64);
@@ -175,7 +188,8 @@ pub(crate) fn random_bag(random: &mut SplitMix, dtypes: &[DType]) -> Bag {
         false => draw.of(&[BagMode::Sum, BagMode::Max]),
     };
     let is_weighted = is_float && mode == BagMode::Sum && draw.below(2) == 0;
-    let rows = draw.of(&[1, 2, 3, 5, 17, 100, 0]);
+    let drawn_rows = draw.of(&[1, 2, 3, 5, 17, 100, 0]);
+    let rows = params.as_ref().map_or(drawn_rows, |p| p.layout.shape()[0]);
     let row = draw.of(&[
         vec![4],
         vec![1],
@@ -200,11 +214,13 @@ pub(crate) fn random_bag(random: &mut SplitMix, dtypes: &[DType]) -> Bag {
             (vec![indices], Some(offsets(&mut draw, indices, kind == 2)))
         }
     };
-    let params = laid(&mut draw, &[&[rows], &row[..]].concat(), dtype.bytes());
-    let params = Laid {
-        bytes: values(&mut draw, dtype, params.bytes.len(), is_weighted),
-        ..params
-    };
+    let params = params.unwrap_or_else(|| {
+        let params = laid(&mut draw, &[&[rows], &row[..]].concat(), dtype.bytes());
+        Laid {
+            bytes: values(&mut draw, dtype, params.bytes.len(), is_weighted),
+            ..params
+        }
+    });
     let index_type = draw.of(&IndexType::ALL);
     let indices = laid(&mut draw, &shape, index_type.bytes());
     let bytes = indices.bytes.chunks(index_type.bytes()).flat_map(|_| {

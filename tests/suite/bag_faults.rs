@@ -29,8 +29,8 @@ pub(crate) const BAG_FAULTS: &[Fault] = &[
         let place = "index_at + ((end - 1u - lookup) - (lookup - first)) * pooling.lookup_step";
         in_all(
             s,
-            "look_up_row(at, index_at)",
-            &format!("look_up_row(at, {place})"),
+            "look_up_row(at, index_at, row_at)",
+            &format!("look_up_row(at, {place}, row_at)"),
         )
     }),
     ("mean by the wrong count", |s| {

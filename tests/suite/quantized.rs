@@ -1,6 +1,6 @@
 //! Gathers from quantized tables, on every executor and every adapter, against the reference.
 
-mod calls;
+pub(crate) mod calls;
 mod device;
 mod faults;
 

@@ -17,7 +17,8 @@ const SUITES: [(&str, usize); 4] = [
     ("rows_and_fp8", 270),
 ];
 
-fn suite(name: &str) -> Vec<QuantizedCase> {
+/// The cases of a suite.
+pub(crate) fn suite(name: &str) -> Vec<QuantizedCase> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("tests/conformance/quantized")
         .join(name)

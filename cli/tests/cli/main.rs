@@ -13,4 +13,5 @@ mod kit;
 #[cfg(unix)]
 mod large;
 mod quantized;
+mod quantized_bags;
 mod semantics;

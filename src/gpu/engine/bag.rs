@@ -1,18 +1,21 @@
 //! Pooled lookups on the device, as an engine's methods.
 
 use crate::bag::Bags;
-use crate::bag_call::BagCall;
+use crate::bag_call::{AnyBagCall, BagTable};
 use crate::element::HasDType;
 use crate::error::{Error, Result, Role};
 use crate::gpu::any_tensor::AnyDeviceTensor;
 use crate::gpu::bag_batch::{BagTensors, check_output};
 use crate::gpu::bag_binding::BagBinding;
-use crate::gpu::bag_recorder::{BagPlaced, commands};
+use crate::gpu::bag_decode::DecodedRows;
+use crate::gpu::bag_recorder::{BagPlaced, BagRows, commands};
 use crate::gpu::engine::Engine;
+use crate::gpu::quantized::DeviceQuantizedTable;
 use crate::gpu::status::Status;
 use crate::gpu::tensor::DeviceTensor;
 use crate::gpu::wait::PollMode;
 use crate::index::Index;
+use crate::plan::BagPlan;
 use crate::rules::Rules;
 use crate::tensor::Params;
 
@@ -77,6 +80,39 @@ impl Engine {
         })
     }
 
+    /// Pools the rows of a quantized table into a new tensor, without waiting for the device: see
+    /// [`Executor::embedding_bag_quantized`](crate::Executor::embedding_bag_quantized). As
+    /// [`Engine::embedding_bag`] in everything else, but that the table may exceed a binding.
+    ///
+    /// Besides the output, a call takes memory for at most 16 MiB of decoded rows, at least one.
+    ///
+    /// ```no_run
+    /// # use wgpu_gather::{BagMode, Bags, Result, Rules, Tensor, gpu::Engine};
+    /// # use wgpu_gather::quantized::QuantizedTable;
+    /// # fn sums(engine: &Engine, bytes: &[u8]) -> Result<Tensor<f32>> {
+    /// let table = engine.upload_quantized_blocking(&QuantizedTable::rows(&[1 << 20, 128], bytes)?)?;
+    /// let ids = engine.upload_indices_blocking(&Tensor::new(&[3], vec![7u32, 9, 9])?.view())?;
+    /// let bags = Bags::offsets(BagMode::Sum, &[0, 1]);
+    /// let sums = engine.embedding_bag_quantized(bags, &Rules::TORCH, &table, &ids, None)?;
+    /// engine.download_blocking(&sums)
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`Executor::embedding_bag_quantized`](crate::Executor::embedding_bag_quantized) and
+    /// [`Engine::embedding_bag`].
+    pub fn embedding_bag_quantized<I: Index<Wide = I>>(
+        &self,
+        bags: Bags<'_>,
+        rules: &Rules,
+        table: &DeviceQuantizedTable,
+        indices: &DeviceTensor<I>,
+        weights: Option<&DeviceTensor<f32>>,
+    ) -> Result<DeviceTensor<f32>> {
+        self.gather_one(|batch| batch.embedding_bag_quantized(bags, rules, table, indices, weights))
+    }
+
     /// A pooled lookup to be recorded into the caller's encoder, any number of times.
     ///
     /// Offsets are taken now; the tensors are read when a recording is executed. Those may be in
@@ -115,7 +151,7 @@ impl Engine {
             false => None,
         };
         let placed = BagPlaced {
-            params: tensors.params.reached().1,
+            rows: BagRows::Plain(tensors.params.reached().1),
             indices: tensors.indices.reached().1,
             weights: tensors.weights.map(|w| w.reached().1),
             output: output.reached().1,
@@ -130,7 +166,7 @@ impl Engine {
     /// Executes a pooled lookup of host tensors, writing the output's bytes, row-major.
     pub(crate) async fn execute_bags(
         &self,
-        call: &BagCall<'_>,
+        call: &AnyBagCall<'_>,
         output: &mut [u8],
         poll_mode: PollMode,
     ) -> Result<()> {
@@ -140,15 +176,12 @@ impl Engine {
             return Ok(());
         }
         let most = self.max_memory();
-        if plan.host_bytes() > most {
+        if host_bytes(call, &plan) > most {
             return Err(Error::GpuOutOfMemory {
                 what: format!("more than {most} bytes of tensors"),
             });
         }
         let silent = &mut |_, _| ();
-        let params = self
-            .upload_any_driven(call.params, poll_mode, silent)
-            .await?;
         let index_type = call.indices.index_type();
         let (bytes, layout) = (call.indices.bytes(), call.indices.layout().clone());
         let indices = Params::new(bytes, index_type.bytes(), layout)?;
@@ -157,14 +190,25 @@ impl Engine {
             Some(weights) => Some(self.upload_any_driven(weights, poll_mode, silent).await?),
             None => None,
         };
-        let tensors = BagTensors {
-            dtype: call.dtype,
-            params: &params,
-            indices: &indices,
-            index_type,
-            weights: weights.as_ref(),
+        let (bags, rules) = (call.bags, call.rules);
+        let made = match call.table {
+            BagTable::Plain(params) => {
+                let params = self.upload_any_driven(params, poll_mode, silent).await?;
+                let tensors = BagTensors {
+                    dtype: call.dtype,
+                    params: &params,
+                    indices: &indices,
+                    index_type,
+                    weights: weights.as_ref(),
+                };
+                self.batch(|batch| batch.embedding_bag_any(bags, rules, &tensors))?
+            }
+            BagTable::Quantized(table) => {
+                let table = self.upload_quantized_driven(table, poll_mode).await?;
+                let read = (&indices, index_type, weights.as_ref());
+                self.batch(|batch| batch.pool_quantized(bags, rules, &table, read))?
+            }
         };
-        let made = self.batch(|batch| batch.embedding_bag_any(call.bags, call.rules, &tensors))?;
         for status in made.statuses() {
             status.read_driven(poll_mode).await?;
         }
@@ -172,5 +216,16 @@ impl Engine {
         self.context()
             .read(placement, output, poll_mode, silent)
             .await
+    }
+}
+
+/// The bytes of the device's memory that a call takes: for whole tensors, and decoded rows.
+fn host_bytes(call: &AnyBagCall<'_>, plan: &BagPlan) -> u64 {
+    match call.table {
+        BagTable::Plain(_) => plan.host_bytes(plan.row.host_bytes()),
+        BagTable::Quantized(table) => {
+            let decoded = DecodedRows::most_bytes(plan);
+            plan.host_bytes((table.bytes() as u64).saturating_add(decoded))
+        }
     }
 }

@@ -121,6 +121,10 @@ impl DeviceQuantizedTable {
         &self.layout.shape
     }
 
+    pub(in crate::gpu) fn layout(&self) -> &Arc<TableLayout> {
+        &self.layout
+    }
+
     pub(in crate::gpu) fn codes(&self) -> &Storage {
         &self.codes
     }

@@ -5,7 +5,7 @@ use bytemuck::{Pod, Zeroable};
 use crate::bag::BagMode;
 use crate::element::DType;
 use crate::error::{Error, Result};
-use crate::plan::bag::passes::position;
+use crate::plan::bag::pass::position;
 use crate::plan::bag::{BagPass, BagPlan, OP, Ranges};
 use crate::plan::block::{GeometryBlock, Origins, Scale, divisor, fill, narrow};
 use crate::plan::choice::{Positions, widest_access};
@@ -101,6 +101,7 @@ pub(crate) struct BagBlock {
     weights_step: [u32; 2],
     sign: u32,
     folds_at: u32,
+    rows_step: u32,
 }
 
 /// Where a kernel finds what it binds besides the tensors of a gather, in words: the offsets, and the
@@ -129,6 +130,8 @@ pub(crate) struct BagKernel {
     pub(crate) access_bytes: usize,
     /// Whether positions in params are searched for among segments.
     pub(crate) in_segments: bool,
+    /// From the row of a lookup to that of the next, in accesses; 0, if indices say where rows are.
+    pub(crate) rows_step: u32,
     pub(crate) workgroups: [u32; 3],
     pub(crate) geometry: GeometryBlock,
 }
@@ -173,6 +176,9 @@ impl BagKernel {
         };
         let mut nest = row.geometry().clone();
         nest.indices_offset = position(plan.indices(), &plan.ranges, pass.lookups.start);
+        if pass.is_decoded {
+            nest.coordinates.iter_mut().for_each(|c| c.stride = 0);
+        }
         let mut geometry = scale.block(&nest, &accesses(plan, access_bytes))?;
         let row_length = (plan.row_bytes() / access_bytes) as u64;
         let total = pass.bags.len() as u64 * row_length;
@@ -200,6 +206,11 @@ impl BagKernel {
             element,
             access_bytes,
             in_segments: positions == Positions::Wide,
+            rows_step: if pass.is_decoded {
+                row_length as u32
+            } else {
+                0
+            },
             workgroups: [x, y, 1],
             geometry,
         })
@@ -240,7 +251,12 @@ fn as_pass(plan: &BagPlan, pass: &BagPass) -> Pass {
 }
 
 /// The block of a pass.
-pub(crate) fn bag_block(plan: &BagPlan, pass: &BagPass, places: BagPlaces) -> BagBlock {
+pub(crate) fn bag_block(
+    plan: &BagPlan,
+    pass: &BagPass,
+    kernel: &BagKernel,
+    places: BagPlaces,
+) -> BagBlock {
     let mut flags = match plan.mode {
         BagMode::Sum => 0,
         BagMode::Mean => MEAN,
@@ -258,6 +274,7 @@ pub(crate) fn bag_block(plan: &BagPlan, pass: &BagPass, places: BagPlaces) -> Ba
         each,
         offsets_at: places.offsets,
         folds_at: places.folds,
+        rows_step: kernel.rows_step,
         indices_step: steps(plan.indices(), &plan.ranges),
         sign: match plan.dtype {
             DType::I8 => 1 << 7,

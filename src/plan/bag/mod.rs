@@ -6,12 +6,16 @@
 #[cfg(feature = "gpu")]
 mod kernel;
 #[cfg(feature = "gpu")]
+mod pass;
+#[cfg(feature = "gpu")]
 mod passes;
 
 #[cfg(feature = "gpu")]
 pub(crate) use kernel::{BagElement, BagKernel, BagPlaces, FOLD_BYTES, bag_block};
 #[cfg(feature = "gpu")]
-pub(crate) use passes::{BagParts, BagPass, bag_passes};
+pub(crate) use pass::BagPass;
+#[cfg(feature = "gpu")]
+pub(crate) use passes::{BagParts, bag_passes};
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -133,13 +137,13 @@ impl BagPlan {
             .unwrap_or(0)
     }
 
-    /// The bytes of the device's memory that a host call takes for whole tensors.
+    /// The bytes of the device's memory that a host call takes for whole tensors, if the table takes
+    /// so many.
     #[cfg(feature = "gpu")]
-    pub(crate) fn host_bytes(&self) -> u64 {
+    pub(crate) fn host_bytes(&self, table: u64) -> u64 {
         let weights = self.weights.as_ref().map_or(0, |_| self.dtype.bytes());
         let per_lookup = self.lookups.index_type().bytes() + weights + 4;
         let lookups = self.lookups.lookups().elements() as u64;
-        let table = self.row.host_bytes();
         let made = (self.output_bytes as u64).saturating_add(self.ranges.len() as u64 * 4);
         table
             .saturating_add(lookups.saturating_mul(per_lookup as u64))

@@ -8,6 +8,7 @@
 use std::ops::Range;
 
 use crate::error::{Error, Result, Role};
+use crate::plan::bag::pass::{BagPass, offsets_bytes, position};
 use crate::plan::bag::{BagPlan, OP, Ranges};
 use crate::plan::passes::{BindingLimits, Part, Segment, bind, greatest, reach, segments};
 use crate::rules::OutOfBounds;
@@ -17,41 +18,12 @@ use crate::shape::Layout;
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct BagParts<'a> {
     pub(crate) params: &'a [Part],
+    /// How many rows params has room for, if it is memory that the rows of a pass are decoded to
+    /// before it: in the order of its lookups, the first at the start.
+    pub(crate) decoded: Option<usize>,
     pub(crate) indices: &'a [Part],
     pub(crate) weights: &'a [Part],
     pub(crate) output: &'a [Part],
-}
-
-/// One dispatch.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) struct BagPass {
-    /// Its bags.
-    pub(crate) bags: Range<usize>,
-    /// Their lookups.
-    pub(crate) lookups: Range<usize>,
-    /// What is bound of params; nothing, if nothing is read.
-    pub(crate) params: Vec<Segment>,
-    /// What is bound of indices; nothing, if there are none.
-    pub(crate) indices: Option<Segment>,
-    /// What is read of the weights, if there are some.
-    pub(crate) weights: Option<Segment>,
-    /// What is bound of the output.
-    pub(crate) output: Segment,
-    /// From the start of that binding to the first byte of the bags.
-    pub(crate) output_offset: u64,
-    /// Bytes of the rows that are read.
-    pub(crate) bytes: u64,
-    /// Whether it goes on with the one bag that the pass before it has begun.
-    pub(crate) resumes: bool,
-    /// Whether the next pass goes on with its one bag.
-    pub(crate) is_partial: bool,
-}
-
-impl BagPass {
-    /// Whether it has a part of one bag.
-    pub(crate) fn is_part(&self) -> bool {
-        self.resumes || self.is_partial
-    }
 }
 
 /// The steps that the loops of an invocation may take: half of what software adapters allow.
@@ -82,7 +54,8 @@ pub(crate) fn bag_passes(
         let count = greatest(left, |count| {
             let bags = at..at + count;
             let short = bags.clone().all(|bag| plan.ranges.of(bag).len() <= most);
-            short && cutter.is_short(bags.clone()) && cutter.bind_all(bags).is_ok()
+            let fits = cutter.lookups(&bags).len() <= parts.decoded.unwrap_or(usize::MAX);
+            short && fits && cutter.is_short(bags.clone()) && cutter.bind_all(bags).is_ok()
         });
         let bags = at..at + count.max(1);
         at = bags.end;
@@ -101,7 +74,7 @@ struct Cutter<'a> {
 }
 
 impl Cutter<'_> {
-    /// The segments of the table.
+    /// The segments of the table, or of the memory that rows are decoded to.
     fn params(&self) -> Result<Vec<Segment>> {
         let (plan, limits) = (self.plan, self.limits);
         let geometry = plan.row.geometry();
@@ -111,7 +84,10 @@ impl Cutter<'_> {
         let loops = geometry.loops.iter().map(|l| (l.extent, l.params_stride));
         let rows = geometry.coordinates.iter().map(|c| (c.extent, c.stride));
         let width = plan.dtype.bytes();
-        let table = reach(geometry.params_offset, loops.chain(rows), width);
+        let table = match self.parts.decoded {
+            Some(rows) => 0..(rows * plan.row_bytes()) as i64,
+            None => reach(geometry.params_offset, loops.chain(rows), width),
+        };
         // Each access is looked for on its own, and is 16 bytes at most.
         let all = segments(self.parts.params, table.clone(), 16, limits);
         if all.len() <= limits.bag_segments() {
@@ -143,7 +119,8 @@ impl Cutter<'_> {
             };
         // Elements that are put together to a word are folded one after the other.
         let elements = (4 / self.plan.dtype.bytes()).max(1);
-        STEPS / (steps * elements)
+        let most = STEPS / (steps * elements);
+        most.min(self.parts.decoded.unwrap_or(usize::MAX))
     }
 
     /// One bag in several passes.
@@ -243,6 +220,7 @@ impl Cutter<'_> {
                 .max((made.end - made.start) as u64),
             resumes: false,
             is_partial: false,
+            is_decoded: self.parts.decoded.is_some(),
             bags,
             lookups,
             params: Vec::new(),
@@ -282,39 +260,5 @@ impl Cutter<'_> {
             Ranges::Offsets(_) => [(lookups.len(), strides[0]), (1, 0)],
         };
         reach(first, loops.into_iter(), width)
-    }
-}
-
-/// Where a lookup lies in a tensor of the shape of the indices.
-pub(super) fn position(layout: &Layout, ranges: &Ranges, lookup: usize) -> usize {
-    let step = |d: usize, steps: usize| (steps as isize).wrapping_mul(layout.strides()[d]);
-    let from_first = match *ranges {
-        Ranges::Offsets(_) => step(0, lookup),
-        Ranges::Even { each, .. } => {
-            let each = each.max(1);
-            step(0, lookup / each).wrapping_add(step(1, lookup % each))
-        }
-    };
-    layout.offset().wrapping_add_signed(from_first)
-}
-
-/// The bytes of the offsets of so many bags, in whole vectors.
-pub(crate) fn offsets_bytes(bags: usize) -> u64 {
-    ((bags as u64 + 1) * 4).next_multiple_of(16)
-}
-
-impl BagPass {
-    /// The offsets of its bags, from its first lookup on; none, where all bags have as many.
-    pub(crate) fn offsets(&self, plan: &BagPlan) -> Vec<u32> {
-        let Ranges::Offsets(ends) = &plan.ranges else {
-            return Vec::new();
-        };
-        if self.is_part() {
-            return Vec::new();
-        }
-        let ends = &ends[self.bags.start..=self.bags.end];
-        ends.iter()
-            .map(|end| (end - self.lookups.start) as u32)
-            .collect()
     }
 }

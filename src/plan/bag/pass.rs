@@ -1,0 +1,101 @@
+//! One dispatch of a pooled lookup: its bags, its lookups, and what it binds.
+
+use std::ops::Range;
+
+use crate::error::Result;
+use crate::op::Op;
+use crate::plan::Plan;
+use crate::plan::bag::{BagPlan, OP, Ranges};
+use crate::plan::passes::Segment;
+use crate::shape::Layout;
+
+/// One dispatch.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct BagPass {
+    /// Its bags.
+    pub(crate) bags: Range<usize>,
+    /// Their lookups.
+    pub(crate) lookups: Range<usize>,
+    /// What is bound of params; nothing, if nothing is read.
+    pub(crate) params: Vec<Segment>,
+    /// What is bound of indices; nothing, if there are none.
+    pub(crate) indices: Option<Segment>,
+    /// What is read of the weights, if there are some.
+    pub(crate) weights: Option<Segment>,
+    /// What is bound of the output.
+    pub(crate) output: Segment,
+    /// From the start of that binding to the first byte of the bags.
+    pub(crate) output_offset: u64,
+    /// Whether the rows lie in params in the order of the lookups, decoded.
+    pub(crate) is_decoded: bool,
+    /// Bytes of the rows that are read.
+    pub(crate) bytes: u64,
+    /// Whether it goes on with the one bag that the pass before it has begun.
+    pub(crate) resumes: bool,
+    /// Whether the next pass goes on with its one bag.
+    pub(crate) is_partial: bool,
+}
+
+impl BagPass {
+    /// Whether it has a part of one bag.
+    pub(crate) fn is_part(&self) -> bool {
+        self.resumes || self.is_partial
+    }
+}
+
+/// Where a lookup lies in a tensor of the shape of the indices.
+pub(super) fn position(layout: &Layout, ranges: &Ranges, lookup: usize) -> usize {
+    let step = |d: usize, steps: usize| (steps as isize).wrapping_mul(layout.strides()[d]);
+    let from_first = match *ranges {
+        Ranges::Offsets(_) => step(0, lookup),
+        Ranges::Even { each, .. } => {
+            let each = each.max(1);
+            step(0, lookup / each).wrapping_add(step(1, lookup % each))
+        }
+    };
+    layout.offset().wrapping_add_signed(from_first)
+}
+
+/// The bytes of the offsets of so many bags, in whole vectors.
+pub(super) fn offsets_bytes(bags: usize) -> u64 {
+    ((bags as u64 + 1) * 4).next_multiple_of(16)
+}
+
+impl BagPass {
+    /// The rows of its lookups, as a gather makes them in their order.
+    pub(crate) fn rows(&self, plan: &BagPlan) -> Result<Plan> {
+        let indices = plan.indices();
+        let indices = match plan.ranges {
+            Ranges::Offsets(_) => indices.slice(0, self.lookups.clone())?,
+            Ranges::Even { each, .. } => {
+                // Some lookups of one bag, or all of several.
+                let first = self.lookups.start % each.max(1);
+                let count = if self.is_part() {
+                    self.lookups.len()
+                } else {
+                    each
+                };
+                let bags = indices.slice(0, self.bags.clone())?;
+                bags.slice(1, first..first + count)?
+            }
+        };
+        let (of, params) = (&plan.lookups, plan.lookups.params_layout());
+        let (width, index_type) = (plan.dtype.bytes(), of.index_type());
+        let op = Op::gather(0);
+        Plan::new_as(OP, op, of.rules(), width, params, index_type, &indices)
+    }
+
+    /// The offsets of its bags, from its first lookup on; none, where all bags have as many.
+    pub(crate) fn offsets(&self, plan: &BagPlan) -> Vec<u32> {
+        let Ranges::Offsets(ends) = &plan.ranges else {
+            return Vec::new();
+        };
+        if self.is_part() {
+            return Vec::new();
+        }
+        let ends = &ends[self.bags.start..=self.bags.end];
+        ends.iter()
+            .map(|end| (end - self.lookups.start) as u32)
+            .collect()
+    }
+}

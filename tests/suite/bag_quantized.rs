@@ -1,0 +1,217 @@
+//! Pooled lookups from quantised tables, against the reference of pooled lookups on the decoded table.
+
+use std::collections::BTreeMap;
+
+use gather_conformance::SplitMix;
+use wgpu_gather::gpu::{Engine, Options, WhenFull};
+use wgpu_gather::quantized::{BlockFormat, Format, QuantizedTable};
+use wgpu_gather::{
+    BagMode, Bags, Error, Executor, Indices, Params, QuantizedBagCall, Result, Role, Rules, Tensor,
+};
+
+use crate::bag_calls::{Bag, random_bag_of};
+use crate::common::{block_on, device_on, engines, executors, fresh_adapter};
+use crate::planted::{faulty, plant};
+use crate::quantized::calls::Case;
+use crate::segments::limits;
+
+/// How many random calls the CPU path makes, and each adapter.
+const CALLS: [u64; 2] = [4_000, 600];
+
+/// A table, and a pooled lookup from what it decodes to.
+struct Pooled {
+    case: Case,
+    bag: Bag,
+}
+
+impl Pooled {
+    /// Number `seed` of the random ones, of a table that `case` draws.
+    fn random(case: fn(u64) -> Case, seed: u64) -> Pooled {
+        let case = case(seed).tame();
+        let table = case.table();
+        let mut decoded = vec![0.0; table.elements()];
+        table.decode(0, &mut decoded).expect("all elements");
+        let mut random = SplitMix(seed);
+        let bag = random_bag_of(&mut random, &case.shape, &decoded);
+        Pooled { case, bag }
+    }
+
+    /// What is expected: of a plain table of f32, by the definition.
+    fn expected(&self) -> Result<Vec<u8>> {
+        self.bag.run(&Executor::Reference)
+    }
+
+    /// What `executor` makes of it, in a poisoned output.
+    fn run(&self, executor: &Executor) -> Result<Vec<u8>> {
+        self.with_call(|call| {
+            let elements: usize = call.output_shape()?.iter().product();
+            let mut output = vec![0xa5; elements * 4];
+            block_on(executor.embedding_bag_quantized_bytes(call, &mut output))?;
+            Ok(output)
+        })
+    }
+
+    fn with_call<T>(&self, take: impl FnOnce(&QuantizedBagCall<'_>) -> Result<T>) -> Result<T> {
+        let bag = &self.bag;
+        let layout = bag.indices.layout.clone();
+        let indices = Indices::new(bag.indices.bytes.as_slice(), bag.index_type, layout)?;
+        let weights = bag.weights.as_ref();
+        let weights = weights.map(|w| Params::new(&w.bytes, 4, w.layout.clone()));
+        let weights = weights.transpose()?;
+        take(&QuantizedBagCall {
+            bags: bag.bags(),
+            rules: &bag.rules,
+            table: &self.case.table(),
+            indices: &indices,
+            weights: weights.as_ref(),
+        })
+    }
+
+    /// What is wrong with what `executor` makes of it.
+    fn difference(&self, executor: &Executor) -> Option<String> {
+        match (self.expected(), self.run(executor)) {
+            (Ok(expected), Ok(got)) => self.bag.compare(&expected, &got),
+            (Err(expected), Err(got)) if expected == got => None,
+            (expected, got) => Some(format!(
+                "{:?}, expected {:?}",
+                got.map(|_| "a result"),
+                expected.map(|_| "a result")
+            )),
+        }
+    }
+
+    fn assert_right(&self, executor: &Executor) {
+        if let Some(difference) = self.difference(executor) {
+            let Pooled { case, bag } = self;
+            let what = executor.describe();
+            panic!("{what}: {difference}\n{case:?}\n{bag:?}");
+        }
+    }
+
+    /// Bytes of all rows as f32.
+    fn rows_bytes(&self) -> usize {
+        let lookups: usize = self.bag.indices.layout.shape().iter().product();
+        lookups * self.case.shape[1..].iter().product::<usize>() * 4
+    }
+}
+
+/// The executors, the reference too.
+pub(crate) fn all() -> impl Iterator<Item = Executor> {
+    executors().into_iter().chain([Executor::Reference])
+}
+
+#[test]
+fn random_lookups_are_those_of_the_decoded_table() {
+    for executor in all() {
+        let count = CALLS[usize::from(matches!(executor, Executor::Gpu(_)))];
+        let (mut made, mut formats) = (0, BTreeMap::new());
+        for seed in 0..count {
+            let pooled = Pooled::random(Case::random, seed);
+            pooled.assert_right(&executor);
+            made += u64::from(pooled.expected().is_ok());
+            let name = match pooled.case.format {
+                Format::Split(split) => split.codes.name().to_owned(),
+                other => other.to_string(),
+            };
+            *formats.entry(name).or_insert(0) += 1;
+        }
+        let what = executor.describe();
+        println!("{what}: {count} calls, {made} with an output, {formats:?}");
+        assert!(made > count / 2 && formats.len() == 22, "{formats:?}");
+    }
+}
+
+/// Room for few rows at a time: a bag takes several parts, and a table several windows.
+#[test]
+fn rows_beyond_a_binding_are_decoded_in_parts() {
+    for engine in engines() {
+        for (binding, count, case) in [
+            (2048, 60, Case::random as fn(u64) -> Case),
+            (16 << 10, 30, Case::random),
+            (64 << 10, 10, Case::large),
+        ] {
+            let (device, queue) = device_on(&fresh_adapter(engine), limits(binding, 1 << 20, 4));
+            let engine = Engine::with_options(device, queue, Options::default());
+            let executor = Executor::Gpu(block_on(engine).expect("an engine"));
+            let several = |pooled: &Pooled| {
+                let parts = pooled.rows_bytes() / binding as usize;
+                let windows = pooled.case.table().bytes() / binding as usize;
+                parts > 1 && parts * (windows + 1) < 40
+            };
+            let calls = (0..).map(|seed| Pooled::random(case, 10_000 + seed));
+            let mut right = 0;
+            for pooled in calls.filter(several).take(count) {
+                // What is refused: a row whose fold, of 32 bytes for each column, is larger than the
+                // binding with the weights of the bag, and what a bag reaches of strided indices.
+                let columns: usize = pooled.case.shape[1..].iter().product();
+                let is_wide = columns as u64 * 32 + 1024 > binding;
+                match pooled.run(&executor) {
+                    Err(Error::TensorTooLarge { role, .. })
+                        if is_wide || matches!(role, Role::Indices | Role::Weights) => {}
+                    _ => {
+                        pooled.assert_right(&executor);
+                        right += 1;
+                    }
+                }
+            }
+            println!("{}: {right} of {count} calls", executor.describe());
+            assert!(right > count / 2);
+        }
+    }
+}
+
+/// Two rows of Q8_0: 0.5 * 3 and 2 * -7.
+pub(crate) fn two_rows() -> Vec<u8> {
+    let row = |scale: u16, code: u8| [&scale.to_le_bytes()[..], &[code; 32]].concat();
+    [row(0x3800, 3), row(0x4000, 0xf9)].concat()
+}
+
+/// A bag longer than a dispatch folds, of more rows than there is memory for at a time.
+#[test]
+fn a_long_bag_takes_no_memory_for_all_rows() {
+    let bytes = two_rows();
+    let table = QuantizedTable::blocks(BlockFormat::Q8_0, &[2, 32], &bytes).unwrap();
+    let ids: Vec<u32> = (0..300_000u32).map(|n| u32::from(n % 3 == 0)).collect();
+    let sum = ids
+        .iter()
+        .fold(0.0f32, |sum, &id| sum + [1.5, -14.0][id as usize]);
+    let ids = Tensor::new(&[300_000], ids).unwrap();
+    for engine in engines() {
+        // All rows take 38 MB.
+        let (device, queue) = device_on(&fresh_adapter(engine), limits(16 << 20, 20 << 20, 4));
+        let mut options = Options::default();
+        options.max_memory_bytes = 20 << 20;
+        options.when_full = WhenFull::Fail;
+        let engine = block_on(Engine::with_options(device, queue, options)).expect("an engine");
+        let bags = Bags::offsets(BagMode::Sum, &[0]);
+        let executor = Executor::Gpu(engine);
+        let got = executor
+            .embedding_bag_quantized_blocking(bags, &Rules::TORCH, &table, &ids.view(), None)
+            .unwrap();
+        assert_eq!((got.shape(), got.data()), (&[1, 32][..], &[sum; 32][..]));
+    }
+}
+
+/// The one line of the shaders that only quantised tables need, left out, is reported.
+#[test]
+fn a_step_from_row_to_row_left_out_is_reported() {
+    let calls: Vec<_> = (0..40)
+        .map(|n| Pooled::random(Case::random, 500 + n))
+        .collect();
+    for engine in engines() {
+        for (from, is_fault) in [
+            ("row_at += pooling.rows_step;", true),
+            ("row_at += 0u;", false),
+        ] {
+            let change: fn(String) -> String = match is_fault {
+                true => |s| plant(s, "fn fold_bag", "row_at += pooling.rows_step;", ""),
+                false => |s| s,
+            };
+            let executor = Executor::Gpu(faulty(engine, engine.device().limits(), change));
+            let reported = calls
+                .iter()
+                .any(|call| call.difference(&executor).is_some());
+            assert_eq!(reported, is_fault, "{}: {from}", engine.adapter().label());
+        }
+    }
+}
