@@ -77,6 +77,22 @@ impl Engine {
         })
     }
 
+    /// [`Engine::embedding_bag_into`] for tensors whose elements are known at run time.
+    ///
+    /// # Errors
+    ///
+    /// As [`Engine::embedding_bag_into`]; [`Error::ElementWidth`] and [`Error::Misaligned`] for tensors
+    /// that are not of their type.
+    pub fn embedding_bag_any_into(
+        &self,
+        bags: Bags<'_>,
+        rules: &Rules,
+        tensors: &BagTensors<'_>,
+        output: &mut AnyDeviceTensor,
+    ) -> Result<()> {
+        self.gather_one(|batch| batch.embedding_bag_any_into(bags, rules, tensors, output))
+    }
+
     /// A pooled lookup to be recorded into the caller's encoder, any number of times.
     ///
     /// Offsets are taken now; the tensors are read when a recording is executed. Those may be in
