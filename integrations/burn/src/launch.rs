@@ -33,6 +33,7 @@ pub(crate) struct Target<'a> {
     client: Client,
     device: CubeDevice,
     dtype: DType,
+    even_if_empty: bool,
 }
 
 impl<'a> Target<'a> {
@@ -52,6 +53,16 @@ impl<'a> Target<'a> {
             client: input.client.clone(),
             device: input.device.clone(),
             dtype: input.dtype,
+            even_if_empty: false,
+        }
+    }
+
+    /// The same, but what is recorded runs for an output without elements, too: it may have an index to
+    /// report.
+    pub(crate) fn even_if_empty(self) -> Self {
+        Target {
+            even_if_empty: true,
+            ..self
         }
     }
 
@@ -63,7 +74,8 @@ impl<'a> Target<'a> {
         record: impl FnOnce(&Self) -> Result<(Handle, AnyDeviceTensor)>,
     ) -> CubeTensor {
         let made = match self.bytes() {
-            0 => Ok(self.client.empty(0)),
+            0 if !self.even_if_empty => Ok(self.client.empty(0)),
+            0 => self.recorded(record).map(|_| self.client.empty(0)),
             _ => self.recorded(record),
         };
         let handle = made.unwrap_or_else(|error| {
@@ -75,9 +87,9 @@ impl<'a> Target<'a> {
         CubeTensor::new_contiguous(self.client, self.device, shape, handle, self.dtype)
     }
 
-    /// Memory for the tensor, in another buffer than the inputs.
+    /// Memory for the tensor, in another buffer than the inputs: at least a word, as no buffer is empty.
     pub(crate) fn memory(&self, inputs: &[&Held]) -> Result<(Handle, AnyDeviceTensor)> {
-        let (handle, place) = apart(&self.client, self.bytes(), inputs, self.op)?;
+        let (handle, place) = apart(&self.client, self.bytes().max(4), inputs, self.op)?;
         let output = place.wrap(self.dtype.size(), Layout::contiguous(self.shape))?;
         Ok((handle, output))
     }

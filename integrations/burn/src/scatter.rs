@@ -24,6 +24,8 @@ pub(crate) fn launch_scatter(
     let gather = &call.gather;
     let (op, gathers, rules) = (gather.op.transposed_kind(), &gather.gathers, &gather.rules);
     let target = Target::like(&base, op, gathers, rules, &gather.params_shape);
+    // Into a base without elements, every index is bad.
+    let target = target.even_if_empty();
     target.made(|target| {
         let base = Held::new(base, op, Role::Params)?;
         let indices = Held::new(indices, op, Role::Indices)?;

@@ -230,5 +230,17 @@ fn empty_tensors_are_scattered() {
         let made = gathers.scatter(op, Reduce::Add, &rules, base, ids, updates);
         assert_eq!(made.expect("the call is good").dims(), [0, 3]);
         assert_eq!(gathers.check(), Ok(()));
+
+        let ids = Tensor::<1, Int>::from_ints([0, 4], device);
+        let base = Tensor::<2>::empty([0, 3], device);
+        let updates = Tensor::<2>::ones([2, 3], device);
+        let made = gathers.scatter(op, Reduce::Add, &Rules::TORCH, base, ids, updates);
+        let made = made.expect("the call is good");
+        // Under fusion, what is dropped before it is needed is not made.
+        assert_eq!(made.to_data().shape(), &Shape::new([0, 3]));
+        assert_eq!(
+            gathers.check().unwrap_err().to_string(),
+            "scatter: indices[0] = 0 is out of bounds for params axis 0 of extent 0 (the first of 2 bad indices)"
+        );
     }
 }
