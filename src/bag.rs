@@ -116,6 +116,36 @@ impl<'a> Bags<'a> {
         self.mode
     }
 
+    /// The offsets, as they were given; none, if rows form the bags.
+    pub const fn given_offsets(&self) -> &'a [usize] {
+        match self.split {
+            Split::Rows => &[],
+            Split::Offsets(offsets) | Split::OffsetsWithLast(offsets) => offsets,
+        }
+    }
+
+    /// The same with other offsets, such as a copy that lives longer. Bags of rows have none, and stay.
+    ///
+    /// ```
+    /// use wgpu_gather::{BagMode, Bags};
+    ///
+    /// let copy = Bags::offsets(BagMode::Sum, &vec![0, 2]).given_offsets().to_vec();
+    /// let bags = Bags::offsets(BagMode::Sum, &[]).with_offsets(&copy);
+    /// assert_eq!(bags, Bags::offsets(BagMode::Sum, &[0, 2]));
+    /// ```
+    pub const fn with_offsets<'b>(self, offsets: &'b [usize]) -> Bags<'b> {
+        let split = match self.split {
+            Split::Rows => Split::Rows,
+            Split::Offsets(_) => Split::Offsets(offsets),
+            Split::OffsetsWithLast(_) => Split::OffsetsWithLast(offsets),
+        };
+        Bags {
+            split,
+            mode: self.mode,
+            padding_index: self.padding_index,
+        }
+    }
+
     /// Offsets that come as a tensor of integers, such as that of a file.
     ///
     /// # Errors

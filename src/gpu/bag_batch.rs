@@ -128,10 +128,25 @@ impl Batch<'_> {
         output: &mut DeviceTensor<T>,
     ) -> Result<()> {
         let tensors = BagTensors::of(params, indices, weights);
+        self.embedding_bag_any_into(bags, rules, &tensors, output.any_mut())
+    }
+
+    /// As [`Engine::embedding_bag_any_into`](crate::gpu::Engine::embedding_bag_any_into); submitted
+    /// with the batch.
+    ///
+    /// # Errors
+    ///
+    /// As [`Engine::embedding_bag_any_into`](crate::gpu::Engine::embedding_bag_any_into).
+    pub fn embedding_bag_any_into(
+        &mut self,
+        bags: Bags<'_>,
+        rules: &Rules,
+        tensors: &BagTensors<'_>,
+        output: &mut AnyDeviceTensor,
+    ) -> Result<()> {
         let plan = tensors.plan(bags, rules)?;
-        let output = output.any_mut();
         check_output(&plan, output)?;
-        self.record_bags(&plan, &tensors, output)
+        self.record_bags(&plan, tensors, output)
     }
 
     fn record_bags(

@@ -7,8 +7,8 @@
 
 use std::time::{Duration, Instant};
 
-use burn::tensor::{Device, Distribution, Int, Tensor};
-use wgpu_gather_burn::{Gathers, Op, Rules};
+use burn::tensor::{Device, Distribution, IndexingUpdateOp, Int, Tensor};
+use wgpu_gather_burn::{BagMode, Bags, Gathers, Op, Reduce, Rules};
 
 /// Calls of each, after those that compile shaders.
 const CALLS: usize = 21;
@@ -82,6 +82,41 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         || -> Tensor<3> {
             gathers
                 .gather(Op::gather_nd(), &rules, pixels.clone(), places.clone())
+                .expect("the call is good")
+        },
+    );
+
+    let updates = random([32_768, 768]);
+    for rows in [32_768, 1_000] {
+        let base = random([rows, 768]);
+        let ids = Tensor::<1, Int>::from_ints(numbers(32_768, rows).as_slice(), &device);
+        let add = IndexingUpdateOp::Add;
+        let base = || base.clone();
+        race(
+            &format!("32,768 rows of 768 f32 into {rows}"),
+            &device,
+            || base().select_assign(0, ids.clone(), updates.clone(), add),
+            || {
+                let (op, updates) = (Op::gather(0), updates.clone());
+                gathers
+                    .scatter(op, Reduce::Add, &rules, base(), ids.clone(), updates)
+                    .expect("the call is good")
+            },
+        );
+    }
+
+    let ids = Tensor::<1, Int>::from_ints(numbers(8192, 30_000).as_slice(), &device);
+    race(
+        "512 bags of 16 rows of 768 f32, sums",
+        &device,
+        || -> Tensor<2> {
+            let rows = table.clone().select(0, ids.clone());
+            rows.reshape([512, 16, 768]).sum_dim(1).squeeze_dim(1)
+        },
+        || {
+            let (bags, ids) = (Bags::rows(BagMode::Sum), ids.clone().reshape([512, 16]));
+            gathers
+                .embedding_bag(bags, &rules, table.clone(), ids)
                 .expect("the call is good")
         },
     );

@@ -1,17 +1,25 @@
-//! Gathers in burn's autodiff: each of the gather and its transpose is the gradient of the other.
+//! Gathers and scatters in burn's autodiff: each of the gather and its transpose is the gradient of the
+//! other.
 //!
 //! A gather is linear in params, so its gradient is the sum of the output's gradients over all places
-//! that an element was read to. An index that read zeros or a fill value read no element.
+//! that an element was read to. An index that read zeros or a fill value read no element. A scatter that
+//! adds is linear in base and in updates: base has the output's gradient, and updates what a gather
+//! reads of it, with zeros where an index wrote nothing.
+//!
+//! Other scatters and pooled lookups have no gradient here: the calls refuse tensors that are tracked.
 
+use burn::backend::AutodiffBackend;
 use burn::backend::autodiff::Autodiff;
 use burn::backend::autodiff::checkpoint::base::Checkpointer;
 use burn::backend::autodiff::checkpoint::strategy::CheckpointStrategy;
 use burn::backend::autodiff::grads::Gradients;
-use burn::backend::autodiff::ops::{Backward, Ops, OpsKind, unary};
+use burn::backend::autodiff::ops::{Backward, Ops, OpsKind, binary, unary};
 use burn::backend::tensor::{BoolTensor, FloatTensor, IntTensor};
 
 use crate::backend::GatherBackend;
+use crate::bag_call::BagCall;
 use crate::call::Call;
+use crate::scatter_call::ScatterCall;
 
 /// The operator whose gradient is asked for.
 #[derive(Debug)]
@@ -20,6 +28,10 @@ struct Gather;
 /// [`Gather`] transposed.
 #[derive(Debug)]
 struct Gradient;
+
+/// A scatter that adds.
+#[derive(Debug)]
+struct ScatterAdd;
 
 impl<B: GatherBackend> Backward<B, 1> for Gather {
     type State = (IntTensor<B>, Call);
@@ -38,8 +50,23 @@ impl<B: GatherBackend> Backward<B, 1> for Gradient {
     fn backward(self, ops: Ops<Self::State, 1>, grads: &mut Gradients, _: &mut Checkpointer) {
         let (indices, call) = ops.state;
         unary::<B, _>(ops.parents, ops.node, grads, |grad| {
-            B::gather_float(grad, indices, call)
+            B::gather_float(grad, indices, call.with_zeros())
         });
+    }
+}
+
+impl<B: GatherBackend> Backward<B, 2> for ScatterAdd {
+    type State = (IntTensor<B>, Call);
+
+    fn backward(self, ops: Ops<Self::State, 2>, grads: &mut Gradients, _: &mut Checkpointer) {
+        let (indices, gather) = ops.state;
+        binary::<B, _, _>(
+            ops.parents,
+            ops.node,
+            grads,
+            |grad| grad,
+            |grad| B::gather_float(grad, indices, gather.with_zeros()),
+        );
     }
 }
 
@@ -90,5 +117,76 @@ impl<B: GatherBackend, C: CheckpointStrategy> GatherBackend for Autodiff<B, C> {
             OpsKind::Tracked(prepared) => prepared.finish((indices, call), output),
             OpsKind::UnTracked(prepared) => prepared.finish(output),
         }
+    }
+
+    fn scatter_float(
+        base: FloatTensor<Self>,
+        indices: IntTensor<Self>,
+        updates: FloatTensor<Self>,
+        call: ScatterCall,
+    ) -> FloatTensor<Self> {
+        let prepared = ScatterAdd
+            .prepare::<C>([base.node(), updates.node()])
+            .compute_bound()
+            .stateful();
+        let gather = call.gather.clone();
+        let output = B::scatter_float(
+            base.into_primitive(),
+            indices.clone(),
+            updates.into_primitive(),
+            call,
+        );
+        match prepared {
+            OpsKind::Tracked(prepared) => prepared.finish((indices, gather), output),
+            OpsKind::UnTracked(prepared) => prepared.finish(output),
+        }
+    }
+
+    fn scatter_int(
+        base: IntTensor<Self>,
+        indices: IntTensor<Self>,
+        updates: IntTensor<Self>,
+        call: ScatterCall,
+    ) -> IntTensor<Self> {
+        B::scatter_int(base, indices, updates, call)
+    }
+
+    fn scatter_bool(
+        base: BoolTensor<Self>,
+        indices: IntTensor<Self>,
+        updates: BoolTensor<Self>,
+        call: ScatterCall,
+    ) -> BoolTensor<Self> {
+        B::scatter_bool(base, indices, updates, call)
+    }
+
+    fn bags_float(
+        params: FloatTensor<Self>,
+        indices: IntTensor<Self>,
+        call: BagCall,
+    ) -> FloatTensor<Self> {
+        Self::from_inner(B::bags_float(params.into_primitive(), indices, call))
+    }
+
+    fn bags_int(
+        params: IntTensor<Self>,
+        indices: IntTensor<Self>,
+        call: BagCall,
+    ) -> IntTensor<Self> {
+        B::bags_int(params, indices, call)
+    }
+
+    fn bags_weighted(
+        params: FloatTensor<Self>,
+        indices: IntTensor<Self>,
+        weights: FloatTensor<Self>,
+        call: BagCall,
+    ) -> FloatTensor<Self> {
+        Self::from_inner(B::bags_weighted(
+            params.into_primitive(),
+            indices,
+            weights.into_primitive(),
+            call,
+        ))
     }
 }

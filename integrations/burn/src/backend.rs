@@ -1,4 +1,4 @@
-//! The gathers as an extension of burn's backends: what burn queues, fuses around and differentiates.
+//! The operators as an extension of burn's backends: what burn queues, fuses around and differentiates.
 //!
 //! burn's macro routes a call to the backend of its tensors. Under fusion, it queues the call in burn's
 //! order and runs it when its inputs are made. `launch` then executes it on tensors of cubecl.
@@ -7,8 +7,12 @@ use burn::backend::tensor::{BoolTensor, FloatTensor, IntTensor};
 use burn::backend::{Backend, backend_extension};
 use burn_cubecl::CubeBackend;
 
+use crate::bag::launch_bags;
+use crate::bag_call::BagCall;
 use crate::call::Call;
-use crate::launch::launch;
+use crate::gather::launch_gather;
+use crate::scatter::launch_scatter;
+use crate::scatter_call::ScatterCall;
 
 /// The operators that burn's backends get from this crate.
 #[diagnostic::on_unimplemented(
@@ -43,6 +47,52 @@ pub(crate) trait GatherBackend: Backend {
         indices: IntTensor<Self>,
         call: Call,
     ) -> FloatTensor<Self>;
+
+    #[fusion(meta = |base, _indices, _updates, _call| base.clone())]
+    fn scatter_float(
+        base: FloatTensor<Self>,
+        indices: IntTensor<Self>,
+        updates: FloatTensor<Self>,
+        call: ScatterCall,
+    ) -> FloatTensor<Self>;
+
+    #[fusion(meta = |base, _indices, _updates, _call| base.clone())]
+    fn scatter_int(
+        base: IntTensor<Self>,
+        indices: IntTensor<Self>,
+        updates: IntTensor<Self>,
+        call: ScatterCall,
+    ) -> IntTensor<Self>;
+
+    #[fusion(meta = |base, _indices, _updates, _call| base.clone())]
+    fn scatter_bool(
+        base: BoolTensor<Self>,
+        indices: IntTensor<Self>,
+        updates: BoolTensor<Self>,
+        call: ScatterCall,
+    ) -> BoolTensor<Self>;
+
+    #[fusion(meta = |params, _indices, call| of_bags(params, call))]
+    fn bags_float(
+        params: FloatTensor<Self>,
+        indices: IntTensor<Self>,
+        call: BagCall,
+    ) -> FloatTensor<Self>;
+
+    #[fusion(meta = |params, _indices, call| of_bags(params, call))]
+    fn bags_int(
+        params: IntTensor<Self>,
+        indices: IntTensor<Self>,
+        call: BagCall,
+    ) -> IntTensor<Self>;
+
+    #[fusion(meta = |params, _indices, _weights, call| of_bags(params, call))]
+    fn bags_weighted(
+        params: FloatTensor<Self>,
+        indices: IntTensor<Self>,
+        weights: FloatTensor<Self>,
+        call: BagCall,
+    ) -> FloatTensor<Self>;
 }
 
 /// The output has the elements of params.
@@ -50,6 +100,15 @@ pub(crate) trait GatherBackend: Backend {
 fn with_shape(
     params: &burn::backend::fusion::custom::TensorSpec,
     call: &Call,
+) -> burn::backend::fusion::custom::TensorSpec {
+    burn::backend::fusion::custom::TensorSpec::new(call.output(), params.dtype)
+}
+
+/// The output has a row for each bag, of the elements of params.
+#[cfg(feature = "fusion")]
+fn of_bags(
+    params: &burn::backend::fusion::custom::TensorSpec,
+    call: &BagCall,
 ) -> burn::backend::fusion::custom::TensorSpec {
     burn::backend::fusion::custom::TensorSpec::new(call.output(), params.dtype)
 }
@@ -69,7 +128,7 @@ impl GatherBackend for CubeBackend {
         indices: IntTensor<Self>,
         call: Call,
     ) -> FloatTensor<Self> {
-        launch(params, indices, &call)
+        launch_gather(params, indices, &call)
     }
 
     fn gather_int(
@@ -77,7 +136,7 @@ impl GatherBackend for CubeBackend {
         indices: IntTensor<Self>,
         call: Call,
     ) -> IntTensor<Self> {
-        launch(params, indices, &call)
+        launch_gather(params, indices, &call)
     }
 
     fn gather_bool(
@@ -85,7 +144,7 @@ impl GatherBackend for CubeBackend {
         indices: IntTensor<Self>,
         call: Call,
     ) -> BoolTensor<Self> {
-        launch(params, indices, &call)
+        launch_gather(params, indices, &call)
     }
 
     #[cfg(feature = "autodiff")]
@@ -95,5 +154,57 @@ impl GatherBackend for CubeBackend {
         call: Call,
     ) -> FloatTensor<Self> {
         crate::gradient::launch_gradient(gradient, indices, &call)
+    }
+
+    fn scatter_float(
+        base: FloatTensor<Self>,
+        indices: IntTensor<Self>,
+        updates: FloatTensor<Self>,
+        call: ScatterCall,
+    ) -> FloatTensor<Self> {
+        launch_scatter(base, indices, updates, &call)
+    }
+
+    fn scatter_int(
+        base: IntTensor<Self>,
+        indices: IntTensor<Self>,
+        updates: IntTensor<Self>,
+        call: ScatterCall,
+    ) -> IntTensor<Self> {
+        launch_scatter(base, indices, updates, &call)
+    }
+
+    fn scatter_bool(
+        base: BoolTensor<Self>,
+        indices: IntTensor<Self>,
+        updates: BoolTensor<Self>,
+        call: ScatterCall,
+    ) -> BoolTensor<Self> {
+        launch_scatter(base, indices, updates, &call)
+    }
+
+    fn bags_float(
+        params: FloatTensor<Self>,
+        indices: IntTensor<Self>,
+        call: BagCall,
+    ) -> FloatTensor<Self> {
+        launch_bags(params, indices, None, &call)
+    }
+
+    fn bags_int(
+        params: IntTensor<Self>,
+        indices: IntTensor<Self>,
+        call: BagCall,
+    ) -> IntTensor<Self> {
+        launch_bags(params, indices, None, &call)
+    }
+
+    fn bags_weighted(
+        params: FloatTensor<Self>,
+        indices: IntTensor<Self>,
+        weights: FloatTensor<Self>,
+        call: BagCall,
+    ) -> FloatTensor<Self> {
+        launch_bags(params, indices, Some(weights), &call)
     }
 }

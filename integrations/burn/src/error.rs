@@ -42,7 +42,7 @@ pub enum Error {
         allowed: String,
     },
 
-    /// The elements of a tensor are of a type that is not gathered or no index.
+    /// The elements of a tensor are of a type that the operator does not take.
     #[error("{op}: {role} has elements of type {got:?}, but needs {allowed}")]
     ElementType {
         /// The operator.
@@ -53,6 +53,35 @@ pub enum Error {
         got: DType,
         /// What is allowed.
         allowed: &'static str,
+    },
+
+    /// The elements of a tensor are of another type than those of params, or of the base of a scatter.
+    #[error(
+        "{op}: {role} has elements of type {got:?}, but params of {expected:?}; they must be equal"
+    )]
+    MixedTypes {
+        /// The operator.
+        op: OpKind,
+        /// Which tensor.
+        role: Role,
+        /// The type of its elements.
+        got: DType,
+        /// The type of the elements of params.
+        expected: DType,
+    },
+
+    /// burn's autodiff tracks a tensor, for a call that has no gradient. `Tensor::detach` gives a tensor
+    /// that is not tracked.
+    #[error(
+        "{op}: {role} is tracked by autodiff, but {what} has no gradient; it needs a tensor that is not tracked (detach)"
+    )]
+    NoGradient {
+        /// The operator.
+        op: OpKind,
+        /// Which tensor.
+        role: Role,
+        /// What has none.
+        what: String,
     },
 
     /// A gather was made while burn records a graph, which holds burn's own kernels only.

@@ -6,15 +6,16 @@ use burn::backend::DispatchTensor;
 use burn::tensor::wgpu::WgpuSetup;
 use burn::tensor::{Device, Int, Tensor, TensorData};
 use wgpu_gather::gpu::Engine;
-use wgpu_gather::{Op, Role, Rules};
+use wgpu_gather::{Op, OpKind, Role, Rules};
 
-use crate::call::{Call, Described};
+use crate::call::Call;
+use crate::elements::Described;
 use crate::error::{Error, Result};
 use crate::kind::Kind;
 use crate::reports::Reports;
 use crate::versions::{BurnOptions, BurnSetup, BurnTensor};
 
-/// Gathers on the tensors of one device of burn. Cheap to clone; may be used from several threads at
+/// Gathers, scatters and pooled lookups on the tensors of one device of burn. Cheap to clone; may be used from several threads at
 /// once. There should be one for a device: each has compiled shaders of its own.
 ///
 /// ```no_run
@@ -116,8 +117,8 @@ impl Gathers {
         indices: impl BurnTensor<DI, Int>,
     ) -> Result<Tensor<DO, K>> {
         let (params, indices) = (params.tensor(), indices.tensor());
-        self.check_device(op, Role::Params, &params.device())?;
-        self.check_device(op, Role::Indices, &indices.device())?;
+        self.check_device(op.kind(), Role::Params, &params.device())?;
+        self.check_device(op.kind(), Role::Indices, &indices.device())?;
         let call = Call::new(self, op, rules, &described(&params), &described(&indices))?;
         if call.output_shape.len() != DO {
             return Err(Error::OutputRank {
@@ -165,12 +166,12 @@ impl Gathers {
         &self.0.reports
     }
 
-    fn check_device(&self, op: Op, role: Role, device: &Device) -> Result<()> {
+    pub(crate) fn check_device(&self, op: OpKind, role: Role, device: &Device) -> Result<()> {
         if *device == self.0.device {
             return Ok(());
         }
         Err(Error::OtherDevice {
-            op: op.kind(),
+            op,
             role,
             got: format!("{device:?}"),
             allowed: format!("{:?}", self.0.device),
@@ -178,7 +179,7 @@ impl Gathers {
     }
 }
 
-fn described<const D: usize, K: Kind>(tensor: &Tensor<D, K>) -> Described {
+pub(crate) fn described<const D: usize, K: Kind>(tensor: &Tensor<D, K>) -> Described {
     Described {
         shape: tensor.dims().to_vec(),
         dtype: tensor.dtype(),

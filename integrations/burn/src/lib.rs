@@ -1,5 +1,6 @@
-//! The gathers of [`wgpu_gather`] on [burn]'s tensors: `gather`, `gather_nd` and `gather_elements` with
-//! batch dims and the index rules of the frameworks, on burn's own wgpu device and queue.
+//! The operators of [`wgpu_gather`] on [burn]'s tensors: `gather`, `gather_nd` and `gather_elements` with
+//! batch dims, their transposes ([`Gathers::scatter`]) and pooled lookups ([`Gathers::embedding_bag`]),
+//! with the index rules of the frameworks, on burn's own wgpu device and queue.
 //!
 //! ```no_run
 //! use burn::tensor::{Device, Int, Tensor};
@@ -26,17 +27,17 @@
 //!
 //! # What happens
 //!
-//! Params and indices are read where they lie in burn's memory, with their strides; the output lies in
-//! memory that burn allocated. Nothing goes through the host, nothing waits, and there is one device. What
+//! Inputs are read where they lie in burn's memory, with their strides; the output lies in memory that burn
+//! allocated. No tensor goes through the host, nothing waits, and there is one device. What
 //! burn has recorded before is submitted first, the gather next, so the order of the program holds, also
 //! between threads as far as burn itself keeps it. What that costs: where burn would put the commands of
-//! up to 32 operators (`tasks_max`) into a submission, a gather ends one and makes one of its own.
+//! up to 32 operators (`tasks_max`) into a submission, a call ends one and makes one of its own.
 //!
-//! With the feature `fusion`, a gather is queued by burn and runs when burn's queue does. It is opaque to
+//! With the feature `fusion`, a call is queued by burn and runs when burn's queue does. It is opaque to
 //! fusion: operators before and behind it are fused among themselves.
 //!
 //! burn keeps two things from this crate. A device that burn has already started gives out neither its wgpu
-//! device nor its queue, so [`Gathers::init`] or [`Gathers::share`] makes the device. And a gather
+//! device nor its queue, so [`Gathers::init`] or [`Gathers::share`] makes the device. And a call
 //! cannot be recorded into a graph of burn ([`Error::Capturing`]).
 //!
 //! # Versions
@@ -55,8 +56,13 @@
 #[cfg(feature = "autodiff")]
 mod autodiff;
 mod backend;
+mod bag;
+mod bag_call;
+mod bags;
 mod call;
+mod elements;
 mod error;
+mod gather;
 mod gathers;
 #[cfg(feature = "autodiff")]
 mod gradient;
@@ -65,15 +71,19 @@ mod launch;
 mod output;
 mod place;
 mod reports;
+mod scatter;
+mod scatter_call;
+mod scatters;
 mod versions;
 
 pub use burn;
 pub use error::{Error, Result};
 pub use gathers::Gathers;
-pub use kind::Kind;
+pub use kind::{Kind, Number};
 pub use versions::{BurnOptions, BurnSetup, BurnTensor};
 pub use wgpu_gather::{
-    BadIndex, DType, Error as GatherError, Fill, Negative, Op, OutOfBounds, Rules,
+    BadIndex, BagMode, Bags, DType, Error as GatherError, Fill, Negative, Op, OutOfBounds, Reduce,
+    Rules,
 };
 
 /// The example of the README.

@@ -7,7 +7,7 @@ use burn_cubecl::cubecl::server::{BufferBinding, Handle};
 use burn_cubecl::cubecl::wgpu::{AutoCompiler, WgpuResource, WgpuServer};
 use burn_cubecl::tensor::CubeTensor;
 use wgpu_gather::gpu::AnyDeviceTensor;
-use wgpu_gather::{Layout, OpKind, Role};
+use wgpu_gather::{IndexType, Layout, OpKind, Role};
 
 use crate::error::{Error, Result};
 use crate::output::{Memory, allocate};
@@ -77,6 +77,12 @@ impl Held {
     pub(crate) fn tensor(&self) -> Result<AnyDeviceTensor> {
         self.place.wrap(self.element_bytes, self.layout.clone())
     }
+
+    /// No index, where this tensor lies.
+    pub(crate) fn nothing(&self, index_type: IndexType) -> Result<AnyDeviceTensor> {
+        let none = Layout::contiguous(&[0]);
+        self.place.wrap(index_type.bytes(), none)
+    }
 }
 
 /// Shape and strides of a tensor.
@@ -95,7 +101,7 @@ pub(crate) fn layout(tensor: &CubeTensor) -> Result<Layout> {
 pub(crate) fn apart(
     client: &Client,
     bytes: usize,
-    inputs: [&Held; 2],
+    inputs: &[&Held],
     op: OpKind,
 ) -> Result<(Handle, Place)> {
     let make = |memory| {

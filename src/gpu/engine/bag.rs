@@ -80,6 +80,22 @@ impl Engine {
         })
     }
 
+    /// [`Engine::embedding_bag_into`] for tensors whose elements are known at run time.
+    ///
+    /// # Errors
+    ///
+    /// As [`Engine::embedding_bag_into`]; [`Error::ElementWidth`] and [`Error::Misaligned`] for tensors
+    /// that are not of their type.
+    pub fn embedding_bag_any_into(
+        &self,
+        bags: Bags<'_>,
+        rules: &Rules,
+        tensors: &BagTensors<'_>,
+        output: &mut AnyDeviceTensor,
+    ) -> Result<()> {
+        self.gather_one(|batch| batch.embedding_bag_any_into(bags, rules, tensors, output))
+    }
+
     /// Pools the rows of a quantized table into a new tensor, without waiting for the device: see
     /// [`Executor::embedding_bag_quantized`](crate::Executor::embedding_bag_quantized). As
     /// [`Engine::embedding_bag`] in everything else, but that the table may exceed a binding.

@@ -1,16 +1,17 @@
 //! Random calls on burn's tensors, against the definitions: all operators, rules, kinds, ranks and views
 //! that burn has tensors for.
 
-use burn::tensor::{Bool, Bytes, DType, Float, Int, Shape, Tensor, TensorData};
+use burn::tensor::{Bool, DType, Float, Int, Shape, Tensor, TensorData};
 use gather_conformance::{Call, Outcome, call_from, compare};
-use wgpu_gather::{IndexType, Layout, OutOfBounds};
+use wgpu_gather::{Layout, OutOfBounds};
 use wgpu_gather_burn::{Error, Gathers, Kind, Result};
 
 use crate::kit::{Numbers, Place, number, places};
+use crate::tensors::{contiguous, index_dtype, ranked, tensor};
 
 /// The elements of params: bools are words on the device.
 #[derive(Debug, Clone, Copy)]
-enum Elements {
+pub(crate) enum Elements {
     Float,
     Int(DType),
     Bool,
@@ -47,7 +48,7 @@ fn random_calls_give_what_the_definitions_say() {
 }
 
 /// The call with contiguous data, if burn has tensors of its ranks and types.
-fn expressible(call: Call, numbers: &mut Numbers) -> Option<(Call, Elements)> {
+pub(crate) fn expressible(call: Call, numbers: &mut Numbers) -> Option<(Call, Elements)> {
     let ranks = [call.params_layout.rank(), call.indices_layout.rank()];
     let output = call.output_shape().map_or(1, |shape| shape.len());
     if ranks.iter().any(|rank| !(1..=4).contains(rank)) || !(1..=5).contains(&output) {
@@ -79,36 +80,6 @@ fn expressible(call: Call, numbers: &mut Numbers) -> Option<(Call, Elements)> {
         }
     }
     Some((call, elements))
-}
-
-/// The elements in row-major order.
-fn contiguous(bytes: &[u8], width: usize, layout: &Layout) -> Vec<u8> {
-    let shape = layout.shape();
-    let elements: usize = shape.iter().product();
-    let mut at = vec![0; shape.len()];
-    let mut packed = Vec::with_capacity(elements * width);
-    for _ in 0..elements {
-        let position = layout.position(&at) * width;
-        packed.extend_from_slice(&bytes[position..position + width]);
-        for d in (0..shape.len()).rev() {
-            at[d] += 1;
-            if at[d] < shape[d] {
-                break;
-            }
-            at[d] = 0;
-        }
-    }
-    packed
-}
-
-/// Runs `$body` with the rank as a constant.
-macro_rules! ranked {
-    ($rank:expr, [$($n:literal),*], $name:ident => $body:expr) => {
-        match $rank {
-            $($n => { const $name: usize = $n; $body })*
-            rank => unreachable!("rank {rank}"),
-        }
-    };
 }
 
 /// What burn gives, in bytes.
@@ -147,12 +118,7 @@ fn gathered<const DP: usize, K: Kind>(
     params: Tensor<DP, K>,
     numbers: &mut Numbers,
 ) -> Result<TensorData> {
-    let dtype = match call.index_type {
-        IndexType::I32 => DType::I32,
-        IndexType::U32 => DType::U32,
-        IndexType::I64 => DType::I64,
-        IndexType::U64 => DType::U64,
-    };
+    let dtype = index_dtype(call.index_type);
     let output = call.output_shape().map_or(1, |shape| shape.len());
     let shape = call.indices_layout.shape();
     ranked!(shape.len(), [1, 2, 3, 4], DI => {
@@ -162,43 +128,4 @@ fn gathered<const DP: usize, K: Kind>(
             gathers.read(output)
         })
     })
-}
-
-/// A tensor of burn with these elements: as it is, transposed in memory, or a part of a larger one.
-fn tensor<const D: usize, K: Kind>(
-    place: &Place,
-    bytes: &[u8],
-    shape: &[usize],
-    dtype: DType,
-    numbers: &mut Numbers,
-) -> Tensor<D, K> {
-    let of = |bytes: Vec<u8>, shape: &[usize]| {
-        let shape = Shape::from(shape.to_vec());
-        let data = TensorData::from_bytes(Bytes::from_bytes_vec(bytes), shape, dtype);
-        Tensor::<D, K>::from_data(data, (&place.device, dtype))
-    };
-    let first_stride: usize = shape[1..].iter().product::<usize>() * dtype.size();
-    match numbers.below(3) {
-        1 if D > 1 && !bytes.is_empty() => {
-            let mut swapped = shape.to_vec();
-            swapped.swap(0, D - 1);
-            let mut strides: Vec<isize> = Layout::contiguous(shape).strides().to_vec();
-            strides.swap(0, D - 1);
-            let layout = Layout::strided(&swapped, &strides, 0).expect("a permutation");
-            of(contiguous(bytes, dtype.size(), &layout), &swapped).swap_dims(0, D - 1)
-        }
-        // A part is copied by a kernel of burn.
-        2 if !bytes.is_empty() && (dtype.size() < 8 || place.has_int64) => {
-            let mut larger = shape.to_vec();
-            larger[0] += 3;
-            let padded = [
-                vec![0; 2 * first_stride],
-                bytes.to_vec(),
-                vec![0; first_stride],
-            ]
-            .concat();
-            of(padded, &larger).slice_dim(0, 2..2 + shape[0])
-        }
-        _ => of(bytes.to_vec(), shape),
-    }
 }

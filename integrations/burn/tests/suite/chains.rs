@@ -18,7 +18,7 @@ fn a_thousand_steps_agree_with_the_host() {
                 }
             }
             println!(
-                "{}: {steps} steps agree, {} of them gathers",
+                "{}: {steps} steps agree, {} of them ours",
                 place.api, chain.ours
             );
         }

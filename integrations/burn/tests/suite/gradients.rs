@@ -21,12 +21,16 @@ fn gradient<const DP: usize, const DO: usize>(
 }
 
 /// Small integers, so that sums are exact in any order.
-fn floats<const D: usize>(shape: [usize; D], numbers: &mut Numbers, device: &Device) -> Tensor<D> {
+pub(crate) fn floats<const D: usize>(
+    shape: [usize; D],
+    numbers: &mut Numbers,
+    device: &Device,
+) -> Tensor<D> {
     let values = (0..shape.iter().product()).map(|_| numbers.below(17) as f32 - 8.0);
     Tensor::from_data(TensorData::new(values.collect::<Vec<f32>>(), shape), device)
 }
 
-fn below<const D: usize>(
+pub(crate) fn below<const D: usize>(
     extent: usize,
     shape: [usize; D],
     numbers: &mut Numbers,

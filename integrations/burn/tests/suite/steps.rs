@@ -6,13 +6,14 @@
 
 use burn::tensor::{Bool, Device, Element, Float, Int, Shape, Tensor, TensorData};
 use wgpu_gather::{Fill, Op, OutOfBounds, Rules};
-use wgpu_gather_burn::{Gathers, Kind};
+use wgpu_gather_burn::{Gathers, Kind, Reduce};
 
+use crate::fold_steps::{bag_step, scatter_step};
 use crate::kit::{Numbers, Place, data, defined, ints};
 
-const ROWS: usize = 12;
-const COLUMNS: usize = 20;
-const SHAPE: [usize; 2] = [ROWS, COLUMNS];
+pub(crate) const ROWS: usize = 12;
+pub(crate) const COLUMNS: usize = 20;
+pub(crate) const SHAPE: [usize; 2] = [ROWS, COLUMNS];
 /// Tensors of a kind that a chain has at a time.
 const ALIVE: usize = 5;
 
@@ -25,7 +26,7 @@ pub(crate) struct Pair<K: Kind> {
 
 /// The values of a kind, as bits to compare.
 pub(crate) trait Values: Kind {
-    type Value: wgpu_gather::Element + Element + PartialEq;
+    type Value: wgpu_gather::HasDType + Element + PartialEq;
 
     fn values(tensor: &Tensor<2, Self>) -> Vec<Self::Value>;
     fn bits(tensor: &Tensor<2, Self>) -> Vec<u32>;
@@ -83,7 +84,7 @@ impl Values for Bool {
 
 impl<K: Values> Pair<K> {
     /// One of burn's operators, on both.
-    fn map<L: Kind>(&self, f: impl Fn(Tensor<2, K>) -> Tensor<2, L>) -> Pair<L> {
+    pub(crate) fn map<L: Kind>(&self, f: impl Fn(Tensor<2, K>) -> Tensor<2, L>) -> Pair<L> {
         Pair {
             device: f(self.device.clone()),
             host: f(self.host.clone()),
@@ -115,7 +116,7 @@ pub(crate) struct Chain<'a> {
     pub(crate) floats: Vec<Pair<Float>>,
     ints: Vec<Pair<Int>>,
     bools: Vec<Pair<Bool>>,
-    /// How many steps were gathers of ours.
+    /// How many steps were ours.
     pub(crate) ours: usize,
 }
 
@@ -154,6 +155,9 @@ impl<'a> Chain<'a> {
             return self.step_of_burn();
         }
         self.ours += 1;
+        if self.numbers.below(2) == 0 {
+            return self.step_that_folds();
+        }
         match self.numbers.below(6) {
             0 => {
                 let params = self.numbers.of(&self.ints);
@@ -169,6 +173,45 @@ impl<'a> Chain<'a> {
                 let params = self.numbers.of(&self.floats);
                 let made = self.gather(&params);
                 keep(&mut self.floats, made, &mut self.numbers);
+            }
+        }
+    }
+
+    /// A scatter or a pooled lookup. Numbers are kept small, so that sums are exact.
+    fn step_that_folds(&mut self) {
+        let (gathers, n) = (&self.gathers, &mut self.numbers);
+        let indices = n.of(&self.ints);
+        let small = |t: Tensor<2>| t.clamp(-500, 500);
+        let small_ints = |t: Tensor<2, Int>| t.clamp(-30, 30);
+        let reductions = [Reduce::None, Reduce::Add, Reduce::Min, Reduce::Max];
+        match n.below(6) {
+            0 => {
+                let (base, updates) = (n.of(&self.ints), n.of(&self.ints));
+                let both = [&base, &updates];
+                let made = scatter_step(gathers, n, &reductions, both, &indices);
+                keep(&mut self.ints, made.map(small_ints), n);
+            }
+            1 => {
+                let (base, updates) = (n.of(&self.bools), n.of(&self.bools));
+                let both = [&base, &updates];
+                let made = scatter_step(gathers, n, &[Reduce::None], both, &indices);
+                keep(&mut self.bools, made, n);
+            }
+            2 => {
+                let table = n.of(&self.ints);
+                let made = bag_step(gathers, n, &table, &indices);
+                keep(&mut self.ints, made.map(small_ints), n);
+            }
+            3 => {
+                let table = n.of(&self.floats);
+                let made = bag_step(gathers, n, &table, &indices);
+                keep(&mut self.floats, made.map(small), n);
+            }
+            _ => {
+                let (base, updates) = (n.of(&self.floats), n.of(&self.floats));
+                let both = [&base, &updates];
+                let made = scatter_step(gathers, n, &reductions, both, &indices);
+                keep(&mut self.floats, made.map(small), n);
             }
         }
     }

@@ -1,0 +1,100 @@
+//! One pooled lookup as it is handed to burn: checked against shapes and types, before burn queues it.
+
+#[cfg(feature = "fusion")]
+use burn::tensor::Shape;
+use wgpu_gather::{Bags, DType, IndexType, Indices, Layout, OpKind, Params, Role, Rules};
+
+use crate::elements::{Described, index_type, number};
+use crate::error::{Error, Result};
+use crate::gathers::Gathers;
+
+const OP: OpKind = OpKind::EmbeddingBag;
+
+/// What burn keeps with a pooled lookup that it has queued.
+#[derive(Debug, Clone)]
+pub(crate) struct BagCall {
+    pub(crate) gathers: Gathers,
+    /// Without their offsets, which are beside them.
+    bags: Bags<'static>,
+    offsets: Vec<usize>,
+    pub(crate) rules: Rules,
+    pub(crate) dtype: DType,
+    pub(crate) index_type: IndexType,
+    pub(crate) output_shape: Vec<usize>,
+}
+
+/// The tensors of a pooled lookup.
+pub(crate) struct Pooled {
+    pub(crate) params: Described,
+    pub(crate) indices: Described,
+    pub(crate) weights: Option<Described>,
+}
+
+impl BagCall {
+    /// Checks all that can be checked without strides.
+    pub(crate) fn new(
+        gathers: &Gathers,
+        bags: Bags<'_>,
+        rules: &Rules,
+        tensors: &Pooled,
+    ) -> Result<BagCall> {
+        let Pooled {
+            params,
+            indices,
+            weights,
+        } = tensors;
+        let dtype = number(OP, Role::Params, params.dtype)?;
+        let other = weights.iter().find(|weights| weights.dtype != params.dtype);
+        if let Some(weights) = other {
+            return Err(Error::MixedTypes {
+                op: OP,
+                role: Role::Weights,
+                got: weights.dtype,
+                expected: params.dtype,
+            });
+        }
+        let index_type = index_type(OP, indices.dtype)?;
+        let element = &[0; 8][..dtype.bytes()];
+        let index = &[0; 8][..index_type.bytes()];
+        let numbers = |tensor: &Described| -> Result<Params<'_>> {
+            Ok(Params::new(
+                element,
+                dtype.bytes(),
+                repeated(&tensor.shape)?,
+            )?)
+        };
+        let weights = weights.as_ref().map(numbers).transpose()?;
+        let call = wgpu_gather::BagCall {
+            bags,
+            rules,
+            dtype,
+            params: &numbers(params)?,
+            indices: &Indices::new(index, index_type, repeated(&indices.shape)?)?,
+            weights: weights.as_ref(),
+        };
+        Ok(BagCall {
+            gathers: gathers.clone(),
+            bags: bags.with_offsets(&[]),
+            offsets: bags.given_offsets().to_vec(),
+            rules: rules.clone(),
+            dtype,
+            index_type,
+            output_shape: call.output_shape()?,
+        })
+    }
+
+    pub(crate) fn bags(&self) -> Bags<'_> {
+        self.bags.with_offsets(&self.offsets)
+    }
+
+    /// The output's shape, as burn has it.
+    #[cfg(feature = "fusion")]
+    pub(crate) fn output(&self) -> Shape {
+        Shape::from(self.output_shape.clone())
+    }
+}
+
+/// A tensor that repeats one element: it stands for one that is not made yet, as plans read none.
+fn repeated(shape: &[usize]) -> Result<Layout> {
+    Ok(Layout::strided(shape, &vec![0; shape.len()], 0)?)
+}

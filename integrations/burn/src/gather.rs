@@ -1,0 +1,42 @@
+//! Gathers on burn's tensors.
+
+use burn_cubecl::kernel::{into_contiguous, untile};
+use burn_cubecl::tensor::CubeTensor;
+use wgpu_gather::{Layout, Plan, Role};
+
+use crate::call::Call;
+use crate::launch::Target;
+use crate::place::{Held, layout};
+
+/// The output of a gather.
+pub(crate) fn launch_gather(params: CubeTensor, indices: CubeTensor, call: &Call) -> CubeTensor {
+    let (params, indices) = readable(untile(params), untile(indices), call);
+    let (op, gathers) = (call.op.kind(), &call.gathers);
+    let target = Target::like(&params, op, gathers, &call.rules, &call.output_shape);
+    target.made(|target| {
+        let params = Held::new(params, op, Role::Params)?;
+        let indices = Held::new(indices, op, Role::Indices)?;
+        let (handle, mut output) = target.memory(&[&params, &indices])?;
+        gathers.engine().gather_any_into(
+            call.op,
+            &call.rules,
+            &params.tensor()?,
+            &indices.tensor()?,
+            call.index_type,
+            &mut output,
+        )?;
+        Ok((handle, output))
+    })
+}
+
+/// The tensors as they lie, if a plan can have their strides; else contiguous copies.
+fn readable(params: CubeTensor, indices: CubeTensor, call: &Call) -> (CubeTensor, CubeTensor) {
+    let (op, rules, width) = (call.op, &call.rules, params.dtype.size());
+    let plan = |p: &Layout, i: &Layout| Plan::new(op, rules, width, p, call.index_type, i);
+    match (layout(&params), layout(&indices)) {
+        // What is contiguous was planned before burn queued it.
+        (Ok(p), Ok(i)) if p.is_contiguous() && i.is_contiguous() => (params, indices),
+        (Ok(p), Ok(i)) if plan(&p, &i).is_ok() => (params, indices),
+        _ => (into_contiguous(params), into_contiguous(indices)),
+    }
+}

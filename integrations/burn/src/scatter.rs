@@ -1,0 +1,77 @@
+//! Scatters on burn's tensors: base is copied to where the output will be, and folded with the updates
+//! there.
+
+use burn_cubecl::kernel::{into_contiguous, untile};
+use burn_cubecl::tensor::CubeTensor;
+use wgpu_gather::{IndexType, Layout, Op, Plan, Role, Rules};
+
+use crate::launch::Target;
+use crate::place::{Held, layout};
+use crate::scatter_call::ScatterCall;
+
+/// An index tuple of no coordinates selects the whole tensor.
+const COPY: Op = Op::gather_nd();
+
+/// The output of a scatter.
+pub(crate) fn launch_scatter(
+    base: CubeTensor,
+    indices: CubeTensor,
+    updates: CubeTensor,
+    call: &ScatterCall,
+) -> CubeTensor {
+    let base = copyable(untile(base));
+    let (indices, updates) = readable(untile(indices), untile(updates), call);
+    let gather = &call.gather;
+    let (op, gathers, rules) = (gather.op.transposed_kind(), &gather.gathers, &gather.rules);
+    let target = Target::like(&base, op, gathers, rules, &gather.params_shape);
+    // Into a base without elements, every index is bad.
+    let target = target.even_if_empty();
+    target.made(|target| {
+        let base = Held::new(base, op, Role::Params)?;
+        let indices = Held::new(indices, op, Role::Indices)?;
+        let updates = Held::new(updates, op, Role::Updates)?;
+        let (handle, mut output) = target.memory(&[&base, &indices, &updates])?;
+        let (from, nothing) = (base.tensor()?, indices.nothing(IndexType::I32)?);
+        let (indices, updates) = (indices.tensor()?, updates.tensor()?);
+        gathers.engine().batch(|batch| {
+            let (any_rules, no_index) = (&Rules::default(), IndexType::I32);
+            batch.gather_any_into(COPY, any_rules, &from, &nothing, no_index, &mut output)?;
+            let (indices, updates) = ((&indices, gather.index_type), (&updates, call.dtype));
+            batch.scatter_any_into(gather.op, call.reduce, rules, &mut output, indices, updates)
+        })?;
+        Ok((handle, output))
+    })
+}
+
+/// Base as it lies, if a plan can have its strides; else a contiguous copy.
+fn copyable(base: CubeTensor) -> CubeTensor {
+    let width = base.dtype.size();
+    let none = Layout::contiguous(&[0]);
+    let plan = |base: &Layout| {
+        let index_type = IndexType::I32;
+        Plan::new(COPY, &Rules::default(), width, base, index_type, &none)
+    };
+    match layout(&base) {
+        Ok(lies) if plan(&lies).is_ok() => base,
+        _ => into_contiguous(base),
+    }
+}
+
+/// The tensors as they lie, if a plan can have their strides; else contiguous copies.
+fn readable(
+    indices: CubeTensor,
+    updates: CubeTensor,
+    call: &ScatterCall,
+) -> (CubeTensor, CubeTensor) {
+    // What takes several bindings must lie in the order of its lookups.
+    let device = call.gather.gathers.engine().device();
+    let most = device.limits().max_storage_buffer_binding_size;
+    let fits = |layout: &Layout| {
+        let bytes = layout.shape().iter().product::<usize>() * call.dtype.bytes();
+        layout.is_contiguous() || bytes as u64 <= most
+    };
+    match (layout(&indices), layout(&updates)) {
+        (Ok(i), Ok(u)) if fits(&u) && call.plan(&i, &u).is_ok() => (indices, updates),
+        _ => (into_contiguous(indices), into_contiguous(updates)),
+    }
+}
