@@ -3,15 +3,16 @@
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, value_parser};
-use wgpu_gather::{DType, Op};
+use wgpu_gather::DType;
 
 use crate::backend::BackendArgs;
 use crate::bag::EmbeddingBagArgs;
 use crate::bench::args::BenchArgs;
 use crate::explain::args::ExplainArgs;
+use crate::operator::{Elements, Operator, Slices, Tuples};
 use crate::quantized::QuantizedArgs;
 use crate::rules::RulesArgs;
-use crate::scatter::{ScatterElementsArgs, ScatterNdArgs, ScatterSlicesArgs};
+use crate::scatter::ScatterArgs;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -57,19 +58,19 @@ pub(crate) struct Cli {
 #[derive(Subcommand)]
 pub(crate) enum Command {
     /// Select slices of params along one axis (tf.gather, ONNX Gather, numpy.take)
-    Gather(GatherArgs),
+    Gather(GatherArgs<Slices>),
     /// Select slices of params at tuples of coordinates (tf.gather_nd, ONNX GatherND)
-    GatherNd(GatherNdArgs),
+    GatherNd(GatherArgs<Tuples>),
     /// Select one element per index (torch.gather, ONNX GatherElements, numpy.take_along_axis)
-    GatherElements(GatherElementsArgs),
+    GatherElements(GatherArgs<Elements>),
     /// Pool the rows of params that each bag of indices selects (torch embedding_bag)
     EmbeddingBag(EmbeddingBagArgs),
     /// Bring slices to params along one axis (torch index_add_, jax .at[].add, numpy.add.at)
-    Scatter(ScatterSlicesArgs),
+    Scatter(ScatterArgs<Slices>),
     /// Bring slices to params at tuples of coordinates (tf.tensor_scatter_nd_*, ONNX ScatterND)
-    ScatterNd(ScatterNdArgs),
+    ScatterNd(ScatterArgs<Tuples>),
     /// Bring one element per index to params (torch.scatter_reduce, ONNX ScatterElements)
-    ScatterElements(ScatterElementsArgs),
+    ScatterElements(ScatterArgs<Elements>),
     /// List the GPU adapters of this machine
     Adapters(AdaptersArgs),
     /// Check an executor bit for bit, against the reference or against recorded answers
@@ -82,85 +83,19 @@ pub(crate) enum Command {
     Demo(DemoArgs),
 }
 
-/// `gather`.
+/// `gather`, `gather-nd` and `gather-elements`.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
-pub(crate) struct GatherArgs {
-    /// The dim of params selected from; negative counts from the back [default: the first dim
-    /// after the batch dims]
-    #[arg(long, value_name = "N", allow_negative_numbers = true)]
-    axis: Option<isize>,
-    /// How many leading dims params and indices share; negative counts from the rank of indices
-    #[arg(
-        long,
-        value_name = "N",
-        default_value_t = 0,
-        allow_negative_numbers = true
-    )]
-    batch_dims: isize,
+pub(crate) struct GatherArgs<O: Operator> {
+    #[command(flatten)]
+    pub(crate) attributes: O,
+    #[command(flatten)]
+    pub(crate) quantized: QuantizedArgs,
     #[command(flatten)]
     pub(crate) call: CallArgs,
 }
 
-impl GatherArgs {
-    /// The operator with its attributes.
-    pub(crate) fn op(&self) -> Op {
-        Op::Gather {
-            axis: self.axis,
-            batch_dims: self.batch_dims,
-        }
-    }
-}
-
-/// `gather-nd`.
-#[derive(Args)]
-#[command(after_help = EXAMPLES)]
-pub(crate) struct GatherNdArgs {
-    /// How many leading dims params and indices share
-    #[arg(
-        long,
-        value_name = "N",
-        default_value_t = 0,
-        allow_negative_numbers = true
-    )]
-    batch_dims: isize,
-    #[command(flatten)]
-    pub(crate) call: CallArgs,
-}
-
-impl GatherNdArgs {
-    /// The operator with its attributes.
-    pub(crate) fn op(&self) -> Op {
-        Op::GatherNd {
-            batch_dims: self.batch_dims,
-        }
-    }
-}
-
-/// `gather-elements`.
-#[derive(Args)]
-#[command(after_help = EXAMPLES)]
-pub(crate) struct GatherElementsArgs {
-    /// The dim of params selected from; negative counts from the back
-    #[arg(
-        long,
-        value_name = "N",
-        default_value_t = 0,
-        allow_negative_numbers = true
-    )]
-    axis: isize,
-    #[command(flatten)]
-    pub(crate) call: CallArgs,
-}
-
-impl GatherElementsArgs {
-    /// The operator with its attributes.
-    pub(crate) fn op(&self) -> Op {
-        Op::GatherElements { axis: self.axis }
-    }
-}
-
-/// What the three operators have in common.
+/// What all calls on files have in common.
 #[derive(Args)]
 pub(crate) struct CallArgs {
     /// The tensor gathered from, or scattered to: FILE.npy, FILE.npz:NAME, FILE.safetensors:NAME or
@@ -177,11 +112,9 @@ pub(crate) struct CallArgs {
     #[arg(long, value_name = "O")]
     pub(crate) out: PathBuf,
     #[command(flatten)]
-    pub(crate) quantized: QuantizedArgs,
-    #[command(flatten)]
     pub(crate) rules: RulesArgs,
-    /// The element type of params (of the scales, if there are any) where a .npy or .npz file holds raw bytes (V2, V4, …): bool, u8,
-    /// i8, u16, i16, f16, bf16, u32, i32, f32, u64, i64, f64, c64 or c128
+    /// The element type of params (of the scales, if there are any) where a .npy or .npz file holds raw
+    /// bytes (V2, V4, …): bool, u8, i8, u16, i16, f16, bf16, u32, i32, f32, u64, i64, f64, c64 or c128
     #[arg(long)]
     pub(crate) dtype: Option<DType>,
     #[command(flatten)]
@@ -207,7 +140,8 @@ pub(crate) struct AdaptersArgs {
 #[derive(Args)]
 pub(crate) struct VerifyArgs {
     /// Case files with recorded answers (schemas gather-conformance/1, gather-quantized/1 and
-    /// gather-scatter/1) [default: built-in calls, compared with the reference]. A file that cannot be read is an error; the others are run
+    /// gather-scatter/1) [default: built-in calls, compared with the reference]. A file that cannot be
+    /// read is an error; the others are run
     #[arg(long, value_name = "FILE", num_args = 1..)]
     pub(crate) cases: Vec<PathBuf>,
     /// Check N random calls instead, against the reference; what goes wrong is made as small as

@@ -2,25 +2,19 @@
 //!
 //! Files of tensors are mapped; the output, one row for each bag, is made whole in memory.
 
-use std::time::{Duration, Instant};
-
 use anyhow::{Context, Result};
 use clap::Args;
-use serde_json::{Value, json};
-use wgpu_gather::{
-    BagCall, BagMode, Bags, DType, Error, Executor, Params, QuantizedBagCall, Rules,
-};
+use wgpu_gather::{BagCall, BagMode, Bags, DType, Error, Executor, Params, QuantizedBagCall};
 
 use crate::answer::Answer;
 use crate::args::CallArgs;
 use crate::backend::Chosen;
-use crate::files::{Array, Output, Source};
-use crate::progress::Progress;
+use crate::done::Done;
+use crate::files::{Output, Source};
+use crate::named::Named;
+use crate::quantized::{self, QuantizedArgs};
 use crate::tensors::{as_indices, element_type, elements_of_type, output_bytes};
-use crate::{interrupt, quantized, rules, text};
-
-/// Bytes that are written at once.
-const CHUNK_BYTES: usize = 8 << 20;
+use crate::{rules, whole};
 
 /// `embedding-bag`.
 #[derive(Args)]
@@ -42,6 +36,8 @@ pub(crate) struct EmbeddingBagArgs {
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     padding_index: Option<isize>,
     #[command(flatten)]
+    quantized: QuantizedArgs,
+    #[command(flatten)]
     call: CallArgs,
 }
 
@@ -52,37 +48,15 @@ fn mode(name: &str) -> Result<BagMode, String> {
     })
 }
 
-/// A tensor of a file, with what messages call it.
-struct Named {
-    name: String,
-    source: Source,
-}
-
-impl Named {
-    fn parse(role: &str, at: &str) -> Result<Named> {
-        let name = format!("{role} {at}");
-        let source = Source::parse(at).with_context(|| name.clone())?;
-        Ok(Named { name, source })
-    }
-
-    fn read(&self) -> Result<Array> {
-        Array::read(&self.source).with_context(|| self.name.clone())
-    }
-}
-
 /// Pools as `args` say.
 pub(crate) fn run(args: &EmbeddingBagArgs) -> Result<Answer> {
     let call = &args.call;
     let params_at = Named::parse("params", &call.params)?;
     let indices_at = Named::parse("indices", &call.indices)?;
-    let optional = |role, at: &Option<String>| {
-        let at = at.as_ref().map(|at| Named::parse(role, at));
-        at.transpose()
-    };
-    let offsets_at = optional("offsets", &args.offsets)?;
-    let weights_at = optional("weights", &args.weights)?;
+    let offsets_at = Named::optional("offsets", args.offsets.as_ref())?;
+    let weights_at = Named::optional("weights", args.weights.as_ref())?;
     let out_named = || format!("output {}", call.out.display());
-    let parts_at = quantized::Sources::parse(&call.quantized)?;
+    let parts_at = quantized::Sources::parse(&args.quantized)?;
     let all = [
         Some(&params_at),
         Some(&indices_at),
@@ -95,17 +69,14 @@ pub(crate) fn run(args: &EmbeddingBagArgs) -> Result<Answer> {
 
     let params = params_at.read()?;
     let indices = indices_at.read()?;
-    let parts = parts_at.read(&call.quantized)?;
+    let parts = parts_at.read(&args.quantized)?;
     let named = (call.params.as_str(), &params);
-    let quantized = quantized::table_to_f32(&call.quantized, call.dtype, named, &parts)?;
+    let quantized = quantized::table_to_f32(&args.quantized, call.dtype, named, &parts)?;
     let dtype = match &quantized {
         Some(_) => DType::F32,
-        None => {
-            element_type(params.stored(), call.dtype).with_context(|| params_at.name.clone())?
-        }
+        None => params_at.name(element_type(params.stored(), call.dtype))?,
     };
-    let (index_dtype, indices_view) =
-        as_indices(&indices).with_context(|| indices_at.name.clone())?;
+    let (index_dtype, indices_view) = indices_at.name(as_indices(&indices))?;
     let offsets = offsets_at.as_ref().map(read_offsets).transpose()?;
     let weights = weights_at.as_ref().map(Named::read).transpose()?;
     let weights = match (&weights, &weights_at) {
@@ -114,8 +85,7 @@ pub(crate) fn run(args: &EmbeddingBagArgs) -> Result<Answer> {
                 Some(_) => (None, "params decodes to"),
                 None => (call.dtype, "params has"),
             };
-            let weights = elements_of_type(array, (has, dtype), declared);
-            Some(weights.with_context(|| at.name.clone())?)
+            Some(at.name(elements_of_type(array, (has, dtype), declared))?)
         }
         _ => None,
     };
@@ -155,22 +125,14 @@ pub(crate) fn run(args: &EmbeddingBagArgs) -> Result<Answer> {
     let header = out.header(dtype, &shape, bytes).with_context(out_named)?;
 
     let chosen = Chosen::new(&call.backend)?;
-    interrupt::watch()?;
-    let mut file = out
-        .begin((header.len() as u64).saturating_add(bytes as u64))
-        .with_context(out_named)?;
-    file.write(&header).with_context(out_named)?;
-    let mut progress = Progress::new(bytes as u64, call.quiet);
-    let (made, time) = pool(&chosen, &bag_call, bytes)?;
-    for chunk in made.chunks(CHUNK_BYTES) {
-        file.write(chunk).with_context(out_named)?;
-        progress.add(chunk.len() as u64);
-    }
-    drop(progress);
-    file.finish().with_context(out_named)?;
-
+    let mut made = whole::reserved(bytes)?;
+    made.resize(bytes, 0);
+    let time = whole::write(&out, &header, made, call.quiet, |output| {
+        bag_call.run(&chosen.executor, output)
+    })?;
     let done = Done {
-        mode: args.mode,
+        op: "embedding_bag",
+        how: Some(("mode", args.mode.name())),
         params_shape: match &quantized {
             Some(table) => table.shape(),
             None => params.layout().shape(),
@@ -179,19 +141,14 @@ pub(crate) fn run(args: &EmbeddingBagArgs) -> Result<Answer> {
         dtype,
         indices_shape: indices.layout().shape(),
         index_dtype,
+        output_shape: &shape,
         rules: &rules,
-        shape: &shape,
-        preset: &call.rules.rules,
         chosen: &chosen,
         bytes,
         time,
-        out: out.path().display().to_string(),
+        out: out.path(),
     };
-    Ok(match (call.json, call.quiet) {
-        (true, _) => Answer::json(&done.json(), true),
-        (false, true) => Answer::good(String::new()),
-        (false, false) => Answer::good(done.line()),
-    })
+    Ok(done.answer(call))
 }
 
 /// A pooled lookup from a table of either kind.
@@ -218,89 +175,8 @@ impl Pooled<'_> {
     }
 }
 
-/// The output, and how long it took.
-fn pool(chosen: &Chosen, call: &Pooled<'_>, bytes: usize) -> Result<(Vec<u8>, Duration)> {
-    let mut made = Vec::new();
-    made.try_reserve_exact(bytes)
-        .map_err(|_| Error::HostOutOfMemory {
-            role: wgpu_gather::Role::Output,
-            bytes,
-        })?;
-    made.resize(bytes, 0);
-    let started = Instant::now();
-    call.run(&chosen.executor, &mut made)?;
-    Ok((made, started.elapsed()))
-}
-
 fn read_offsets(at: &Named) -> Result<Vec<usize>> {
     let array = at.read()?;
-    let (_, offsets) = as_indices(&array).with_context(|| at.name.clone())?;
+    let (_, offsets) = at.name(as_indices(&array))?;
     Bags::read_offsets_of(&offsets).with_context(|| at.name.clone())
-}
-
-/// A pooled lookup that succeeded.
-struct Done<'a> {
-    mode: BagMode,
-    params_shape: &'a [usize],
-    /// How params is quantised, if it is.
-    format: Option<String>,
-    /// Of the output, and of params where it is not quantised.
-    dtype: DType,
-    indices_shape: &'a [usize],
-    index_dtype: DType,
-    rules: &'a Rules,
-    shape: &'a [usize],
-    preset: &'a str,
-    chosen: &'a Chosen,
-    bytes: usize,
-    /// Of the lookup itself, with all copies to and from the device; without writing the file.
-    time: Duration,
-    out: String,
-}
-
-impl Done<'_> {
-    fn line(&self) -> String {
-        let (params, output) = match &self.format {
-            Some(format) => (format.as_str(), format!(" {}", self.dtype)),
-            None => (self.dtype.name(), String::new()),
-        };
-        format!(
-            "embedding_bag {}: params {:?} {params}, indices {:?} {} -> output {:?}{output}, {} \
-             bytes, {}, {}\n",
-            self.mode,
-            self.params_shape,
-            self.indices_shape,
-            self.index_dtype,
-            self.shape,
-            self.bytes,
-            self.chosen.describe(),
-            text::duration(self.time)
-        )
-    }
-
-    fn json(&self) -> Value {
-        let adapter = self.chosen.adapter();
-        json!({
-            "op": "embedding_bag",
-            "mode": self.mode.name(),
-            "params_shape": self.params_shape,
-            "format": self.format,
-            "dtype": self.dtype.name(),
-            "indices_shape": self.indices_shape,
-            "index_type": self.index_dtype.name(),
-            "output_shape": self.shape,
-            "rules": {
-                "name": self.preset,
-                "negative": rules::negative_text(self.rules),
-                "out_of_bounds": rules::out_of_bounds_text(self.rules),
-            },
-            "executor": self.chosen.name(),
-            "reason": self.chosen.reason,
-            "adapter": adapter.map(|a| &a.name),
-            "api": adapter.map(|a| a.api.to_str()),
-            "bytes": self.bytes,
-            "seconds": self.time.as_secs_f64(),
-            "out": self.out,
-        })
-    }
 }

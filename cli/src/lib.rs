@@ -14,10 +14,13 @@ pub mod backend;
 mod bag;
 mod bench;
 mod demo;
+mod done;
 mod explain;
 pub mod files;
 mod fill;
 pub mod interrupt;
+mod named;
+mod operator;
 mod progress;
 mod quantized;
 mod random;
@@ -32,6 +35,7 @@ mod tally;
 pub mod tensors;
 pub mod text;
 mod verify;
+mod whole;
 
 use std::io::Write;
 use std::process::ExitCode;
@@ -80,13 +84,13 @@ pub fn quiet_wayland() {
 
 fn answer(command: Command) -> Result<Answer> {
     match command {
-        Command::Gather(args) => run::run(args.op(), &args.call),
-        Command::GatherNd(args) => run::run(args.op(), &args.call),
-        Command::GatherElements(args) => run::run(args.op(), &args.call),
+        Command::Gather(args) => run::run(&args),
+        Command::GatherNd(args) => run::run(&args),
+        Command::GatherElements(args) => run::run(&args),
         Command::EmbeddingBag(args) => bag::run(&args),
-        Command::Scatter(args) => scatter::slices(&args),
-        Command::ScatterNd(args) => scatter::nd(&args),
-        Command::ScatterElements(args) => scatter::elements(&args),
+        Command::Scatter(args) => scatter::run(&args),
+        Command::ScatterNd(args) => scatter::run(&args),
+        Command::ScatterElements(args) => scatter::run(&args),
         Command::Adapters(args) => adapters::run(&args),
         Command::Verify(args) => verify::run(&args),
         Command::Bench(args) => bench::run(&args),

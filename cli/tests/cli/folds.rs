@@ -213,6 +213,10 @@ fn scatters_of_slices_tuples_and_elements() {
         ),
         ("scatter --indices i.npy --updates u.npy", "--reduce <HOW>"),
         (
+            "scatter --indices i.npy --updates u.npy --reduce add --to f16",
+            "unexpected argument '--to'",
+        ),
+        (
             "scatter-elements --indices e.npy --updates one.npy --reduce add --batch-dims 1",
             "unexpected argument",
         ),

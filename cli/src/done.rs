@@ -1,0 +1,94 @@
+//! What a call on files says when it has succeeded: one line, or one JSON object.
+
+use std::path::Path;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use wgpu_gather::{DType, Rules};
+
+use crate::answer::Answer;
+use crate::args::CallArgs;
+use crate::backend::Chosen;
+use crate::{rules, text};
+
+/// A call that succeeded.
+pub(crate) struct Done<'a> {
+    /// The operator.
+    pub(crate) op: &'a str,
+    /// What it has besides, as JSON calls it, and its value.
+    pub(crate) how: Option<(&'static str, &'static str)>,
+    pub(crate) params_shape: &'a [usize],
+    /// How params is quantised, if it is.
+    pub(crate) format: Option<String>,
+    /// Of the output, and of params where it is not quantised.
+    pub(crate) dtype: DType,
+    pub(crate) indices_shape: &'a [usize],
+    pub(crate) index_dtype: DType,
+    pub(crate) output_shape: &'a [usize],
+    pub(crate) rules: &'a Rules,
+    pub(crate) chosen: &'a Chosen,
+    /// Of the output.
+    pub(crate) bytes: usize,
+    /// Of the call itself, with all copies to and from the device; without writing the file.
+    pub(crate) time: Duration,
+    pub(crate) out: &'a Path,
+}
+
+impl Done<'_> {
+    /// The answer of the command.
+    pub(crate) fn answer(&self, args: &CallArgs) -> Answer {
+        match (args.json, args.quiet) {
+            (true, _) => Answer::json(&self.json(&args.rules.rules), true),
+            (false, true) => Answer::good(String::new()),
+            (false, false) => Answer::good(self.line()),
+        }
+    }
+
+    fn line(&self) -> String {
+        let how = self.how.map_or(String::new(), |(_, how)| format!(" {how}"));
+        let (params, output) = match &self.format {
+            Some(format) => (format.as_str(), format!(" {}", self.dtype)),
+            None => (self.dtype.name(), String::new()),
+        };
+        format!(
+            "{}{how}: params {:?} {params}, indices {:?} {} -> output {:?}{output}, {} bytes, {}, {}\n",
+            self.op,
+            self.params_shape,
+            self.indices_shape,
+            self.index_dtype,
+            self.output_shape,
+            self.bytes,
+            self.chosen.describe(),
+            text::duration(self.time)
+        )
+    }
+
+    fn json(&self, preset: &str) -> Value {
+        let adapter = self.chosen.adapter();
+        let mut said = json!({
+            "op": self.op,
+            "params_shape": self.params_shape,
+            "format": self.format,
+            "dtype": self.dtype.name(),
+            "indices_shape": self.indices_shape,
+            "index_type": self.index_dtype.name(),
+            "output_shape": self.output_shape,
+            "rules": {
+                "name": preset,
+                "negative": rules::negative_text(self.rules),
+                "out_of_bounds": rules::out_of_bounds_text(self.rules),
+            },
+            "executor": self.chosen.name(),
+            "reason": self.chosen.reason,
+            "adapter": adapter.map(|a| &a.name),
+            "api": adapter.map(|a| a.api.to_str()),
+            "bytes": self.bytes,
+            "seconds": self.time.as_secs_f64(),
+            "out": self.out.display().to_string(),
+        });
+        if let Some((name, value)) = self.how {
+            said[name] = value.into();
+        }
+        said
+    }
+}
