@@ -238,7 +238,7 @@ fn join_halves(halves: vec4<u32>) -> vec4<u32> {
 }
 
 // f32 to f16 by integers, as WGSL does not say how its own conversion rounds. The twin of
-// `F16::from_f32` in src/fold/half.rs.
+// `f32_to_f16` in src/halves.rs, but that a NaN has no payload.
 fn narrow_f16(bits: u32) -> u32 {
     let magnitude = bits & 0x7fffffffu;
     // Normal numbers; subnormal ones, of so many of the least; too small, too large, and NaN.

@@ -1,3 +1,4 @@
+// One page, which is read from top to bottom: longer than other files for that.
 //! From a host call to your own encoder.
 //!
 //! A gather can be called at six levels. Each does less than the one before it, and leaves more to

@@ -240,6 +240,7 @@ mod fold;
 pub mod gpu;
 #[cfg(feature = "gpu")]
 pub mod guide;
+mod halves;
 mod index;
 pub mod interop;
 mod op;

@@ -1,5 +1,5 @@
 // Conversions between floats, by integers: the rounding of `pack2x16float` is not specified, and GPUs may
-// flush subnormals. Their twins on the host are in src/quantized/float.rs.
+// flush subnormals. Their twins on the host are in src/halves.rs and src/quantized/float.rs.
 
 const QUIET_NAN = 0x7fc00000u;
 

@@ -3,7 +3,8 @@
 //! `d` is a scale and `m` a minimum, both f16. A product of a scale, a scale of a part and a code has at
 //! most 24 significant bits, so it is exact in f32; what is added after that rounds once.
 
-use super::float::{bf16_to_f32, f16_to_f32, scaled};
+use super::float::scaled;
+use crate::halves::{bf16_to_f32, f16_to_f32};
 
 fn half(block: &[u8], at: usize) -> f32 {
     f16_to_f32(u16::from_le_bytes([block[at], block[at + 1]]))

@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-use crate::quantized::float::{bf16_to_f32, e4m3_scaled, f16_to_f32};
+use crate::halves::{bf16_to_f32, f16_to_f32};
+use crate::quantized::float::e4m3_scaled;
 
 /// The type of a code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
