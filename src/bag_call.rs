@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use crate::bag::Bags;
 use crate::element::DType;
 use crate::error::{Error, OpKind, Result, Role};
-use crate::plan::{BagPlan, BagShapes};
+use crate::plan::{BagExplanation, BagPlan, BagShapes};
 use crate::quantized::QuantizedTable;
 use crate::rules::Rules;
 use crate::shape::Layout;
@@ -36,6 +36,38 @@ impl BagCall<'_> {
     /// As [`Executor::embedding_bag`](crate::Executor::embedding_bag), but for those of executing it.
     pub fn output_shape(&self) -> Result<Vec<usize>> {
         Ok(self.any().plan()?.output_shape)
+    }
+
+    /// What the call does, in numbers.
+    ///
+    /// ```
+    /// use wgpu_gather::{BagCall, BagMode, Bags, DType, Indices, Params, Rules, Tensor};
+    ///
+    /// let table = Tensor::new(&[1000, 64], vec![1.0f32; 64_000])?;
+    /// let ids = Tensor::new(&[5], vec![7u32, 9, 9, 3, 7])?;
+    /// let call = BagCall {
+    ///     bags: Bags::offsets(BagMode::Mean, &[0, 1, 1]),
+    ///     rules: &Rules::TORCH,
+    ///     dtype: DType::F32,
+    ///     params: &Params::try_from(&table.view())?,
+    ///     indices: &Indices::try_from(&ids.view())?,
+    ///     weights: None,
+    /// };
+    /// let explanation = call.explain()?;
+    /// assert_eq!((explanation.bags, explanation.lookups, explanation.longest), (3, 5, 4));
+    /// assert_eq!((explanation.rows_bytes, explanation.output_bytes), (5 * 256, 3 * 256));
+    /// println!("{explanation}");
+    /// # Ok::<(), wgpu_gather::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`BagCall::output_shape`].
+    pub fn explain(&self) -> Result<BagExplanation> {
+        let plan = self.any().plan()?;
+        let row = Layout::checked_elements(&plan.output_shape[1..]).unwrap_or(usize::MAX);
+        let row_bytes = row.saturating_mul(self.dtype.bytes());
+        Ok(BagExplanation::new(&plan, row_bytes))
     }
 
     /// The call, of a plain table.
@@ -76,6 +108,20 @@ impl QuantizedBagCall<'_> {
     /// of executing it.
     pub fn output_shape(&self) -> Result<Vec<usize>> {
         Ok(self.any().plan()?.output_shape)
+    }
+
+    /// What the call does, in numbers: see [`BagCall::explain`].
+    ///
+    /// # Errors
+    ///
+    /// As [`QuantizedBagCall::output_shape`].
+    pub fn explain(&self) -> Result<BagExplanation> {
+        let plan = self.any().plan()?;
+        let rows = self.table.shape().first().copied().unwrap_or(1).max(1);
+        Ok(BagExplanation::new(
+            &plan,
+            self.table.bytes().div_ceil(rows),
+        ))
     }
 
     /// The call, of a quantized table.

@@ -267,7 +267,7 @@ pub use executor::{Auto, Executor};
 pub use fold::Reduce;
 pub use index::{Index, IndexType};
 pub use op::Op;
-pub use plan::{BindingLimits, Explanation, Plan};
+pub use plan::{BagExplanation, BindingLimits, Explanation, Plan};
 pub use rules::{ElementsShapes, Fill, Negative, OutOfBounds, Rules};
 pub use scatter::{ScatterCall, ScatterExplanation, ScatterLayouts, ScatterPlan};
 pub use shape::Layout;

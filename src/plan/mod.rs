@@ -31,6 +31,7 @@ pub use geometry::{Coordinate, Geometry, Loop, LoopDims};
 pub use host::HostCall;
 pub use passes::BindingLimits;
 
+pub use bag::BagExplanation;
 #[cfg(feature = "gpu")]
 pub(crate) use bag::{
     BagElement, BagKernel, BagParts, BagPass, BagPlaces, FOLD_BYTES, bag_block, bag_passes,

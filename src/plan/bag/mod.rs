@@ -3,6 +3,7 @@
 //! The lookups are those of a `gather` along axis 0, whose [`Plan`] checks them and names bad ones;
 //! its output, all rows one after the other, is never made. Executors take one bag after the other.
 
+mod explain;
 #[cfg(feature = "gpu")]
 mod kernel;
 #[cfg(feature = "gpu")]
@@ -10,6 +11,7 @@ mod pass;
 #[cfg(feature = "gpu")]
 mod passes;
 
+pub use explain::BagExplanation;
 #[cfg(feature = "gpu")]
 pub(crate) use kernel::{BagElement, BagKernel, BagPlaces, FOLD_BYTES, bag_block};
 #[cfg(feature = "gpu")]
@@ -64,6 +66,23 @@ impl Ranges {
         match self {
             Ranges::Even { bags, .. } => *bags,
             Ranges::Offsets(ends) => ends.len() - 1,
+        }
+    }
+
+    /// How many lookups all bags have.
+    fn lookups(&self) -> usize {
+        match self {
+            Ranges::Even { bags, each } => bags.saturating_mul(*each),
+            Ranges::Offsets(ends) => ends.last().unwrap_or(&0) - ends.first().unwrap_or(&0),
+        }
+    }
+
+    /// How many the longest has.
+    fn longest(&self) -> usize {
+        match self {
+            Ranges::Even { bags: 0, .. } => 0,
+            Ranges::Even { each, .. } => *each,
+            Ranges::Offsets(ends) => ends.windows(2).map(|e| e[1] - e[0]).max().unwrap_or(0),
         }
     }
 

@@ -1,0 +1,97 @@
+//! What a pooled lookup does, in numbers and as text.
+
+use std::fmt::{self, Display, Formatter};
+
+use super::BagPlan;
+
+/// What a pooled lookup does: bags, rows, and the bytes that are moved. Made by
+/// [`BagCall::explain`](crate::BagCall::explain) without a GPU; nothing is executed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct BagExplanation {
+    /// The operator, the mode and the element type.
+    pub call: String,
+    /// How many bags there are: rows of the output.
+    pub bags: usize,
+    /// How many lookups there are: indices that are in bags.
+    pub lookups: usize,
+    /// Lookups of the longest bag, which one invocation folds for each access of a row.
+    pub longest: usize,
+    /// Bytes of a row of the table as it is stored: codes, scales and zero points, if it is quantized.
+    pub row_bytes: usize,
+    /// Bytes of all rows that are read.
+    pub rows_bytes: u64,
+    /// Bytes of the output.
+    pub output_bytes: u64,
+    /// Bytes that a gather of all rows, pooled afterwards, would write and read again besides.
+    pub saved_bytes: u64,
+}
+
+impl BagExplanation {
+    /// Of a plan over a table whose stored rows have so many bytes.
+    pub(crate) fn new(plan: &BagPlan, row_bytes: usize) -> Self {
+        let (lookups, longest) = (plan.ranges.lookups(), plan.ranges.longest());
+        let times = |bytes: usize| (lookups as u64).saturating_mul(bytes as u64);
+        BagExplanation {
+            call: format!("embedding_bag, mode = {}, {}", plan.mode, plan.dtype),
+            bags: plan.ranges.len(),
+            lookups,
+            longest,
+            row_bytes,
+            rows_bytes: times(row_bytes),
+            output_bytes: plan.output_bytes as u64,
+            saved_bytes: times(plan.row_bytes()).saturating_mul(2),
+        }
+    }
+}
+
+impl Display for BagExplanation {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        writeln!(f, "{}", self.call)?;
+        writeln!(
+            f,
+            "bags        {} of {} lookups, the longest of {}",
+            self.bags, self.lookups, self.longest
+        )?;
+        writeln!(
+            f,
+            "rows        {} bytes each, {} bytes in all",
+            self.row_bytes, self.rows_bytes
+        )?;
+        writeln!(
+            f,
+            "output      {} bytes; rows gathered first would move {} more",
+            self.output_bytes, self.saved_bytes
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{BagCall, BagMode, Bags, DType, IndexType, Indices, Layout, Params, Rules};
+
+    #[test]
+    fn more_lookups_than_bytes_can_be_counted() {
+        let ids = Layout::strided(&[1 << 40, 1 << 20], &[0, 0], 0).unwrap();
+        let ids = Indices::new(&[0u8; 4][..], IndexType::U32, ids).unwrap();
+        let table = Params::new(&[0; 512][..], 4, Layout::contiguous(&[2, 64])).unwrap();
+        let call = BagCall {
+            bags: Bags::rows(BagMode::Sum),
+            rules: &Rules::default(),
+            dtype: DType::F32,
+            params: &table,
+            indices: &ids,
+            weights: None,
+        };
+        let explanation = call.explain().unwrap();
+        assert_eq!(
+            (explanation.lookups, explanation.longest),
+            (1 << 60, 1 << 20)
+        );
+        assert_eq!(
+            (explanation.rows_bytes, explanation.saved_bytes),
+            (u64::MAX, u64::MAX)
+        );
+        assert!(explanation.to_string().contains("1048576"));
+    }
+}
