@@ -15,8 +15,8 @@ use crate::kind::Kind;
 use crate::reports::Reports;
 use crate::versions::{BurnOptions, BurnSetup, BurnTensor};
 
-/// Gathers, scatters and pooled lookups on the tensors of one device of burn. Cheap to clone; may be used from several threads at
-/// once. There should be one for a device: each has compiled shaders of its own.
+/// Gathers, scatters and pooled lookups on the tensors of one device of burn. Cheap to clone; may be used
+/// from several threads at once. There should be one for a device: each has compiled shaders of its own.
 ///
 /// ```no_run
 /// use burn::tensor::{Device, Int, Tensor};
@@ -45,6 +45,9 @@ struct Inner {
 
 impl Gathers {
     /// Initialises a device of burn, and gathers on it. Native targets only, as burn's own `init`.
+    ///
+    /// Once for a device: burn opens it before it finds that it runs on it already, and on GL, wgpu may
+    /// panic over a second context while another thread uses the first.
     ///
     /// # Errors
     ///
