@@ -44,4 +44,11 @@ else
     echo 'peers-cuda-python: no NVIDIA GPU, or no PyTorch with CUDA' >&2
 fi
 
+# Scatters and pooled lookups: a table of their own.
+{
+    "$peers" folds --out "$out/folds-cpu.jsonl"
+    "$python" python/folds.py --server "$peers" --out "$out/folds-cpu-python.jsonl"
+    "$peers" folds --adapter "${PEERS_ADAPTER:-vulkan}" --out "$out/folds-gpu.jsonl"
+} | tee "$out/folds.txt"
+
 "$peers" table "${results[@]}" | tee "$out/peers.txt"

@@ -49,12 +49,12 @@ class Task:
 
 
 class Server:
-    """`wgpu-gather-peers serve`."""
+    """A command that serves cases, with their tensors in a folder."""
 
     def __init__(self, command, folder):
         self.folder = pathlib.Path(folder)
         self.process = subprocess.Popen(
-            [*command, "--folder", str(folder)],
+            command,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
@@ -89,7 +89,11 @@ class Server:
             [set_.reshape(about["indices_shape"]) for set_ in indices],
             read("output", np.uint8),
         )
-        return task, [Ours(self, output, call) for output, call in answer["ours"].items()]
+        return task, self.contestants(answer)
+
+    def contestants(self, answer):
+        """Our calls for a case that was answered."""
+        return [Ours(self, output, call) for output, call in answer["ours"].items()]
 
     def close(self):
         self.process.stdin.close()

@@ -102,7 +102,7 @@ def main():
     with tempfile.TemporaryDirectory(prefix="wgpu-gather-peers-") as folder, open(
         args.out, "w", encoding="utf-8"
     ) as out:
-        server = Server(command(args), folder)
+        server = Server([*command(args), "--folder", folder], folder)
         run = server.run
         run["command"] = " ".join(["benches/peers/python/run.py", *sys.argv[1:]])
         run["versions"].update({library.NAME: library.version() for library in there})
