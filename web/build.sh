@@ -14,11 +14,10 @@ folder=$(cargo metadata --no-deps --format-version 1 --locked |
     sed 's/.*"target_directory":"\([^"]*\)".*/\1/; s/\\\\/\//g')
 
 rm -rf dist
-mkdir -p dist/conformance/folds
+mkdir -p dist/conformance
 cargo run --quiet --locked --package bindgen -- \
     "$folder/$browser_target/release/wgpu_gather_web.wasm" dist
 cp package/* page/* dist/
-cp ../tests/conformance/*.json dist/conformance/
-cp ../tests/conformance/folds/*.json dist/conformance/folds/
+cp -r ../tests/conformance/*.json ../tests/conformance/{folds,quantized} dist/conformance/
 wasm=dist/raw_bg.wasm
 echo "$wasm: $(wc -c <"$wasm") bytes, $(gzip -9 -c "$wasm" | wc -c) with gzip"

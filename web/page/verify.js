@@ -6,6 +6,7 @@ const FILES = [
   'tf_gather_nd_recorded', 'tf_gather_recorded', 'tfjs_recorded', 'webnn_baseline', 'wpt_webnn',
   'folds/jax_scatter_recorded', 'folds/numpy_at_recorded', 'folds/onnx_scatter_node_tests',
   'folds/tf_scatter_recorded', 'folds/torch_bag_recorded', 'folds/torch_scatter_recorded',
+  'quantized/gguf_blocks', 'quantized/numpy_blocks', 'quantized/ort_blocks', 'quantized/rows_and_fp8',
 ];
 const $ = (id) => document.getElementById(id);
 

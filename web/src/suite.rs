@@ -2,8 +2,9 @@
 //! the reference.
 
 use gather_conformance::{
-    Call, Case, Expected, FOLD_SCHEMA, FoldCase, Outcome, Values, builtin, check_call, read_cases,
-    read_fold_cases, run_case, run_fold_case,
+    Call, Case, Expected, FOLD_SCHEMA, FoldCase, Outcome, QUANTIZED_SCHEMA, QuantizedCase,
+    QuantizedExpected, Values, builtin, check_call, read_cases, read_fold_cases,
+    read_quantized_cases, run_case, run_fold_case, run_quantized_case,
 };
 use js_sys::{Object, Promise};
 use serde::Deserialize;
@@ -23,6 +24,7 @@ pub struct RawSuite {
 enum Check {
     Recorded(Box<Case>),
     Fold(Box<FoldCase>),
+    Quantized(Box<QuantizedCase>),
     Builtin(usize, Box<Call>),
 }
 
@@ -37,9 +39,12 @@ impl RawSuite {
     /// The cases of a file.
     pub fn read(text: &str) -> Result<RawSuite, JsValue> {
         let head: Head = serde_json::from_str(text).map_err(|e| not_a_call(&e.to_string()))?;
-        let checks = match head.schema == FOLD_SCHEMA {
-            true => read_fold_cases(text).map(|cases| each(cases, Check::Fold)),
-            false => read_cases(text).map(|cases| each(cases, Check::Recorded)),
+        let checks = match head.schema.as_str() {
+            FOLD_SCHEMA => read_fold_cases(text).map(|cases| each(cases, Check::Fold)),
+            QUANTIZED_SCHEMA => {
+                read_quantized_cases(text).map(|cases| each(cases, Check::Quantized))
+            }
+            _ => read_cases(text).map(|cases| each(cases, Check::Recorded)),
         };
         let checks = checks.map_err(|e| not_a_call(&e.to_string()))?;
         Ok(RawSuite { checks })
@@ -75,6 +80,10 @@ impl RawSuite {
                     let outcome = run_fold_case(&case, &executor).await;
                     (case.name, outcome)
                 }
+                Check::Quantized(case) => {
+                    let outcome = run_quantized_case(&case, &executor).await;
+                    (case.name, outcome)
+                }
                 Check::Builtin(n, call) => {
                     let outcome = check_call(&call, &executor).await;
                     (format!("built-in call {n}"), outcome)
@@ -87,18 +96,27 @@ impl RawSuite {
     /// For tests: flips a bit of what the case expects; whether there was one.
     #[wasm_bindgen(js_name = plantFault)]
     pub fn plant_fault(&mut self, at: usize) -> bool {
-        let expected = match self.checks.get_mut(at) {
-            Some(Check::Recorded(case)) => &mut case.expected,
-            Some(Check::Fold(case)) => &mut case.expected,
-            _ => return false,
+        let bytes = match self.checks.get_mut(at) {
+            Some(Check::Recorded(case)) => output_bytes(&mut case.expected),
+            Some(Check::Fold(case)) => output_bytes(&mut case.expected),
+            Some(Check::Quantized(case)) => match &mut case.expected {
+                QuantizedExpected::Output { bytes, .. } => Some(bytes),
+                QuantizedExpected::Error(_) => None,
+            },
+            _ => None,
         };
-        let Expected::Output(output) = expected else {
-            return false;
-        };
-        let Values::Bytes(_, bytes) = &mut output.values else {
-            return false;
-        };
-        bytes.last_mut().map(|byte| *byte ^= 1).is_some()
+        let last = bytes.and_then(|bytes| bytes.last_mut());
+        last.map(|byte| *byte ^= 1).is_some()
+    }
+}
+
+fn output_bytes(expected: &mut Expected) -> Option<&mut Vec<u8>> {
+    match expected {
+        Expected::Output(output) => match &mut output.values {
+            Values::Bytes(_, bytes) => Some(bytes),
+            _ => None,
+        },
+        _ => None,
     }
 }
 

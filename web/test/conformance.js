@@ -26,6 +26,8 @@ const FOLDS = {
   torch_bag_recorded: [229, 42],
   torch_scatter_recorded: [93, 10],
 };
+// Of quantized tables.
+const QUANTIZED = { gguf_blocks: 1062, numpy_blocks: 420, ort_blocks: 910, rows_and_fp8: 270 };
 const NO_ARITHMETIC = /: the GPU path has no arithmetic for (f64|c64|c128) /;
 
 /** Runs a suite in the page: counts, and the failures. `make` makes the engine. */
@@ -89,12 +91,27 @@ export async function recordedFolds(page) {
   }
 }
 
+export async function recordedQuantized(page) {
+  for (const make of ['gpu', 'cpu']) {
+    let [passed, on] = [0, ''];
+    for (const [name, cases] of Object.entries(QUANTIZED)) {
+      const report = await runSuite(page, make, `quantized/${name}`);
+      assert.deepEqual(report.failures, [], `${name} on ${report.on}`);
+      assert.equal(report.passed, cases, `${name} on ${report.on}`);
+      [passed, on] = [passed + report.passed, report.on];
+    }
+    console.log(`recorded answers for quantized tables, ${on}: ${passed} passed`);
+  }
+}
+
 export async function faults(page) {
   const flipped = await runSuite(page, 'gpu', 'onnx_node_tests', true);
   assert.equal(flipped.failed, 1, 'a flipped bit in an expected output');
   const folded = await runSuite(page, 'cpu', 'folds/onnx_scatter_node_tests', true);
   assert.equal(folded.failed, 1, 'a flipped bit in an expected scatter');
+  const decoded = await runSuite(page, 'cpu', 'quantized/rows_and_fp8', true);
+  assert.equal(decoded.failed, 1, 'a flipped bit in an expected row');
   const faulty = await runSuite(page, 'withPlantedFault', 'tf_gather_recorded');
   assert.ok(faulty.failed > 0, 'shaders that read a step too far');
-  console.log(`planted faults: 2 flipped bits found; reading a step too far fails ${faulty.failed} cases`);
+  console.log(`planted faults: 3 flipped bits found; reading a step too far fails ${faulty.failed} cases`);
 }
