@@ -7,7 +7,7 @@
 #
 #   WGPU_GATHER_WANT_DX12=1 fails where it cannot run, instead of saying so; 0 leaves it out
 #   WGPU_GATHER_CHROOTS=DIR     where what is fetched is kept (see tests/chroot.sh)
-#   GATHER_RANDOM=20000         how many random calls are checked
+#   GATHER_RANDOM=20000         how many random calls are checked; WGPU_GATHER_DX12_CASES=1000: by the tests
 #
 # The last line is "N passed, M failed, K skipped". What was skipped is named before it.
 set -euo pipefail
@@ -69,7 +69,7 @@ run_proof() {
     # shellcheck disable=SC2016 # for the inner shell
     in_chroot $system env WINEDEBUG=-all WINEPREFIX=/var/lib/wine WGPU_BACKEND=dx12 \
         WINEDLLOVERRIDES="mscoree,mshtml=;d3dcompiler_47=n" WGPU_DX12_COMPILER=fxc \
-        WGPU_GATHER_DXC="Z:$compilers/dxcompiler.dll" GATHER_CASES="${GATHER_CASES:-1000}" \
+        WGPU_GATHER_DXC="Z:$compilers/dxcompiler.dll" GATHER_CASES="${WGPU_GATHER_DX12_CASES:-1000}" \
         xvfb-run --auto-servernum --server-args='-screen 0 640x480x24 -nolisten tcp' \
         bash -uc "$(declare -f proof); proof \"\$@\"" bash "$suite" "$command.exe" "$compilers" \
         "$scratch" "${GATHER_RANDOM:-20000}" tests/conformance/{,*/}*.json
