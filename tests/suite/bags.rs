@@ -57,7 +57,8 @@ fn tables_in_segments_change_no_bit() {
             let small = block_on(Engine::new(device, queue)).expect("an engine");
             let executor = Executor::Gpu(small);
             let (mut random, mut right, mut refused) = (SplitMix(19), 0, 0);
-            for number in 0..cases() / 10 {
+            // Few calls may have no table that is too large.
+            for number in 0..(cases() / 10).max(40) {
                 let bag = random_bag(&mut random, &DTYPES);
                 match bag.run(&executor) {
                     Err(Error::TensorTooLarge { op, .. }) => {
