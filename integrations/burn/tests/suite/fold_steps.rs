@@ -5,7 +5,7 @@ use wgpu_gather::{Executor, OutOfBounds};
 use wgpu_gather_burn::{BagMode, Bags, Gathers, Number, Op, Reduce, Rules};
 
 use crate::kit::{Numbers, ints};
-use crate::steps::{COLUMNS, Pair, ROWS, SHAPE, Values};
+use crate::pairs::{COLUMNS, Pair, ROWS, SHAPE, Values};
 
 /// A scatter of one tensor into another with random indices.
 pub(crate) fn scatter_step<K: Values>(

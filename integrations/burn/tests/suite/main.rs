@@ -11,6 +11,7 @@ mod fold_steps;
 #[cfg(feature = "autodiff")]
 mod gradients;
 mod kit;
+mod pairs;
 mod scatter_calls;
 mod scatters;
 mod steps;

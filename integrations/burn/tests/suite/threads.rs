@@ -3,7 +3,8 @@
 use std::sync::mpsc::channel;
 
 use crate::kit::{number, places};
-use crate::steps::{Chain, Pair};
+use crate::pairs::Pair;
+use crate::steps::Chain;
 
 #[test]
 fn threads_have_chains_of_their_own() {
