@@ -4,11 +4,11 @@ use crate::call::GatherCall;
 #[cfg(feature = "gpu")]
 use crate::call::PlannedCall;
 use crate::cpu;
-use crate::element::zeroed_bits;
 use crate::error::{Error, Role};
 use crate::executor::Executor;
 #[cfg(feature = "gpu")]
 use crate::gpu::{Engine, PollMode, WhenFull};
+use crate::memory::zeroed_bits;
 use crate::op::Op;
 #[cfg(feature = "gpu")]
 use crate::quantized::PlannedQuantized;

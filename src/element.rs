@@ -23,15 +23,6 @@ impl<T> Element for T where
 {
 }
 
-/// Memory for `len` elements, as bits. It comes zeroed from the allocator, which for large sizes is
-/// untouched pages.
-pub(crate) fn zeroed_bits<T: Element>(role: Role, len: usize) -> Result<Vec<T::Bits>> {
-    bytemuck::allocation::try_zeroed_vec(len).map_err(|()| Error::HostOutOfMemory {
-        role,
-        bytes: len.saturating_mul(size_of::<T>()),
-    })
-}
-
 /// Reads bit patterns as elements: without a copy where every pattern is valid (`T` is its own
 /// `Bits`), else (`bool`) checked one by one.
 pub(crate) fn elements_from_bits<T: Element>(role: Role, mut bits: Vec<T::Bits>) -> Result<Vec<T>> {

@@ -10,13 +10,14 @@ use bytemuck::AnyBitPattern;
 use crate::call::{GatherCall, PlannedCall};
 use crate::cloned;
 use crate::cpu;
-use crate::element::{Element, elements_from_bits, zeroed_bits};
+use crate::element::{Element, elements_from_bits};
 #[cfg(feature = "gpu")]
 use crate::error::{Error, Lacking};
 use crate::error::{Result, Role};
 #[cfg(feature = "gpu")]
 use crate::gpu::{Engine, Options, WhenFull, first_usable_gpu};
 use crate::index::Index;
+use crate::memory::zeroed_bits;
 use crate::op::Op;
 use crate::plan::Plan;
 use crate::rules::Rules;

@@ -243,6 +243,7 @@ pub mod guide;
 mod halves;
 mod index;
 pub mod interop;
+mod memory;
 mod op;
 pub mod plan;
 pub mod quantized;

@@ -1,13 +1,14 @@
 //! Pooled lookups on all cores: threads take bags, or columns of bags where there are few.
 //!
-//! A thread keeps the fold of some columns of one bag in registers and caches, and reads those columns
-//! of one row after the other. So each column is folded in the order of the indices, whoever does it.
+//! A thread keeps the fold of some columns of one bag in registers, and reads those columns of one row
+//! after the other; then it takes the next columns of the same rows, which its caches have by then. So
+//! each column is folded in the order of the indices, whoever does it.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::parallel::threads;
-use super::pooling::{Pool, Pooling, pool_with};
+use super::pooling::{Looked, Pool, Pooling, fold_rows, pool_with};
 use super::report::report;
 use crate::bag_call::{AnyBagCall, BagTable};
 use crate::error::Result;
@@ -21,6 +22,8 @@ use crate::tensor::{Indices, Params};
 const COLUMNS: usize = 1024;
 /// The fewest, if there are so few bags that threads share one.
 const LEAST_COLUMNS: usize = 64;
+/// How many rows are found before they are folded.
+const GROUP: usize = 64;
 /// What a thread takes at least, in bytes that it reads.
 const LEAST_BYTES: usize = 64 << 10;
 
@@ -151,29 +154,36 @@ impl Shared<'_> {
     /// Pools some columns of a bag into `output`.
     fn pool_part<T: Fold, P: Pool<T>>(&self, bag: usize, columns: Range<usize>, output: &mut [u8]) {
         let mut sums = vec![T::zeroed().widen(); columns.len()];
-        let mut decoded = match self.rows {
-            Rows::Quantized(_) => vec![0.0; columns.len()],
-            Rows::Runs(_) | Rows::Scattered(..) => Vec::new(),
-        };
         let mut count = 0;
-        for lookup in self.plan.ranges.of(bag) {
-            let row = self.row(lookup);
-            if row.is_some() && row == self.plan.padding {
-                continue;
+        let mut lookups = self.plan.ranges.of(bag);
+        match self.rows {
+            Rows::Runs(params) => {
+                let mut group = Vec::with_capacity(lookups.len().min(GROUP));
+                while !lookups.is_empty() {
+                    let of_group = lookups.by_ref().take(GROUP);
+                    group.extend(of_group.filter_map(|lookup| {
+                        self.look_up::<T, P>(lookup, |row| {
+                            let start = (first_of(params, row) + columns.start) * size_of::<T>();
+                            &params.bytes()[start..start + output.len()]
+                        })
+                    }));
+                    fold_rows::<T, P>(&mut sums, &group, self.fill(), count == 0);
+                    count += group.len();
+                    group.clear();
+                }
             }
-            let weight = match P::WEIGHTED {
-                true => self.weight::<T>(lookup).widen(),
-                false => T::zeroed().widen(),
-            };
-            let step = |sum: &mut T::Sum, value: T| {
-                let value = value.widen();
-                *sum = match count {
-                    0 => P::first(value, weight),
-                    _ => P::next(*sum, value, weight),
-                };
-            };
-            self.take_row(row, columns.clone(), &mut decoded, &mut sums, step);
-            count += 1;
+            Rows::Scattered(..) | Rows::Quantized(_) => {
+                let mut made = vec![T::zeroed(); columns.len()];
+                for lookup in lookups {
+                    let row = self.look_up::<T, P>(lookup, |row| {
+                        self.make_row(row, columns.clone(), &mut made);
+                        bytemuck::cast_slice(&made)
+                    });
+                    let Some(row) = row else { continue };
+                    fold_rows::<T, P>(&mut sums, &[row], self.fill(), count == 0);
+                    count += 1;
+                }
+            }
         }
         for (to, sum) in output.chunks_exact_mut(size_of::<T>()).zip(sums) {
             let end = if count == 0 {
@@ -185,45 +195,52 @@ impl Shared<'_> {
         }
     }
 
-    /// Takes one step for each of the columns of a row.
+    /// What a lookup brings, if it counts; `bytes_of` has the columns of a row.
     #[inline(always)]
-    fn take_row<T: Fold>(
+    fn look_up<'r, T: Fold, P: Pool<T>>(
         &self,
-        row: Option<usize>,
-        columns: Range<usize>,
-        decoded: &mut [f32],
-        sums: &mut [T::Sum],
-        step: impl Fn(&mut T::Sum, T),
-    ) {
-        let Some(row) = row else {
+        lookup: usize,
+        bytes_of: impl FnOnce(usize) -> &'r [u8],
+    ) -> Option<Looked<'r, T::Sum>> {
+        let row = self.row(lookup);
+        if row.is_some() && row == self.plan.padding {
+            return None;
+        }
+        if row.is_none() {
             self.any_bad.store(true, Ordering::Relaxed);
-            let value = match &self.call.rules.out_of_bounds {
-                OutOfBounds::Fill(fill) => bytemuck::pod_read_unaligned(fill.bytes()),
-                _ => T::zeroed(),
-            };
-            return sums.iter_mut().for_each(|sum| step(sum, value));
+        }
+        let weight = match P::WEIGHTED {
+            true => self.weight::<T>(lookup).widen(),
+            false => T::zeroed().widen(),
         };
-        let first = |params: &Params<'_>| {
-            let layout = params.layout();
-            let step = (row as isize).wrapping_mul(layout.strides()[0]);
-            layout.offset().wrapping_add_signed(step)
-        };
+        Some(Looked {
+            bytes: row.map(bytes_of),
+            weight,
+        })
+    }
+
+    /// What a bad index brings.
+    fn fill<T: Fold>(&self) -> T {
+        match &self.call.rules.out_of_bounds {
+            OutOfBounds::Fill(fill) => bytemuck::pod_read_unaligned(fill.bytes()),
+            _ => T::zeroed(),
+        }
+    }
+
+    /// Makes some columns of a row that does not lie in memory as it is.
+    fn make_row<T: Fold>(&self, row: usize, columns: Range<usize>, made: &mut [T]) {
         match self.rows {
-            Rows::Runs(params) => {
-                let start = (first(params) + columns.start) * size_of::<T>();
-                let bytes = &params.bytes()[start..start + columns.len() * size_of::<T>()];
-                step_each(sums, bytes, step);
-            }
+            Rows::Runs(_) => {}
             Rows::Scattered(params, offsets) => {
-                let first = first(params);
-                for (sum, &offset) in sums.iter_mut().zip(&offsets[columns]) {
-                    step(sum, load(params, first.wrapping_add_signed(offset)));
+                let first = first_of(params, row);
+                for (value, &offset) in made.iter_mut().zip(&offsets[columns]) {
+                    *value = load(params, first.wrapping_add_signed(offset));
                 }
             }
             Rows::Quantized(table) => {
                 let row_elements = self.plan.row_bytes() / size_of::<f32>();
-                table.decode_within(row * row_elements + columns.start, decoded);
-                step_each(sums, bytemuck::cast_slice(decoded), step);
+                let first = row * row_elements + columns.start;
+                table.decode_within(first, bytemuck::cast_slice_mut(made));
             }
         }
     }
@@ -259,12 +276,11 @@ fn position(strides: &[isize], plan: &BagPlan, lookup: usize) -> isize {
     }
 }
 
-/// Takes a step with each of the elements in `bytes`.
-#[inline(always)]
-fn step_each<T: Fold>(sums: &mut [T::Sum], bytes: &[u8], step: impl Fn(&mut T::Sum, T)) {
-    for (sum, value) in sums.iter_mut().zip(bytes.chunks_exact(size_of::<T>())) {
-        step(sum, bytemuck::pod_read_unaligned(value));
-    }
+/// Where a row starts, in elements.
+fn first_of(params: &Params<'_>, row: usize) -> usize {
+    let layout = params.layout();
+    let step = (row as isize).wrapping_mul(layout.strides()[0]);
+    layout.offset().wrapping_add_signed(step)
 }
 
 fn load<T: Fold>(tensor: &Params<'_>, position: usize) -> T {

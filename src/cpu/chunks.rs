@@ -3,8 +3,8 @@
 use super::report::check;
 use super::{decode, parallel};
 use crate::call::PlannedCall;
-use crate::element::zeroed_bits;
 use crate::error::{Error, Result, Role};
+use crate::memory::zeroed_bits;
 use crate::plan::Plan;
 use crate::quantized::PlannedQuantized;
 use crate::tensor::Indices;

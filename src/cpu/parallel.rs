@@ -5,7 +5,8 @@ use std::mem::MaybeUninit;
 use super::copy::Work;
 use super::report::report;
 use crate::element::Element;
-use crate::error::{Error, Result, Role};
+use crate::error::{Result, Role};
+use crate::memory::with_room;
 use crate::plan::Plan;
 use crate::tensor::{Indices, Params};
 
@@ -57,12 +58,7 @@ pub(crate) fn gather<T: Element>(
     indices: &Indices<'_>,
 ) -> Result<Vec<T::Bits>> {
     let len = plan.output_bytes() / size_of::<T>();
-    let mut bits = Vec::new();
-    bits.try_reserve_exact(len)
-        .map_err(|_| Error::HostOutOfMemory {
-            role: Role::Output,
-            bytes: plan.output_bytes(),
-        })?;
+    let mut bits = with_room(Role::Output, len)?;
     let spare: &mut [MaybeUninit<T::Bits>] = &mut bits.spare_capacity_mut()[..len];
     // SAFETY: these are the same bytes, of a type without alignment, and any byte may be written
     // to them.

@@ -1,5 +1,5 @@
 //! What becomes of the rows of a bag, for each element type: the arithmetic of `fold`, and a start, a
-//! weight and an end.
+//! weight and an end; and the loops over its columns.
 
 use crate::bag::BagMode;
 use crate::element::DType;
@@ -163,4 +163,64 @@ fn of_sums<T: Arithmetic, W: Pooling>(plan: &BagPlan, work: W) -> W::Output {
         Some(_) => work.pool::<T, WeightedSum>(),
         None => work.pool::<T, Sum>(),
     }
+}
+
+/// What a lookup brings to a bag.
+pub(super) struct Looked<'a, S> {
+    /// The columns of a row; none, if the index is bad.
+    pub(super) bytes: Option<&'a [u8]>,
+    pub(super) weight: S,
+}
+
+/// Folds the columns of rows, one row after the other. `starts` says that nothing has been folded so far.
+pub(super) fn fold_rows<T: Fold, P: Pool<T>>(
+    sums: &mut [T::Sum],
+    rows: &[Looked<'_, T::Sum>],
+    fill: T,
+    starts: bool,
+) {
+    let (wide, rest) = sums.as_chunks_mut::<32>();
+    let (narrow, single) = rest.as_chunks_mut::<4>();
+    let mut column = 0;
+    for sums in wide {
+        fold_columns::<T, P, 32>(sums, rows, &mut column, fill, starts);
+    }
+    for sums in narrow {
+        fold_columns::<T, P, 4>(sums, rows, &mut column, fill, starts);
+    }
+    for sum in single {
+        fold_columns::<T, P, 1>(std::array::from_mut(sum), rows, &mut column, fill, starts);
+    }
+}
+
+/// Folds `N` columns from `column` on, whose sums stay in registers, and goes on to the next.
+#[inline(always)]
+fn fold_columns<T: Fold, P: Pool<T>, const N: usize>(
+    sums: &mut [T::Sum; N],
+    rows: &[Looked<'_, T::Sum>],
+    column: &mut usize,
+    fill: T,
+    starts: bool,
+) {
+    let width = size_of::<T>();
+    let mut held = *sums;
+    for (n, row) in rows.iter().enumerate() {
+        let values = match row.bytes {
+            Some(bytes) => {
+                let bytes = &bytes[*column * width..][..N * width];
+                std::array::from_fn(|k| bytemuck::pod_read_unaligned(&bytes[k * width..][..width]))
+            }
+            None => [fill; N],
+        };
+        match starts && n == 0 {
+            true => held = values.map(|value: T| P::first(value.widen(), row.weight)),
+            false => {
+                for (sum, value) in held.iter_mut().zip(values) {
+                    *sum = P::next(*sum, value.widen(), row.weight);
+                }
+            }
+        }
+    }
+    *sums = held;
+    *column += N;
 }

@@ -4,13 +4,14 @@ use super::Executor;
 use crate::bag::Bags;
 use crate::bag_call::{AnyBagCall, BagCall};
 use crate::cpu;
-use crate::element::{HasDType, elements_from_bits, zeroed_bits};
+use crate::element::{HasDType, elements_from_bits};
 #[cfg(feature = "gpu")]
 use crate::error::Error;
 use crate::error::{Result, Role};
 #[cfg(feature = "gpu")]
 use crate::gpu::{PollMode, WhenFull};
 use crate::index::Index;
+use crate::memory::zeroed_bits;
 use crate::rules::Rules;
 use crate::tensor::{Indices, Params, Tensor, TensorView};
 

@@ -3,9 +3,10 @@
 use super::Executor;
 use crate::bag::Bags;
 use crate::bag_call::QuantizedBagCall;
-use crate::element::{elements_from_bits, zeroed_bits};
+use crate::element::elements_from_bits;
 use crate::error::{Result, Role};
 use crate::index::Index;
+use crate::memory::zeroed_bits;
 use crate::quantized::QuantizedTable;
 use crate::rules::Rules;
 use crate::tensor::{Indices, Params, Tensor, TensorView};

@@ -1,7 +1,7 @@
 //! Gathers from quantized tables, on each executor.
 
 use crate::cpu;
-use crate::element::{elements_from_bits, zeroed_bits};
+use crate::element::elements_from_bits;
 #[cfg(feature = "gpu")]
 use crate::error::Error;
 use crate::error::{Result, Role};
@@ -9,6 +9,7 @@ use crate::executor::Executor;
 #[cfg(feature = "gpu")]
 use crate::gpu::{Engine, PollMode, WhenFull};
 use crate::index::Index;
+use crate::memory::zeroed_bits;
 use crate::op::Op;
 use crate::quantized::{Float, PlannedQuantized, QuantizedCall, QuantizedTable};
 use crate::rules::Rules;

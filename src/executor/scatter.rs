@@ -72,7 +72,6 @@ impl Executor {
         indices: &TensorView<'_, I>,
         updates: &TensorView<'_, T>,
     ) -> Result<Tensor<T>> {
-        let mut bits = copied(base)?;
         let (indices, updates) = (Indices::try_from(indices)?, Params::try_from(updates)?);
         let call = ScatterCall {
             op,
@@ -83,8 +82,17 @@ impl Executor {
             indices: &indices,
             updates: &updates,
         };
-        self.scatter_bytes(call, bytemuck::cast_slice_mut(&mut bits))
-            .await?;
+        let bits = match (self, contiguous(base)) {
+            (Executor::Cpu, Some(base)) => {
+                cpu::scatter::scatter_over::<T>(&call.plan()?, &indices, &updates, base)?
+            }
+            _ => {
+                let mut bits = copied(base)?;
+                self.scatter_bytes(call, bytemuck::cast_slice_mut(&mut bits))
+                    .await?;
+                bits
+            }
+        };
         Tensor::new(base.shape(), elements_from_bits(Role::Output, bits)?)
     }
 
@@ -193,7 +201,7 @@ impl Executor {
     ) -> Result<Tensor<T>> {
         let (indices, updates) = (Indices::try_from(indices)?, Params::try_from(grad_output)?);
         let len = crate::shape::elements(Role::Params, params_shape, size_of::<T>())?;
-        let mut bits = crate::element::zeroed_bits::<T>(Role::Output, len)?;
+        let mut bits = crate::memory::sparse_bits::<T>(Role::Output, len)?;
         let call = ScatterCall {
             op,
             reduce: Reduce::Add,
@@ -238,6 +246,17 @@ async fn on_the_gpu(
         }
         made => engine.scatter_to_host(made?, destination, poll_mode).await,
     }
+}
+
+/// The bytes of a view, if they lie there as in a contiguous tensor.
+fn contiguous<'a, T: HasDType>(base: &TensorView<'a, T>) -> Option<&'a [u8]> {
+    let base = Params::try_from(base).ok()?;
+    let (layout, width) = (base.layout(), base.element_bytes());
+    if layout.is_empty() || !layout.is_contiguous() {
+        return None;
+    }
+    let bytes = layout.shape().iter().product::<usize>() * width;
+    Some(&base.bytes()[layout.offset() * width..][..bytes])
 }
 
 /// The elements of a view, contiguous.

@@ -3,9 +3,10 @@
 use super::format::RowFormat;
 use super::pack::packed;
 use super::partition::Partition;
-use crate::element::{Element, zeroed_bits};
+use crate::element::Element;
 use crate::error::{Result, Role};
 use crate::index::{IndexType, Word, load};
+use crate::memory::zeroed_bits;
 use crate::op::Op;
 use crate::plan::Plan;
 use crate::rules::Rules;

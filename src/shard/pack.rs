@@ -3,9 +3,9 @@
 use std::borrow::Cow;
 
 use crate::cpu;
-use crate::element::zeroed_bits;
 use crate::error::{Result, Role};
 use crate::index::IndexType;
+use crate::memory::zeroed_bits;
 use crate::op::Op;
 use crate::plan::Plan;
 use crate::rules::Rules;

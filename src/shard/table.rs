@@ -4,10 +4,11 @@ use super::format::RowFormat;
 use super::partition::Partition;
 use super::plan::ShardPlan;
 use super::rows::Shard;
-use crate::element::{Element, elements_from_bits, zeroed_bits};
+use crate::element::{Element, elements_from_bits};
 use crate::error::{Error, Result, Role};
 use crate::executor::Executor;
 use crate::index::Index;
+use crate::memory::zeroed_bits;
 use crate::rules::Rules;
 use crate::tensor::{Indices, Params, Tensor, TensorView};
 

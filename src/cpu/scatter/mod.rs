@@ -6,19 +6,25 @@
 //! chunks, one after the other, where a fold may stop and go on ([`Fold::RESUMES`]): to fold their chunks
 //! in order is to fold them in order.
 
+mod destination;
 mod keys;
 mod nest;
 mod segment;
 #[cfg(test)]
 mod tests;
 
+use std::mem::MaybeUninit;
+
+use destination::Destination;
 use keys::{Pair, find_pairs, none, sort};
 use nest::{Nest, Run};
 use segment::{fold_in_place, fold_segment};
 
 use super::report::report;
-use crate::error::Result;
+use crate::element::Element;
+use crate::error::{Result, Role};
 use crate::fold::{Combine, Fold, Folding, fold_with};
+use crate::memory::with_room;
 use crate::scatter::ScatterPlan;
 use crate::tensor::{Indices, Params};
 
@@ -44,7 +50,50 @@ pub(crate) fn scatter(
     destination: &mut [u8],
 ) -> Result<()> {
     plan.check_destination(destination)?;
+    run(plan, indices, updates, Destination::There(destination))
+}
+
+/// Scatters over a copy of `base`, the bytes of a contiguous tensor of the destination's shape, whose
+/// element type is `T`; returns the elements' bits.
+///
+/// # Errors
+///
+/// As [`scatter`], and `HostOutOfMemory`.
+#[allow(unsafe_code, reason = "memory that is written once")]
+pub(crate) fn scatter_over<T: Element>(
+    plan: &ScatterPlan,
+    indices: &Indices<'_>,
+    updates: &Params<'_>,
+    base: &[u8],
+) -> Result<Vec<T::Bits>> {
+    plan.check_destination(base)?;
+    let len = base.len() / size_of::<T>();
+    let mut bits = with_room(Role::Output, len)?;
+    let room: &mut [MaybeUninit<T::Bits>] = &mut bits.spare_capacity_mut()[..len];
+    // SAFETY: these are the same bytes, of a type without alignment, and any byte may be written
+    // to them.
+    let to = unsafe { std::slice::from_raw_parts_mut(room.as_mut_ptr().cast(), size_of_val(room)) };
+    run(
+        plan,
+        indices,
+        updates,
+        Destination::Fresh { to, from: base },
+    )?;
+    // SAFETY: the first `len` elements lie within the capacity. `run` has copied `base`, which has as
+    // many bytes, to them, and `T::Bits` may have any bits.
+    unsafe { bits.set_len(len) };
+    Ok(bits)
+}
+
+/// Whatever is not an error has written to the whole destination.
+fn run(
+    plan: &ScatterPlan,
+    indices: &Indices<'_>,
+    updates: &Params<'_>,
+    destination: Destination<'_>,
+) -> Result<()> {
     let Some(keys) = &plan.keys else {
+        destination.finish();
         return Ok(());
     };
     let work = Work {
@@ -68,15 +117,24 @@ const LONG_ROW_BYTES: usize = 128;
 /// sort.
 const FEW_THREADS: usize = 8;
 
-/// How many parts of the destination each thread takes so.
-const PARTS_PER_THREAD: usize = 4;
+/// Up to so many bytes of updates one thread folds alone: waking another takes longer.
+const BYTES_OF_ONE: usize = 1 << 20;
+
+/// How many parts of the destination there are then. A thread looks at all keys for each of its parts,
+/// which short rows do not make up for.
+fn parts(lookups: usize, row_bytes: usize) -> usize {
+    match lookups.saturating_mul(row_bytes) <= BYTES_OF_ONE {
+        true => 1,
+        false => super::parallel::threads() * (row_bytes / 256).clamp(1, 4),
+    }
+}
 
 /// One execution.
 struct Work<'a> {
     plan: &'a ScatterPlan,
     indices: &'a Indices<'a>,
     updates: &'a Params<'a>,
-    destination: &'a mut [u8],
+    destination: Destination<'a>,
 }
 
 impl Folding for Work<'_> {
@@ -94,7 +152,7 @@ impl Folding for Work<'_> {
 }
 
 impl Work<'_> {
-    fn fold_sorted<T: Fold, C: Combine<T>, P: Pair>(self) -> Result<bool> {
+    fn fold_sorted<T: Fold, C: Combine<T>, P: Pair>(mut self) -> Result<bool> {
         let lookups = self.plan.lookups();
         let most = if T::RESUMES { MOST_LOOKUPS } else { lookups };
         let nest = Nest::new(self.plan);
@@ -117,10 +175,11 @@ impl Work<'_> {
                 pairs: &pairs,
             };
             match in_order {
-                true => folding.fold_rows::<T, C>(self.destination),
-                false => folding.fold_all::<T, C>(self.destination),
+                true => folding.fold_rows::<T, C>(&mut self.destination),
+                false => folding.fold_all::<T, C>(&mut self.destination),
             }
         }
+        self.destination.finish();
         Ok(any_bad)
     }
 }
@@ -135,27 +194,21 @@ struct Chunk<'a, P> {
 
 impl<P: Pair> Chunk<'_, P> {
     /// Folds them into the destination, side by side.
-    fn fold_all<T: Fold, C: Combine<T>>(&self, destination: &mut [u8]) {
+    fn fold_all<T: Fold, C: Combine<T>>(&self, destination: &mut Destination<'_>) {
         let width = size_of::<T>();
-        let threads = super::parallel::threads();
-        let even = destination.len() / (threads * CHUNKS_PER_THREAD);
+        let even = destination.len() / (super::parallel::threads() * CHUNKS_PER_THREAD);
         let bytes = even.max(CHUNK_BYTES) / width * width;
-        let fold =
-            |(n, part): (usize, &mut [u8])| self.fold_part::<T, C>(n * (bytes / width), part);
-        #[cfg(all(feature = "rayon", not(target_arch = "wasm32")))]
-        if threads > 1 && destination.len() > bytes {
-            use rayon::prelude::{IndexedParallelIterator, ParallelIterator, ParallelSliceMut};
-            return destination.par_chunks_mut(bytes).enumerate().for_each(fold);
-        }
-        destination.chunks_mut(bytes).enumerate().for_each(fold);
+        destination.for_each_part(bytes, |n, part| {
+            self.fold_part::<T, C>(n * (bytes / width), part);
+        });
     }
 
     /// Folds rows where they lie, taking the lookups in their own order.
-    fn fold_rows<T: Fold, C: Combine<T>>(&self, destination: &mut [u8]) {
+    fn fold_rows<T: Fold, C: Combine<T>>(&self, destination: &mut Destination<'_>) {
         let row_bytes = self.nest.slice * size_of::<T>();
         let rows = destination.len() / row_bytes;
-        let of_part = rows.div_ceil(super::parallel::threads() * PARTS_PER_THREAD);
-        let fold = |(n, part): (usize, &mut [u8])| {
+        let of_part = rows.div_ceil(parts(self.pairs.len(), row_bytes));
+        destination.for_each_part(of_part * row_bytes, |n, part| {
             let keys = n * of_part..n * of_part + part.len() / row_bytes;
             for pair in self.pairs.iter().filter(|pair| keys.contains(&pair.key())) {
                 let target = &mut part[(pair.key() - keys.start) * row_bytes..][..row_bytes];
@@ -163,19 +216,7 @@ impl<P: Pair> Chunk<'_, P> {
                 let at = self.plan.updates.offset().wrapping_add_signed(at);
                 fold_in_place::<T, C>(target, self.updates, [at].into_iter());
             }
-        };
-        let part_bytes = (of_part * row_bytes).max(1);
-        #[cfg(all(feature = "rayon", not(target_arch = "wasm32")))]
-        {
-            use rayon::prelude::{IndexedParallelIterator, ParallelIterator, ParallelSliceMut};
-            let parts = destination.par_chunks_mut(part_bytes);
-            parts.enumerate().for_each(fold);
-        }
-        #[cfg(not(all(feature = "rayon", not(target_arch = "wasm32"))))]
-        destination
-            .chunks_mut(part_bytes)
-            .enumerate()
-            .for_each(fold);
+        });
     }
 
     /// Folds what belongs to the elements of `part`, of which `first` is the first.

@@ -1,4 +1,4 @@
-use super::scatter;
+use super::{scatter, scatter_over};
 use crate::element::DType;
 use crate::fold::Reduce;
 use crate::index::IndexType;
@@ -48,5 +48,59 @@ fn any_number_of_threads_gives_the_same_bits() {
     let one = bits(with(1));
     for threads in [2, 3, 7] {
         assert_eq!(bits(with(threads)), one, "{threads}");
+    }
+}
+
+/// Over a copy of the base, as in the base itself: rows that threads take in order, elements that are
+/// sorted, halves that are rounded once, and no lookup at all.
+#[test]
+fn a_copy_of_the_base_has_the_bits_of_a_scatter_in_place() {
+    let calls = [
+        (Op::gather(0), DType::F32, &[5000][..], &[5000, 300][..]),
+        (Op::gather(0), DType::BF16, &[5000], &[5000, 300]),
+        (Op::gather_elements(0), DType::F32, &[40, 300], &[40, 300]),
+        (Op::gather(0), DType::F32, &[0], &[0, 300]),
+    ];
+    for (op, dtype, ids_shape, updates_shape) in calls {
+        let destination = Layout::contiguous(&[7000, 300]);
+        let [ids_layout, updates_layout] = [ids_shape, updates_shape].map(Layout::contiguous);
+        let layouts = ScatterLayouts {
+            dtype,
+            destination: &destination,
+            index_type: IndexType::U32,
+            indices: &ids_layout,
+            updates: &updates_layout,
+        };
+        let plan = ScatterPlan::new(op, Reduce::Add, &Rules::default(), layouts).unwrap();
+        let ids: Vec<u32> = (0..ids_shape.iter().product::<usize>() as u32)
+            .map(|n| n.wrapping_mul(2_654_435_761) % 7001) // 7000 is bad
+            .collect();
+        let ids = Indices::new(bytemuck::cast_slice(&ids), IndexType::U32, ids_layout).unwrap();
+        let elements = |seed: usize, count: usize| -> Vec<u8> {
+            let value = |n: usize| ((n * seed) % 64) as f32;
+            match dtype {
+                DType::BF16 => (0..count)
+                    .flat_map(|n| ((value(n).to_bits() >> 16) as u16).to_ne_bytes())
+                    .collect(),
+                _ => (0..count).flat_map(|n| value(n).to_ne_bytes()).collect(),
+            }
+        };
+        let updates = elements(7, updates_shape.iter().product());
+        let updates = Params::new(&updates, dtype.bytes(), updates_layout).unwrap();
+        let base = elements(3, 7000 * 300);
+        let mut in_place = base.clone();
+        scatter(&plan, &ids, &updates, &mut in_place).unwrap();
+        assert_eq!(in_place != base, ids_shape != [0]);
+        let over = match dtype {
+            DType::BF16 => {
+                let bits = scatter_over::<u16>(&plan, &ids, &updates, &base).unwrap();
+                bytemuck::cast_slice(&bits).to_vec()
+            }
+            _ => {
+                let bits = scatter_over::<f32>(&plan, &ids, &updates, &base).unwrap();
+                bytemuck::cast_slice::<f32, u8>(&bits).to_vec()
+            }
+        };
+        assert!(over == in_place, "{op:?} {dtype:?} {ids_shape:?}");
     }
 }

@@ -3,7 +3,6 @@
 //!
 //! Called by users and by `Executor`.
 
-use crate::element::zeroed_bits;
 use crate::error::{Error, Result, Role};
 use crate::gpu::engine::Engine;
 use crate::gpu::engine::stream::Host;
@@ -13,6 +12,7 @@ use crate::gpu::recorder::Recorder;
 use crate::gpu::status::Status;
 use crate::gpu::wait::PollMode;
 use crate::gpu::writer::{Chunks, Whole, Writer};
+use crate::memory::zeroed_bits;
 use crate::plan::{HostCall, Plan};
 use crate::shape::Layout;
 use crate::tensor::{Indices, Params};

@@ -3,7 +3,6 @@
 //!
 //! Called by `Executor`.
 
-use crate::element::zeroed_bits;
 use crate::error::{Error, Result, Role};
 use crate::gpu::engine::Engine;
 use crate::gpu::engine::execute::reached_bytes;
@@ -14,6 +13,7 @@ use crate::gpu::status::Status;
 use crate::gpu::storage::Storage;
 use crate::gpu::wait::PollMode;
 use crate::gpu::writer::{Chunks, Whole, Writer};
+use crate::memory::zeroed_bits;
 use crate::plan::{BindingLimits, HostCall, Parts, Pass, bind, check_passes, passes};
 use crate::quantized::{PlannedQuantized, QuantizedTable, TableLayout, Window};
 

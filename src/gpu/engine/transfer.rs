@@ -4,7 +4,7 @@
 
 use std::ops::Range;
 
-use crate::element::{Element, elements_from_bits, zeroed_bits};
+use crate::element::{Element, elements_from_bits};
 use crate::error::{Error, Result, Role};
 use crate::gpu::any_tensor::AnyDeviceTensor;
 use crate::gpu::engine::Engine;
@@ -13,6 +13,7 @@ use crate::gpu::tensor::DeviceTensor;
 use crate::gpu::transfer::Progress;
 use crate::gpu::wait::PollMode;
 use crate::index::{Index, IndexType};
+use crate::memory::zeroed_bits;
 use crate::op::Op;
 use crate::rules::Rules;
 use crate::shape::Layout;

@@ -1,0 +1,78 @@
+//! What is folded into: a tensor that is there, or a copy of one, which the first fold makes.
+
+use std::mem::{MaybeUninit, take};
+
+/// A contiguous destination.
+pub(super) enum Destination<'a> {
+    /// In the caller's memory.
+    There(&'a mut [u8]),
+    /// Fresh memory, and what it starts from.
+    Fresh {
+        to: &'a mut [MaybeUninit<u8>],
+        from: &'a [u8],
+    },
+}
+
+impl<'a> Destination<'a> {
+    pub(super) fn len(&self) -> usize {
+        match self {
+            Destination::There(bytes) => bytes.len(),
+            Destination::Fresh { to, .. } => to.len(),
+        }
+    }
+
+    /// Calls `fold` with each part of so many bytes and its number, on all cores. A part of a copy is
+    /// copied just before, so that it need not be fetched from memory again.
+    pub(super) fn for_each_part(
+        &mut self,
+        part_bytes: usize,
+        fold: impl Fn(usize, &mut [u8]) + Sync,
+    ) {
+        let part_bytes = part_bytes.max(1);
+        match self {
+            Destination::There(bytes) => {
+                side_by_side(bytes.chunks_mut(part_bytes).collect(), fold);
+            }
+            Destination::Fresh { to, from } => {
+                let parts = to.chunks_mut(part_bytes).zip(from.chunks(part_bytes));
+                side_by_side(parts.collect(), |n, (to, from)| fold(n, copied(to, from)));
+                *self = Destination::There(written(take(to)));
+            }
+        }
+    }
+
+    /// Makes a copy that no fold has made.
+    pub(super) fn finish(self) {
+        if let Destination::Fresh { to, from } = self {
+            copied(to, from);
+        }
+    }
+}
+
+/// The bytes of `from`, in `to`.
+fn copied<'a>(to: &'a mut [MaybeUninit<u8>], from: &[u8]) -> &'a mut [u8] {
+    to.copy_from_slice(bytemuck::cast_slice(from));
+    written(to)
+}
+
+/// What `copied` has written.
+#[allow(unsafe_code, reason = "memory that is written once")]
+fn written(bytes: &mut [MaybeUninit<u8>]) -> &mut [u8] {
+    // SAFETY: MaybeUninit<u8> has the layout of u8, and bytes of a `&[u8]` have been copied to each:
+    // by `copied`, to this slice or to all of its parts.
+    unsafe { &mut *(std::ptr::from_mut(bytes) as *mut [u8]) }
+}
+
+/// Calls `take` with each part and its number, on all cores.
+fn side_by_side<P: Send>(parts: Vec<P>, take: impl Fn(usize, P) + Sync) {
+    #[cfg(all(feature = "rayon", not(target_arch = "wasm32")))]
+    if parts.len() > 1 {
+        use rayon::prelude::{IndexedParallelIterator, IntoParallelIterator, ParallelIterator};
+        let parts = parts.into_par_iter().enumerate();
+        return parts.for_each(|(n, part)| take(n, part));
+    }
+    parts
+        .into_iter()
+        .enumerate()
+        .for_each(|(n, part)| take(n, part));
+}
