@@ -40,59 +40,71 @@ struct Fold {
     turn: u32,             // 0 or 1 in turns: which carry is read
 }
 
-const WORKGROUP = 256u;
-
 @group(0) @binding(0) var<uniform> fold: Fold;
 @group(0) @binding(1) var<storage, read> pairs: array<vec2<u32>>; // key, lookup
-@group(0) @binding(2) var<storage, read> updates: array<u32>;
 
 @compute @workgroup_size(WORKGROUP)
 fn main(
     @builtin(workgroup_id) workgroup: vec3<u32>,
     @builtin(local_invocation_index) invocation: u32,
 ) {
-    let n = (workgroup.y * fold.grid_x + workgroup.x) * WORKGROUP + invocation;
-    let position = divide(n, fold.free_divisor);
-    if (position < fold.pairs) {
-        let first = fold.first + position;
-        let key = pairs[first].x;
-        let free = n - position * fold.free_count;
-        let step = at_digits(64u, fold.free_digits, free * LANES);
-        let to = fold.key_offset + at_digits(0u, fold.key_digits, key).x + step.x;
-        let goes_on = (first != 0u) & (pairs[max(first, 1u) - 1u].x == key);
-        let starts = !goes_on | (position == 0u);
-        let mine = to - fold.destination_from < fold.destination_count;
-        if (starts & mine & (key < fold.key_count)) {
-            let before = load_destination(to + fold.destination_shift);
-            var sum = widen(before);
-            if (goes_on) {
-                sum = resumed(sum, free);
-            }
-            sum = fold_updates(key, first, step.y, sum);
-            let end = fold.first + fold.pairs;
-            let open = (end < fold.count) & (pairs[min(end, fold.count - 1u)].x == key);
-            if (!(open & held(sum, free, open))) {
-                store_destination(to + fold.destination_shift, before, narrow(sum));
-            }
+    let group = workgroup.y * fold.grid_x + workgroup.x;
+    let number = pair_number(group, invocation);
+    if (number < fold.pairs) {
+        let first = fold.first + number;
+        let pair = pairs[first];
+        let goes_on = (first != 0u) & (pairs[max(first, 1u) - 1u].x == pair.x);
+        let starts = !goes_on | (number == 0u);
+        if (starts & (pair.x < fold.key_count)) {
+            fold_steps(Start(pair, first, goes_on), group, invocation);
         }
     }
 }
 
-// The sum with the updates of the key that the pass has.
-fn fold_updates(key: u32, first: u32, step: u32, start: Lanes) -> Lanes {
-    var sum = start;
-    for (var n = first; n < fold.first + fold.pairs; n++) {
-        let pair = pairs[n];
-        if (pair.x != key) {
-            break;
+// Where the fold of a key starts in a pass.
+struct Start {
+    pair: vec2<u32>,
+    first: u32,    // the number of the pair
+    goes_on: bool, // whether the pass before has begun with the key
+}
+
+// Folds one free step of a key.
+fn fold_step(at: Start, free: u32) {
+    let step = at_digits(64u, fold.free_digits, free);
+    let to = fold.key_offset + at_digits(0u, fold.key_digits, at.pair.x).x + step.x;
+    if (to - fold.destination_from < fold.destination_count) {
+        let before = load_destination(to + fold.destination_shift);
+        var sum = widen(before);
+        if (at.goes_on) {
+            sum = resumed(sum, free);
         }
+        let folded = fold_updates(at.pair, at.first, step.y, sum);
+        if (!(folded.open & held(folded.sum, free, folded.open))) {
+            store_destination(to + fold.destination_shift, before, narrow(folded.sum));
+        }
+    }
+}
+
+struct Folded {
+    sum: Lanes,
+    open: bool, // whether the next pass goes on with the key
+}
+
+// The sum with the updates of the key that the pass has, from this pair on.
+fn fold_updates(start: vec2<u32>, first: u32, step: u32, before: Lanes) -> Folded {
+    let end = fold.first + fold.pairs;
+    var sum = before;
+    var pair = start;
+    var n = first;
+    for (; (n < end) & (pair.x == start.x); n++) {
         let lookup = at_digits(32u, fold.lookup_digits, pair.y).y;
         let position = fold.lookup_offset + lookup + step;
+        pair = pairs[min(n + 1u, fold.count - 1u)];
         if (position - fold.updates_from < fold.updates_count) {
             sum = combine(sum, widen(load_update(position + fold.updates_shift)));
         }
     }
-    return sum;
+    return Folded(sum, (n < fold.count) & (pair.x == start.x));
 }
 
 // As in geometry.wgsl.

@@ -2,11 +2,11 @@
 
 override UNIT_WORDS: u32 = 1u;
 
-const LANES = 1u;
 alias Lanes = vec2<u32>;
 alias Floats = vec2<f32>;
 alias Bools = vec2<bool>;
 
+@group(0) @binding(2) var<storage, read> updates: array<u32>;
 @group(0) @binding(3) var<storage, read_write> destination: array<u32>;
 
 fn load_update(at: u32) -> Lanes {

@@ -162,11 +162,10 @@ impl Batch<'_> {
         tensor: &AnyDeviceTensor,
         output: &AnyDeviceTensor,
     ) -> Result<AnyDeviceTensor> {
-        let (storage, layout) = (tensor.storage(), tensor.layout());
-        let (Some((first, last)), true) = (layout.reached(), storage.shares(output.storage()))
-        else {
+        let storage = tensor.storage();
+        if tensor.layout().is_empty() || !storage.shares(output.storage()) {
             return Ok(tensor.clone());
-        };
+        }
         if !storage.has_usage(wgpu::BufferUsages::COPY_SRC) {
             let usage = "COPY_SRC";
             return Err(Error::MissingUsage {
@@ -175,10 +174,19 @@ impl Batch<'_> {
                 usage,
             });
         }
+        self.copy_of(tensor)
+    }
+
+    /// A copy of what a tensor reaches, in the same layout. Its buffers have `COPY_SRC`.
+    pub(super) fn copy_of(&mut self, tensor: &AnyDeviceTensor) -> Result<AnyDeviceTensor> {
+        let (storage, layout) = (tensor.storage(), tensor.layout());
         let width = tensor.element_bytes();
-        let bytes = (first * width) as i64..((last + 1) * width) as i64;
+        let bytes = layout.reached().map_or(0..0, |(first, last)| {
+            (first * width) as i64..((last + 1) * width) as i64
+        });
         let (copy, commands) = storage.copy(self.context, bytes)?;
         self.recording.push(commands);
+        storage.owned().for_each(|owned| self.recording.keep(owned));
         let mut copy = AnyDeviceTensor::new(copy, layout.clone(), width);
         copy.set_statuses(tensor.statuses().to_vec());
         Ok(copy)

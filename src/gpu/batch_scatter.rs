@@ -203,6 +203,12 @@ impl Batch<'_> {
 
     /// A contiguous copy of a tensor.
     fn copied(&mut self, base: &AnyDeviceTensor) -> Result<AnyDeviceTensor> {
+        let (storage, layout) = (base.storage(), base.layout());
+        storage.check_owner(self.context, Role::Params)?;
+        let can_be_copied = storage.has_usage(wgpu::BufferUsages::COPY_SRC);
+        if can_be_copied && layout.is_contiguous() && !layout.is_empty() {
+            return self.copy_of(base);
+        }
         let shape = base.shape().to_vec();
         let from = match shape.is_empty() {
             true => base.reshape(&[1])?,

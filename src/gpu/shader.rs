@@ -268,12 +268,19 @@ fn sort_part(stage: SortStage) -> &'static str {
     }
 }
 
-fn fold_units(kernel: FoldKernel) -> &'static [&'static str] {
-    const DIGITS: &str = include_str!("../../shaders/fold_digits.wgsl");
+fn fold_units(kernel: FoldKernel) -> Vec<&'static str> {
+    let steps = match kernel.rows {
+        true => include_str!("../../shaders/fold_rows.wgsl"),
+        false => include_str!("../../shaders/fold_flat.wgsl"),
+    };
+    let digits = include_str!("../../shaders/fold_digits.wgsl");
     match kernel.unit_bytes {
-        _ if kernel.lanes == 4 => &[include_str!("../../shaders/fold_words_x4.wgsl")],
-        ..4 => &[DIGITS, include_str!("../../shaders/fold_subwords.wgsl")],
-        _ => &[DIGITS, include_str!("../../shaders/fold_words.wgsl")],
+        16 => vec![steps, include_str!("../../shaders/fold_words_x4.wgsl")],
+        bytes => {
+            let subword = include_str!("../../shaders/fold_subwords.wgsl");
+            let words = include_str!("../../shaders/fold_words.wgsl");
+            vec![steps, digits, if bytes < 4 { subword } else { words }]
+        }
     }
 }
 
@@ -287,7 +294,7 @@ fn fold_sums(kernel: FoldKernel) -> &'static str {
 /// The override constants of a fold.
 fn fold_constants(kernel: FoldKernel) -> Vec<(&'static str, f64)> {
     let unit = match kernel.unit_bytes {
-        _ if kernel.lanes == 4 => None,
+        16 => None,
         bytes @ ..4 => Some(("UNIT_BYTES", bytes as f64)),
         bytes => Some(("UNIT_WORDS", (bytes / 4) as f64)),
     };

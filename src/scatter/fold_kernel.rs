@@ -7,6 +7,8 @@ use crate::element::DType;
 use crate::error::{Error, OpKind, Result};
 use crate::fold::Reduce;
 use crate::plan::divisor;
+#[cfg(feature = "gpu")]
+use crate::shape::Layout;
 
 /// The most digits of a key, of a lookup and of a free step.
 const MAX_DIGITS: usize = 32;
@@ -18,6 +20,19 @@ const MOST: usize = i32::MAX as usize;
 /// 65,535, and a GPU may end a dispatch that takes seconds.
 const MOST_STEPS: u32 = 32 << 10;
 
+/// Bytes of four words.
+const FOUR_WORDS: usize = 16;
+
+/// The invocations of a workgroup of one pair, as `WORKGROUP` in `shaders/fold_rows.wgsl`.
+const ROW_WORKGROUP: u32 = 32;
+
+/// Rows that leave some of them without work are not folded so.
+const LEAST_ROW_BYTES: usize = ROW_WORKGROUP as usize * FOUR_WORDS;
+
+/// The most free steps of each, as `STEPS` there.
+const ROW_STEPS: u32 = 8;
+
+/// The invocations of a workgroup with four lanes, as `WORKGROUP` in `shaders/fold_words_x4.wgsl`.
 /// What the values of a fold are, as in `shaders/fold_arithmetic.wgsl`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) enum FoldKind {
@@ -37,10 +52,10 @@ pub(crate) enum FoldKind {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct FoldKernel {
     pub(crate) kind: FoldKind,
-    /// Bytes that an invocation folds: an element, or a word of one that is moved.
+    /// Bytes that are folded at once: an element, or a word of one that is moved; or four words of a row.
     pub(crate) unit_bytes: usize,
-    /// Units that an invocation folds: one, or four words that follow each other in both tensors.
-    pub(crate) lanes: usize,
+    /// Whether each pair has workgroups of its own.
+    pub(crate) rows: bool,
     pub(crate) reduce: Reduce,
 }
 
@@ -70,7 +85,7 @@ impl FoldKernel {
             return Ok(FoldKernel {
                 kind: FoldKind::Moved,
                 unit_bytes: dtype.bytes().min(4),
-                lanes: 1,
+                rows: false,
                 reduce,
             });
         }
@@ -86,23 +101,45 @@ impl FoldKernel {
         Ok(FoldKernel {
             kind,
             unit_bytes: dtype.bytes(),
-            lanes: 1,
+            rows: false,
             reduce,
         })
     }
 
-    /// The kernel with four lanes, where both tensors have rows with free steps in fours.
+    /// The kernel for four words at once, if each row of the plan is made of such in both tensors.
     #[cfg(feature = "gpu")]
-    pub(crate) fn with_lanes(self, plan: &ScatterPlan) -> Self {
-        let in_fours = plan.free_digits.0.last().is_some_and(|lowest| {
-            lowest.extent % 4 == 0 && lowest.destination == 1 && lowest.updates == 1
+    pub(crate) fn in_fours(self, plan: &ScatterPlan) -> Option<Self> {
+        let width = plan.dtype.bytes();
+        let whole = |elements: usize| elements.wrapping_mul(width).is_multiple_of(FOUR_WORDS);
+        let rows = plan.free_digits.0.last().is_some_and(|lowest| {
+            whole(lowest.extent) && (lowest.destination, lowest.updates) == (1, 1)
         });
         let digits = [&plan.key_digits, &plan.lookup_digits, &plan.free_digits];
         let simple = digits.iter().all(|digits| digits.0.len() <= 1);
-        let words = self.unit_bytes == 4 && plan.dtype.bytes() == 4;
-        FoldKernel {
-            lanes: if in_fours && simple && words { 4 } else { 1 },
+        let offsets = [&plan.destination, &plan.updates].map(Layout::offset);
+        let steps = digits[..2].iter().flat_map(|digits| &digits.0);
+        let steps = steps.flat_map(|digit| [digit.destination as usize, digit.updates as usize]);
+        let starts = offsets.into_iter().chain(steps).all(whole);
+        let words = self.kind == FoldKind::Moved || self.unit_bytes == 4;
+        (rows && simple && starts && words).then_some(FoldKernel {
+            unit_bytes: FOUR_WORDS,
+            rows: plan.free_digits.count().saturating_mul(width) >= LEAST_ROW_BYTES,
             ..self
+        })
+    }
+
+    /// How many workgroups a pair with so many free steps has, if they are its own.
+    fn groups_of_pair(&self, free_count: u32) -> Option<u32> {
+        let of_group = ROW_WORKGROUP * ROW_STEPS;
+        self.rows.then_some(free_count.div_ceil(of_group))
+    }
+
+    /// The workgroups for so many pairs.
+    #[cfg(feature = "gpu")]
+    pub(crate) fn groups(&self, pairs: u64, free_count: u32) -> u64 {
+        match self.groups_of_pair(free_count) {
+            Some(groups) => pairs * u64::from(groups),
+            None => (pairs * u64::from(free_count)).div_ceil(256),
         }
     }
 
@@ -112,7 +149,7 @@ impl FoldKernel {
         let moved = [1, 2, 4].map(|unit_bytes| FoldKernel {
             kind: FoldKind::Moved,
             unit_bytes,
-            lanes: 1,
+            rows: false,
             reduce: Reduce::None,
         });
         let reductions = [Reduce::Add, Reduce::Mul, Reduce::Min, Reduce::Max];
@@ -120,13 +157,19 @@ impl FoldKernel {
             reductions.map(|reduce| FoldKernel {
                 kind,
                 unit_bytes: dtype.bytes(),
-                lanes: 1,
+                rows: false,
                 reduce,
             })
         });
         let one: Vec<FoldKernel> = moved.into_iter().chain(folded).collect();
         let words = one.iter().filter(|kernel| kernel.unit_bytes == 4);
-        let four = words.map(|&kernel| FoldKernel { lanes: 4, ..kernel });
+        let four = words.flat_map(|&kernel| {
+            [true, false].map(|rows| FoldKernel {
+                unit_bytes: FOUR_WORDS,
+                rows,
+                ..kernel
+            })
+        });
         four.chain(one.iter().copied()).collect()
     }
 
@@ -143,8 +186,11 @@ impl FoldKernel {
             FoldKind::U64 => "u64",
             FoldKind::I64 => "i64",
         };
-        let lanes = if self.lanes == 4 { " x4" } else { "" };
-        format!("{kind} {} {}{lanes}", self.unit_bytes, self.reduce)
+        match (self.unit_bytes, self.rows) {
+            (FOUR_WORDS, true) => format!("{kind} 4 {} rows", self.reduce),
+            (FOUR_WORDS, false) => format!("{kind} 4 {} x4", self.reduce),
+            (bytes, _) => format!("{kind} {bytes} {}", self.reduce),
+        }
     }
 
     /// Whether a fold may stop and go on from what it has stored.
@@ -192,7 +238,7 @@ impl FoldBlock {
     ///
     /// [`Error::TooMany`] and [`Error::TooComplex`] for what the shaders cannot count.
     pub(crate) fn new(plan: &ScatterPlan, kernel: FoldKernel) -> Result<Self> {
-        let units = plan.dtype.bytes() / kernel.unit_bytes;
+        let (width, unit) = (plan.dtype.bytes(), kernel.unit_bytes);
         let mut block = FoldBlock::zeroed();
         let narrow = |what, got: usize| match got <= MOST {
             true => Ok(got as u32),
@@ -205,10 +251,11 @@ impl FoldBlock {
         };
         narrow("the number of lookups", plan.lookups())?;
         block.key_count = narrow("the number of destinations", plan.key_digits.count())?;
-        let free = plan.free_digits.count().saturating_mul(units);
-        block.free_count = narrow("the elements of a slice", free)? / kernel.lanes as u32;
-        block.free_divisor = divisor(block.free_count);
-        let scaled = |stride: isize| (stride as u32).wrapping_mul(units as u32);
+        let free = plan.free_digits.count().saturating_mul(width) / unit;
+        block.free_count = narrow("the elements of a slice", free)?;
+        let groups = kernel.groups_of_pair(block.free_count);
+        block.free_divisor = divisor(groups.unwrap_or(block.free_count));
+        let scaled = |stride: isize| (stride.wrapping_mul(width as isize) / unit as isize) as u32;
         let mut set = |which: usize, digits: &Digits| {
             let count = digits.0.len();
             // One may be added for the units.
@@ -243,7 +290,10 @@ impl FoldBlock {
             set(2, &plan.free_digits)?,
         ];
         [block.key_digits, block.lookup_digits, block.free_digits] = counts;
-        block.add_units(units);
+        match unit {
+            FOUR_WORDS => block.digits[2 * MAX_DIGITS][..3].copy_from_slice(&[free as u32, 1, 1]),
+            _ => block.add_units(width / unit),
+        }
         block.key_offset = scaled(plan.destination.offset() as isize);
         block.lookup_offset = scaled(plan.updates.offset() as isize);
         Ok(block)
@@ -261,7 +311,7 @@ impl FoldBlock {
         self.free_digits += 1;
     }
 
-    /// How many free steps a pair has; four lanes are one.
+    /// How many free steps a pair has.
     pub(crate) fn free_count(&self) -> u32 {
         self.free_count
     }

@@ -127,6 +127,10 @@ const CONSTRUCTS: &[(&str, &[&str])] = &[
         "fold_digits.wgsl at_digits for",
         &["digits that all count from the number"],
     ),
+    (
+        "fold_rows.wgsl fold_steps for",
+        &["the last steps of a row left out"],
+    ),
 ];
 
 /// Where the shaders loop, and where they return from within a block: file, function and which.

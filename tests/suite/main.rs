@@ -42,6 +42,7 @@ mod quantized_fixtures;
 mod random;
 mod scatter_calls;
 mod scatter_faults;
+mod scatter_rows;
 mod scatter_scale;
 mod scatter_tensors;
 mod scatters;

@@ -22,17 +22,17 @@ macro_rules! faults {
 
 faults! {
     "base dropped": "fn fold_updates"
-        "var sum = widen(before);" => "var sum = vec2(0u);",
+        "var sum = widen(before);" => "var sum = Lanes(0u);",
     "sums of the pass before dropped": "fn fold_updates"
-        "if (goes_on) {" => "if (goes_on & false) {",
+        "if (at.goes_on) {" => "if (at.goes_on & false) {",
     "the carry read where it is written": "carry["
         "carry[(1u - fold.turn) *" => "carry[fold.turn *",
     "all updates but the first lost": "fn fold_updates"
-        "n < fold.first + fold.pairs; n++" => "n < first + 1u; n++",
+        "(n < end) & (pair.x" => "(n < first + 1u) & (pair.x",
     "the last update lost": "fn fold_updates"
-        "n < fold.first + fold.pairs; n++" => "n + 1u < fold.first + fold.pairs; n++",
+        "(n < end) & (pair.x" => "(n + 1u < end) & (pair.x",
     "updates of the next keys folded, too": "fn fold_updates"
-        "if (pair.x != key)" => "if (pair.x < key)",
+        "(pair.x == start.x); n++" => "(pair.x >= start.x); n++",
     "the order of the lookups swapped": "fn key_of"
         "pairs[geometry.output_offset + n]" => "pairs[geometry.row_count - 1u - n]",
     "the sort of a tile not stable": "sorted["
@@ -73,22 +73,25 @@ faults! {
         "changed << shift_of(at)" => "(changed | 0x100u) << shift_of(at)",
     "zeros of both signs alike": "fn ordered"
         "value >= sign)" => "value > sign)",
-    "a lane loaded from its neighbour": "LANES = 4u"
-        "updates[at + 2u]" => "updates[at + 1u]",
-    "a lane stored where its neighbour is": "LANES = 4u"
-        "destination[at + 3u] = bits.w" => "destination[at + 2u] = bits.w",
-    "free steps of lanes counted one by one": "LANES"
-        "free * LANES" => "free",
+    "four words loaded from their neighbours": "alias Lanes = vec4"
+        "return updates[at];" => "return updates[at ^ 1u];",
+    "four words stored over their neighbours": "alias Lanes = vec4"
+        "destination[at] = bits;" => "destination[at ^ 1u] = bits;",
+    "each workgroup of a pair at the start of the row": "WORKGROUP * STEPS"
+        "free = start + invocation;" => "free = invocation;",
+    "the last steps of a row left out": "WORKGROUP * STEPS"
+        "free < end; free += WORKGROUP" => "free + WORKGROUP < end; free += WORKGROUP",
 }
 
 /// Scatters in which each fault shows: several tiles and runs, equal keys far apart, all types.
 fn scatters() -> Vec<Scatter> {
-    let shapes: [(Op, [&[usize]; 3]); 5] = [
+    let shapes: [(Op, [&[usize]; 3]); 6] = [
         (Op::gather(0), [&[30, 8], &[200], &[200, 8]]),
         (Op::gather(0), [&[40, 3], &[700], &[700, 3]]),
         (Op::gather(1), [&[2, 300, 5], &[90], &[2, 90, 5]]),
         (Op::gather_nd(), [&[7, 9, 2], &[150, 2], &[150, 2]]),
         (Op::gather_elements(0), [&[11, 13], &[70, 13], &[70, 13]]),
+        (Op::gather(0), [&[9, 1300], &[20], &[20, 1300]]),
     ];
     let types = [DType::F32, DType::F16, DType::U8, DType::I16, DType::I64];
     let mut all = Vec::new();
@@ -119,7 +122,7 @@ fn scatters() -> Vec<Scatter> {
 }
 
 /// Indices that are bad now and then, a few of them often.
-fn scatter(
+pub(crate) fn scatter(
     op: Op,
     [params, indices, updates]: [&[usize]; 3],
     dtype: DType,

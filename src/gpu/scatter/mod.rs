@@ -44,6 +44,16 @@ pub(super) struct PlacedScatter<'a> {
 }
 
 impl PlacedScatter<'_> {
+    /// Whether updates and destination start at a multiple of so many bytes of their buffers.
+    fn is_aligned(&self, bytes: usize) -> bool {
+        let parts = [&self.updates, &self.destination].map(|placement| &placement.parts);
+        let mut starts = parts
+            .into_iter()
+            .flatten()
+            .map(|part| part.offset as i64 - part.origin);
+        starts.all(|start| start % bytes as i64 == 0)
+    }
+
     /// Refuses a destination in a buffer that is read: wgpu cannot bind it for both.
     pub(super) fn check_apart(&self, plan: &ScatterPlan) -> Result<()> {
         let indices = (Role::Indices, &self.indices);
@@ -94,12 +104,11 @@ pub(super) fn dispatches(
     for (placement, role, layout, width) in tensors {
         placement.check(plan.op, role, layout, width)?;
     }
-    let windows = Windows::new(context, plan, kernel, placed)?;
-    // A window may end between lanes.
-    let kernel = match windows.pairs().count() {
-        1 => kernel.with_lanes(plan),
+    let kernel = match kernel.in_fours(plan) {
+        Some(in_fours) if placed.is_aligned(in_fours.unit_bytes) => in_fours,
         _ => kernel,
     };
+    let windows = Windows::new(context, plan, kernel, placed)?;
     let block = FoldBlock::new(plan, kernel)?;
     let recording = Recording {
         context,
@@ -235,7 +244,7 @@ impl Recording<'_> {
         carry: wgpu::BindingResource<'_>,
     ) -> Result<Vec<Dispatch>> {
         let free = u64::from(self.block.free_count().max(1));
-        let unit = (self.kernel.unit_bytes * self.kernel.lanes) as u64;
+        let unit = self.kernel.unit_bytes as u64;
         let of_pass = self.context.binding_limits.pass_bytes / (free * unit);
         let most = of_pass
             .min(MOST_INVOCATIONS / free)
@@ -245,7 +254,9 @@ impl Recording<'_> {
         for (destination, updates) in self.windows.pairs() {
             for (turn, first) in (0..count).step_by(most).enumerate() {
                 let pairs = most.min(count - first);
-                let groups = (pairs as u64 * free).div_ceil(256);
+                let groups = self
+                    .kernel
+                    .groups(pairs as u64, self.block.free_count().max(1));
                 let grid = sort::grid(self.plan.op, groups, self.context)?;
                 let block = self.block.over(destination.window, updates.window);
                 let sorted_pairs = [first, pairs, count].map(|n| n as u32);

@@ -1,0 +1,19 @@
+// A workgroup has free steps of one pair only: what it reads of pairs is the same for all of it. Each of
+// its invocations takes up to `STEPS` of them, so that neighbours read and write what lies side by side.
+
+const WORKGROUP = 32u;
+const STEPS = 8u;
+
+fn pair_number(group: u32, invocation: u32) -> u32 {
+    return divide(group, fold.free_divisor);
+}
+
+fn fold_steps(at: Start, group: u32, invocation: u32) {
+    let of_group = WORKGROUP * STEPS;
+    let groups_of_pair = (fold.free_count + of_group - 1u) / of_group;
+    let start = (group - pair_number(group, invocation) * groups_of_pair) * of_group;
+    let end = min(start + of_group, fold.free_count);
+    for (var free = start + invocation; free < end; free += WORKGROUP) {
+        fold_step(at, free);
+    }
+}
