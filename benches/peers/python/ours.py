@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+import os
 import pathlib
 import subprocess
 
@@ -58,6 +59,8 @@ class Server:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
+            # Large pages for the tables, as NumPy has them.
+            env=os.environ | {"GLIBC_TUNABLES": "glibc.malloc.hugetlb=1"},
         )
         hello = self._answer()
         self.run, self.cases = hello["run"], hello["cases"]

@@ -125,7 +125,7 @@ const BYTES_OF_ONE: usize = 1 << 20;
 fn parts(lookups: usize, row_bytes: usize) -> usize {
     match lookups.saturating_mul(row_bytes) <= BYTES_OF_ONE {
         true => 1,
-        false => super::parallel::threads() * (row_bytes / 256).clamp(1, 4),
+        false => super::parallel::threads() * (row_bytes / 512).clamp(1, 2),
     }
 }
 
@@ -209,14 +209,41 @@ impl<P: Pair> Chunk<'_, P> {
         let rows = destination.len() / row_bytes;
         let of_part = rows.div_ceil(parts(self.pairs.len(), row_bytes));
         destination.for_each_part(of_part * row_bytes, |n, part| {
-            let keys = n * of_part..n * of_part + part.len() / row_bytes;
-            for pair in self.pairs.iter().filter(|pair| keys.contains(&pair.key())) {
-                let target = &mut part[(pair.key() - keys.start) * row_bytes..][..row_bytes];
-                let [_, at] = self.plan.lookup_digits.position(pair.row());
-                let at = self.plan.updates.offset().wrapping_add_signed(at);
-                fold_in_place::<T, C>(target, self.updates, [at].into_iter());
-            }
+            self.fold_part_rows::<T, C>(n * of_part, part);
         });
+    }
+
+    /// Folds the rows of a part, of which `first` is the first, with the widest vectors that the
+    /// processor has of those that its kind may lack.
+    #[cfg_attr(
+        target_arch = "x86_64",
+        allow(unsafe_code, reason = "a function for processors with AVX2")
+    )]
+    fn fold_part_rows<T: Fold, C: Combine<T>>(&self, first: usize, part: &mut [u8]) {
+        #[cfg(target_arch = "x86_64")]
+        if std::arch::is_x86_feature_detected!("avx2") {
+            // SAFETY: the processor has AVX2.
+            return unsafe { self.fold_part_rows_avx2::<T, C>(first, part) };
+        }
+        self.fold_part_rows_inlined::<T, C>(first, part);
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx2")]
+    fn fold_part_rows_avx2<T: Fold, C: Combine<T>>(&self, first: usize, part: &mut [u8]) {
+        self.fold_part_rows_inlined::<T, C>(first, part);
+    }
+
+    #[inline(always)]
+    fn fold_part_rows_inlined<T: Fold, C: Combine<T>>(&self, first: usize, part: &mut [u8]) {
+        let row_bytes = self.nest.slice * size_of::<T>();
+        let keys = first..first + part.len() / row_bytes;
+        for pair in self.pairs.iter().filter(|pair| keys.contains(&pair.key())) {
+            let target = &mut part[(pair.key() - keys.start) * row_bytes..][..row_bytes];
+            let [_, at] = self.plan.lookup_digits.position(pair.row());
+            let at = self.plan.updates.offset().wrapping_add_signed(at);
+            fold_in_place::<T, C>(target, self.updates, [at].into_iter());
+        }
     }
 
     /// Folds what belongs to the elements of `part`, of which `first` is the first.

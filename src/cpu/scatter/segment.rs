@@ -31,6 +31,7 @@ pub(super) fn fold_segment<T: Fold, C: Combine<T>>(
 }
 
 /// Where an element holds the sums, and updates are rows: one row after the other.
+#[inline(always)]
 pub(super) fn fold_in_place<T: Fold, C: Combine<T>>(
     target: &mut [u8],
     updates: &[u8],

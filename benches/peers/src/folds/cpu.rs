@@ -32,7 +32,8 @@ pub(crate) fn ours(task: &Task) -> Call<'_> {
         let ids = TensorView::new(&shape, &task.ids[set])?;
         let rules = Rules::default();
         Ok(match case.kind {
-            Kind::ScatterAdd => {
+            // A copy, for comparison.
+            Kind::ScatterAdd | Kind::AddInPlace => {
                 let updates = TensorView::new(&[case.ids, case.columns], &task.updates)?;
                 let add = Reduce::Add;
                 Executor::Cpu.scatter_blocking(Op::gather(0), add, &rules, &rows, &ids, &updates)?
@@ -45,9 +46,28 @@ pub(crate) fn ours(task: &Task) -> Call<'_> {
     };
     let name = match task.case.kind {
         Kind::ScatterAdd => "Executor::scatter",
+        Kind::AddInPlace => return in_place(task, call("Executor::scatter_into", fold)),
         Kind::Bags(_) => "Executor::embedding_bag",
     };
     call(name, fold)
+}
+
+/// `call` that adds to rows of its own.
+fn in_place<'a>(task: &'a Task, call: Call<'a>) -> Call<'a> {
+    let mut rows = task.rows.clone();
+    let case = task.case;
+    let fold = move |set: usize| -> Result<()> {
+        let ids = TensorView::new(&[case.ids], &task.ids[set])?;
+        let updates = TensorView::new(&[case.ids, case.columns], &task.updates)?;
+        let shape = [case.rows, case.columns];
+        let (op, add, rules) = (Op::gather(0), Reduce::Add, Rules::default());
+        Executor::Cpu.scatter_into_blocking(op, add, &rules, &shape, &mut rows, &ids, &updates)?;
+        Ok(())
+    };
+    Call {
+        fold: Box::new(fold),
+        ..call
+    }
 }
 
 /// All rows, and then their sums.

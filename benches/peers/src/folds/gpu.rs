@@ -40,6 +40,18 @@ impl Raced {
                     tensors.scatter(set)
                 }));
             }
+            Kind::AddInPlace => {
+                let (copying, mut in_place) = (tensors.clone(), tensors.clone());
+                // Rows of their own, which nothing else reads.
+                in_place.rows = Tensors::new(engine, task)?.rows;
+                let call = call(engine, "Engine::scatter_into", move |set| {
+                    copying.scatter(set)
+                });
+                all.push(Call {
+                    fold: Box::new(move |set| in_place.add(set)),
+                    ..call
+                });
+            }
             Kind::Bags(_) => {
                 let [bags, gathered] = [tensors.clone(), tensors.clone()];
                 let name = "Engine::embedding_bag";
@@ -92,6 +104,14 @@ impl Tensors {
         Ok(self
             .engine
             .scatter(op, add, &rules, &self.rows, ids, &self.updates)?)
+    }
+
+    fn add(&mut self, set: usize) -> Result<()> {
+        let (op, add, rules) = (Op::gather(0), Reduce::Add, Rules::default());
+        let (rows, ids) = (&mut self.rows, &self.ids[set]);
+        self.engine
+            .scatter_into(op, add, &rules, rows, ids, &self.updates)?;
+        Ok(())
     }
 
     fn bags(&self, set: usize) -> Result<DeviceTensor<f32>> {

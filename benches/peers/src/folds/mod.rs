@@ -27,6 +27,8 @@ use crate::task::SETS;
 pub(crate) enum Kind {
     /// `rows[ids[n]] += updates[n]`, on a copy of the rows.
     ScatterAdd,
+    /// The same in the rows themselves, again and again.
+    AddInPlace,
     /// The sums of bags of this many rows.
     Bags(usize),
 }
@@ -42,8 +44,9 @@ pub(crate) struct Case {
     sorted: bool,
 }
 
-pub(crate) const CASES: [Case; 5] = [
+pub(crate) const CASES: [Case; 6] = [
     case("scatter-32768", Kind::ScatterAdd, 32_768, 768, false),
+    case("in-place-32768", Kind::AddInPlace, 32_768, 768, false),
     case("scatter-1000", Kind::ScatterAdd, 1_000, 768, false),
     case("scatter-sorted", Kind::ScatterAdd, 32_768, 768, true),
     case("scatter-narrow", Kind::ScatterAdd, 32_768, 4, false),
@@ -80,7 +83,7 @@ impl Task {
         };
         let rows = floats(case.rows * case.columns);
         let updates = match case.kind {
-            Kind::ScatterAdd => floats(case.ids * case.columns),
+            Kind::ScatterAdd | Kind::AddInPlace => floats(case.ids * case.columns),
             Kind::Bags(_) => Vec::new(),
         };
         let mut set = || -> Vec<i32> {
@@ -107,7 +110,8 @@ impl Task {
         ids + row
             * match self.case.kind {
                 // The copy reads and writes the base; what the sums read and write of it is beside that.
-                Kind::ScatterAdd => 2 * self.case.rows as u64,
+                // In place, they do at most as much.
+                Kind::ScatterAdd | Kind::AddInPlace => 2 * self.case.rows as u64,
                 Kind::Bags(each) => (self.case.ids / each) as u64,
             }
     }
@@ -115,7 +119,7 @@ impl Task {
     /// The shape of the ids.
     pub(crate) fn ids_shape(&self) -> Vec<usize> {
         match self.case.kind {
-            Kind::ScatterAdd => vec![self.case.ids],
+            Kind::ScatterAdd | Kind::AddInPlace => vec![self.case.ids],
             Kind::Bags(each) => vec![self.case.ids / each, each],
         }
     }

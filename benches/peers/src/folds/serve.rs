@@ -34,11 +34,12 @@ pub(crate) fn serve(folder: &std::path::Path) -> Result<()> {
         }
         write("output".into(), &ours[0].bytes(SETS - 1)?)?;
         let each = match case.kind {
-            Kind::ScatterAdd => None,
+            Kind::ScatterAdd | Kind::AddInPlace => None,
             Kind::Bags(each) => Some(each),
         };
         answer(&json!({
-            "case": { "case": case.name, "columns": case.columns, "bag": each },
+            "case": { "case": case.name, "columns": case.columns, "bag": each,
+                "in_place": matches!(case.kind, Kind::AddInPlace) },
             "sets": SETS,
             "ours": { ours[0].output().name(): ours[0].call() },
         }))?;

@@ -39,10 +39,11 @@ impl<B: Backend> Burn<B> {
         B: 'a,
     {
         let case = task.case;
-        let floats = |values: &[f32]| {
+        let burn = self.clone();
+        let floats = move |values: &[f32]| {
             let shape = [values.len() / case.columns, case.columns];
-            let data = self.data(bytemuck::cast_slice(values), &shape, DType::F32);
-            B::float_from_data(data, &self.device)
+            let data = burn.data(bytemuck::cast_slice(values), &shape, DType::F32);
+            B::float_from_data(data, &burn.device)
         };
         let ids = task.ids.iter().map(|set| {
             let data = self.data(bytemuck::cast_slice(set), &[case.ids], DType::I32);
@@ -50,11 +51,13 @@ impl<B: Backend> Burn<B> {
         });
         let (rows, updates) = (floats(&task.rows), floats(&task.updates));
         let ids: Vec<IntTensor<B>> = ids.collect();
+        let (ids_of_place, updates_of_place) = (ids.clone(), updates.clone());
         self.sync()?;
         let fold = move |set: usize| -> FloatTensor<B> {
             let (rows, ids) = (rows.clone(), ids[set].clone());
             match case.kind {
-                Kind::ScatterAdd => {
+                // A copy, for comparison.
+                Kind::ScatterAdd | Kind::AddInPlace => {
                     let add = IndexingUpdateOp::Add;
                     B::float_select_assign(rows, 0, ids, updates.clone(), add)
                 }
@@ -65,17 +68,29 @@ impl<B: Backend> Burn<B> {
                 }
             }
         };
+        // Rows that nobody else has, which burn then writes to.
+        let (mut own, own_ids, own_updates) = (None, ids_of_place, updates_of_place);
+        let in_place = move |set: usize| {
+            let rows = own.take().unwrap_or_else(|| floats(&task.rows));
+            let (ids, updates) = (own_ids[set].clone(), own_updates.clone());
+            let add = IndexingUpdateOp::Add;
+            own = Some(B::float_select_assign(rows, 0, ids, updates, add));
+            Ok(())
+        };
         let (again, waiting) = (fold.clone(), self.clone());
         Ok(Call {
             who: self.name,
             name: match case.kind {
-                Kind::ScatterAdd => "float_select_assign",
+                Kind::ScatterAdd | Kind::AddInPlace => "float_select_assign",
                 Kind::Bags(_) => "float_select, float_sum_dim",
             },
-            fold: Box::new(move |set| {
-                std::hint::black_box(fold(set));
-                Ok(())
-            }),
+            fold: match case.kind {
+                Kind::AddInPlace => Box::new(in_place),
+                Kind::ScatterAdd | Kind::Bags(_) => Box::new(move |set| {
+                    std::hint::black_box(fold(set));
+                    Ok(())
+                }),
+            },
             wait: Box::new(move || waiting.sync()),
             bytes: Box::new(move |set| {
                 let data = pollster::block_on(B::float_into_data(again(set)));
