@@ -696,6 +696,17 @@ pub enum Error {
         role: Role,
     },
 
+    /// What is recorded copies before it dispatches, which a compute pass has no place for.
+    #[error(
+        "{op}: cannot be recorded into a compute pass: {role} are copied first; allowed: an encoder"
+    )]
+    CopyInPass {
+        /// The operator.
+        op: OpKind,
+        /// What is copied.
+        role: Role,
+    },
+
     /// The elements of a device tensor are not as wide as those of params, or as the type of the
     /// indices.
     #[error("{op}: elements of {role} have {got} bytes, expected {expected}")]

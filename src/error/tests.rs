@@ -66,6 +66,14 @@ fn errors_of_devices_and_buffers_say_what_was_got_and_what_is_allowed() {
             "a device tensor starts at byte 2 of its buffer, which is not a multiple of 4",
         ),
         (
+            Error::CopyInPass {
+                op: OpKind::EmbeddingBag,
+                role: Role::Weights,
+            },
+            "embedding_bag: cannot be recorded into a compute pass: weights are copied first; allowed: an \
+             encoder",
+        ),
+        (
             Error::SameBuffer {
                 op,
                 role: Role::Params,

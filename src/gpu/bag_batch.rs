@@ -65,14 +65,6 @@ impl<'a> BagTensors<'a> {
         };
         BagPlan::new(bags, rules, shapes)
     }
-
-    /// Refuses what another engine made.
-    pub(super) fn each(&self) -> impl Iterator<Item = (Role, &'a AnyDeviceTensor)> {
-        let weights = self.weights.map(|w| (Role::Weights, w));
-        [(Role::Params, self.params), (Role::Indices, self.indices)]
-            .into_iter()
-            .chain(weights)
-    }
 }
 
 impl Batch<'_> {

@@ -1,5 +1,6 @@
-//! A pooled lookup with its buffers, recorded into the caller's encoder.
+//! A pooled lookup with its buffers, recorded into the caller's encoder or pass.
 
+use crate::error::{Error, OpKind, Result, Role};
 use crate::gpu::commands::{Command, encode_into};
 use crate::gpu::status::Status;
 
@@ -25,6 +26,26 @@ impl BagBinding {
             status.note_recording();
         }
         encode_into(encoder, &self.commands);
+    }
+
+    /// Records the pooled lookup into `pass`. A status is not cleared: it goes on counting.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::CopyInPass`] of weights beside offsets, or of a bag in several parts: they are copied to
+    /// where the shader reads both. Then nothing is recorded.
+    pub fn encode_in_pass(&self, pass: &mut wgpu::ComputePass<'_>) -> Result<()> {
+        let dispatches = self.commands.iter().map(|command| match command {
+            Command::Dispatch(dispatch) => Ok(dispatch),
+            Command::Copy { .. } | Command::Clear(_) => Err(Error::CopyInPass {
+                op: OpKind::EmbeddingBag,
+                role: Role::Weights,
+            }),
+        });
+        let dispatches = dispatches.collect::<Result<Vec<_>>>()?;
+        self.status.iter().for_each(Status::note_recording);
+        dispatches.into_iter().for_each(|d| d.record(pass));
+        Ok(())
     }
 
     /// Where bad indices are counted, if the rules ask for an error: read it after the submission.

@@ -95,10 +95,19 @@ fn check(plan: &BagPlan, placed: &BagPlaced<'_>) -> Result<()> {
     let index_bytes = plan.lookups.index_type().bytes();
     let output = Layout::contiguous(&plan.output_shape);
     let mut read = vec![(Role::Indices, &placed.indices, plan.indices())];
-    if let BagRows::Plain(table) = &placed.rows {
-        let params = plan.lookups.params_layout();
-        table.check(OP, Role::Params, params, width)?;
-        read.insert(0, (Role::Params, table, params));
+    match &placed.rows {
+        BagRows::Plain(table) => {
+            let params = plan.lookups.params_layout();
+            table.check(OP, Role::Params, params, width)?;
+            read.insert(0, (Role::Params, table, params));
+        }
+        BagRows::Decoded(rows) => {
+            let mut buffers = rows.table.owned().map(|owned| owned.buffer());
+            if buffers.any(|buffer| placed.output.buffers.contains(&buffer)) {
+                let role = Role::Codes;
+                return Err(Error::SameBuffer { op: OP, role });
+            }
+        }
     }
     placed
         .indices

@@ -3,14 +3,17 @@
 use std::collections::BTreeMap;
 
 use gather_conformance::SplitMix;
-use wgpu_gather::gpu::{Engine, Options, WhenFull};
+use wgpu_gather::gpu::{DeviceTensor, Engine, Options, WhenFull};
 use wgpu_gather::quantized::{BlockFormat, Format, QuantizedTable};
 use wgpu_gather::{
-    BagMode, Bags, Error, Executor, Indices, Params, QuantizedBagCall, Result, Role, Rules, Tensor,
+    BagMode, Bags, Error, Executor, Indices, Layout, OpKind, Params, QuantizedBagCall, Result,
+    Role, Rules, Tensor,
 };
 
 use crate::bag_calls::{Bag, random_bag_of};
-use crate::common::{block_on, device_on, engines, executors, fresh_adapter};
+use crate::common::{
+    block_on, buffer_with, bytes_of, device_on, engines, executors, fresh_adapter,
+};
 use crate::planted::{faulty, plant};
 use crate::quantized::calls::Case;
 use crate::segments::limits;
@@ -213,5 +216,80 @@ fn a_step_from_row_to_row_left_out_is_reported() {
                 .any(|call| call.difference(&executor).is_some());
             assert_eq!(reported, is_fault, "{}: {from}", engine.adapter().label());
         }
+    }
+}
+
+/// Into a tensor of the caller, and recorded into the caller's encoder and pass: what is in the buffers
+/// when a recording runs counts.
+#[test]
+fn rows_are_pooled_into_the_callers_buffer_and_recorded() {
+    let bytes = two_rows();
+    let table = QuantizedTable::blocks(BlockFormat::Q8_0, &[2, 32], &bytes).unwrap();
+    let (bags, weighted) = (
+        Bags::rows(BagMode::Sum),
+        Bags::offsets(BagMode::Sum, &[0, 2]),
+    );
+    let rules = Rules::TORCH;
+    for engine in engines() {
+        let table = engine.upload_quantized_blocking(&table).unwrap();
+        let ids = buffer_with(engine, bytemuck::cast_slice(&[0u32, 1, 1, 1]));
+        let wrap = |shape: &[usize]| {
+            DeviceTensor::<u32>::wrap(ids.slice(..), Layout::contiguous(shape)).unwrap()
+        };
+        let output = buffer_with(engine, &[0xa5; 2 * 32 * 4 + 16]);
+        let layout = Layout::contiguous(&[2, 32]);
+        let mut sums = DeviceTensor::<f32>::wrap(output.slice(..), layout).unwrap();
+        let check = |expected: [f32; 2]| {
+            let bytes = bytes_of(engine, &output);
+            let got: &[f32] = bytemuck::cast_slice(&bytes[..256]);
+            assert_eq!(
+                (&got[..32], &got[32..]),
+                (&[expected[0]; 32][..], &[expected[1]; 32][..])
+            );
+            assert_eq!(bytes[256..], [0xa5; 16]);
+        };
+        let ids_of_rows = wrap(&[2, 2]);
+        engine
+            .embedding_bag_quantized_into(bags, &rules, &table, &ids_of_rows, None, &mut sums)
+            .unwrap();
+        engine.flush().unwrap();
+        check([-12.5, -28.0]);
+
+        let few = engine.bind_bags_quantized(bags, &rules, &table, &wrap(&[1, 2]), None, &sums);
+        assert!(matches!(few, Err(Error::OutputShape { .. })), "{few:?}");
+        let binding = engine
+            .bind_bags_quantized(bags, &rules, &table, &ids_of_rows, None, &sums)
+            .unwrap();
+        for (first, in_pass, expected) in [(1u32, false, -28.0), (0, true, -12.5)] {
+            let id = bytemuck::bytes_of(&first);
+            engine.queue().write_buffer(&ids, 0, id);
+            let mut encoder = engine.device().create_command_encoder(&Default::default());
+            match in_pass {
+                true => {
+                    let mut pass = encoder.begin_compute_pass(&Default::default());
+                    binding.encode_in_pass(&mut pass).unwrap();
+                }
+                false => binding.encode(&mut encoder),
+            }
+            engine.queue().submit([encoder.finish()]);
+            check([expected, -28.0]);
+        }
+
+        let weights = Tensor::new(&[4], vec![2.0f32, 1.0, 1.0, 0.5]).unwrap();
+        let weights = engine.upload_blocking(&weights.view()).unwrap();
+        let ids = wrap(&[4]);
+        let binding = engine
+            .bind_bags_quantized(weighted, &rules, &table, &ids, Some(&weights), &sums)
+            .unwrap();
+        let mut encoder = engine.device().create_command_encoder(&Default::default());
+        let mut pass = encoder.begin_compute_pass(&Default::default());
+        let refused = binding.encode_in_pass(&mut pass);
+        let role = Role::Weights;
+        let op = OpKind::EmbeddingBag;
+        assert_eq!(refused, Err(Error::CopyInPass { op, role }));
+        drop(pass);
+        binding.encode(&mut encoder);
+        engine.queue().submit([encoder.finish()]);
+        check([2.0 * 1.5 - 14.0, -14.0 - 7.0]);
     }
 }

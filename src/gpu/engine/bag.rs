@@ -8,6 +8,7 @@ use crate::gpu::any_tensor::AnyDeviceTensor;
 use crate::gpu::bag_batch::{BagTensors, check_output};
 use crate::gpu::bag_binding::BagBinding;
 use crate::gpu::bag_decode::DecodedRows;
+use crate::gpu::bag_quantized;
 use crate::gpu::bag_recorder::{BagPlaced, BagRows, commands};
 use crate::gpu::engine::Engine;
 use crate::gpu::quantized::DeviceQuantizedTable;
@@ -129,6 +130,27 @@ impl Engine {
         self.gather_one(|batch| batch.embedding_bag_quantized(bags, rules, table, indices, weights))
     }
 
+    /// Pools the rows of a quantized table into a tensor of the caller, which must be contiguous. Makes
+    /// no tensor, but memory for decoded rows.
+    ///
+    /// # Errors
+    ///
+    /// As [`Engine::embedding_bag_quantized`]; [`Error::OutputShape`], [`Error::OutputStrided`], and
+    /// [`Error::SameBuffer`] if `output` lies in a buffer that is read.
+    pub fn embedding_bag_quantized_into<I: Index<Wide = I>>(
+        &self,
+        bags: Bags<'_>,
+        rules: &Rules,
+        table: &DeviceQuantizedTable,
+        indices: &DeviceTensor<I>,
+        weights: Option<&DeviceTensor<f32>>,
+        output: &mut DeviceTensor<f32>,
+    ) -> Result<()> {
+        self.gather_one(|batch| {
+            batch.embedding_bag_quantized_into(bags, rules, table, indices, weights, output)
+        })
+    }
+
     /// A pooled lookup to be recorded into the caller's encoder, any number of times.
     ///
     /// Offsets are taken now; the tensors are read when a recording is executed. Those may be in
@@ -146,13 +168,57 @@ impl Engine {
         weights: Option<&DeviceTensor<T>>,
         output: &DeviceTensor<T>,
     ) -> Result<BagBinding> {
-        let context = self.context();
-        context.check_alive()?;
         let tensors = BagTensors::of(params, indices, weights);
         let plan = tensors.plan(bags, rules)?;
-        let output = output.as_ref();
-        check_output(&plan, output)?;
-        for (role, tensor) in tensors.each().chain([(Role::Output, output)]) {
+        let params = params.as_ref();
+        params.storage().check_owner(self.context(), Role::Params)?;
+        params.shared();
+        let rows = BagRows::Plain(params.reached().1);
+        let read = (tensors.indices, tensors.weights);
+        self.bind_pooling(&plan, rows, read, output.as_ref())
+    }
+
+    /// [`Engine::bind_bags`] of the rows of a quantized table. The binding keeps the memory for decoded
+    /// rows.
+    ///
+    /// # Errors
+    ///
+    /// As [`Engine::embedding_bag_quantized_into`].
+    pub fn bind_bags_quantized<I: Index<Wide = I>>(
+        &self,
+        bags: Bags<'_>,
+        rules: &Rules,
+        table: &DeviceQuantizedTable,
+        indices: &DeviceTensor<I>,
+        weights: Option<&DeviceTensor<f32>>,
+        output: &DeviceTensor<f32>,
+    ) -> Result<BagBinding> {
+        let context = self.context();
+        let read = (indices.as_ref(), I::TYPE, weights.map(AsRef::as_ref));
+        let plan = bag_quantized::plan_of(bags, rules, table, read)?;
+        table.check_owner(context)?;
+        let memory = bag_quantized::memory_for(context, &plan)?;
+        // What is recorded with it may be submitted when the binding is gone.
+        table.owned().chain(memory.owned()).for_each(|owned| {
+            owned.share();
+        });
+        let rows = bag_quantized::decoded_rows(context, &plan, table, &memory)?;
+        self.bind_pooling(&plan, rows, (read.0, read.2), output.as_ref())
+    }
+
+    fn bind_pooling(
+        &self,
+        plan: &BagPlan,
+        rows: BagRows<'_>,
+        (indices, weights): (&AnyDeviceTensor, Option<&AnyDeviceTensor>),
+        output: &AnyDeviceTensor,
+    ) -> Result<BagBinding> {
+        let context = self.context();
+        context.check_alive()?;
+        check_output(plan, output)?;
+        let weights_too = weights.map(|w| (Role::Weights, w));
+        let tensors = [(Role::Indices, indices), (Role::Output, output)];
+        for (role, tensor) in tensors.into_iter().chain(weights_too) {
             tensor.storage().check_owner(context, role)?;
             tensor.shared();
         }
@@ -167,14 +233,14 @@ impl Engine {
             false => None,
         };
         let placed = BagPlaced {
-            rows: BagRows::Plain(tensors.params.reached().1),
-            indices: tensors.indices.reached().1,
-            weights: tensors.weights.map(|w| w.reached().1),
+            rows,
+            indices: indices.reached().1,
+            weights: weights.map(|w| w.reached().1),
             output: output.reached().1,
             status: status.as_ref(),
         };
         Ok(BagBinding {
-            commands: commands(context, &plan, &placed)?,
+            commands: commands(context, plan, &placed)?,
             status,
         })
     }
