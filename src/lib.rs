@@ -212,9 +212,9 @@
 //! - `num-complex`: `num_complex::Complex<f32>` and `<f64>` are [`Element`]s and have a [`DType`].
 //! - `internals`: for the project's own tests. No part of the public API.
 //!
-//! Without features the dependencies are bytemuck, pollster and thiserror, and libc on Linux. `ndarray`, `half` and
-//! `num-complex` are part of the public API: your program must use the same major version of them
-//! (before 1.0: minor version) for its types to be these types.
+//! Without features the dependencies are bytemuck, pollster and thiserror, and libc on Linux. `ndarray`,
+//! `half` and `num-complex` are part of the public API: your program must use the same major version of
+//! them (before 1.0: minor version) for its types to be these types.
 //!
 //! The crate needs wgpu 30. A new major version of wgpu is a breaking change of this crate.
 
