@@ -4,6 +4,8 @@
 //! to fill a large output. So Linux is asked for its large pages; where an administrator has turned
 //! them off, or another system is below, memory is as it comes.
 
+use std::mem::MaybeUninit;
+
 use crate::element::Element;
 use crate::error::{Error, Result, Role};
 
@@ -25,14 +27,31 @@ pub(crate) fn sparse_bits<T: Element>(role: Role, len: usize) -> Result<Vec<T::B
     bytemuck::allocation::try_zeroed_vec(len).map_err(|()| out_of_memory::<T::Bits>(role, len))
 }
 
-/// An empty vector with room for `len` values, which nothing has written to.
-pub(crate) fn with_room<B>(role: Role, len: usize) -> Result<Vec<B>> {
-    let mut memory = Vec::new();
-    memory
-        .try_reserve_exact(len)
-        .map_err(|_| out_of_memory::<B>(role, len))?;
-    ask_for_large_pages(&memory);
-    Ok(memory)
+/// Memory for `len` elements, as bits, which `fill` writes; it is not zeroed first.
+///
+/// # Safety
+///
+/// Where `fill` returns no error, it has written to every byte that it was given.
+#[allow(unsafe_code, reason = "memory that is written once")]
+pub(crate) unsafe fn filled_bits<T: Element>(
+    role: Role,
+    len: usize,
+    fill: impl FnOnce(&mut [MaybeUninit<u8>]) -> Result<()>,
+) -> Result<Vec<T::Bits>> {
+    let mut bits = Vec::new();
+    bits.try_reserve_exact(len)
+        .map_err(|_| out_of_memory::<T::Bits>(role, len))?;
+    ask_for_large_pages(&bits);
+    let room: &mut [MaybeUninit<T::Bits>] = &mut bits.spare_capacity_mut()[..len];
+    // SAFETY: these are the same bytes, of a type without alignment, and any byte may be written
+    // to them.
+    let bytes =
+        unsafe { std::slice::from_raw_parts_mut(room.as_mut_ptr().cast(), size_of_val(room)) };
+    fill(bytes)?;
+    // SAFETY: the first `len` elements lie within the capacity. `fill` has written each of their
+    // bytes, and `T::Bits` may have any bits.
+    unsafe { bits.set_len(len) };
+    Ok(bits)
 }
 
 fn out_of_memory<B>(role: Role, len: usize) -> Error {

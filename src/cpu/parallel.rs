@@ -6,7 +6,7 @@ use super::copy::Work;
 use super::report::report;
 use crate::element::Element;
 use crate::error::{Result, Role};
-use crate::memory::with_room;
+use crate::memory::filled_bits;
 use crate::plan::Plan;
 use crate::tensor::{Indices, Params};
 
@@ -58,17 +58,9 @@ pub(crate) fn gather<T: Element>(
     indices: &Indices<'_>,
 ) -> Result<Vec<T::Bits>> {
     let len = plan.output_bytes() / size_of::<T>();
-    let mut bits = with_room(Role::Output, len)?;
-    let spare: &mut [MaybeUninit<T::Bits>] = &mut bits.spare_capacity_mut()[..len];
-    // SAFETY: these are the same bytes, of a type without alignment, and any byte may be written
-    // to them.
-    let bytes =
-        unsafe { std::slice::from_raw_parts_mut(spare.as_mut_ptr().cast(), size_of_val(spare)) };
-    write(plan, params, indices, bytes)?;
-    // SAFETY: the first `len` elements lie within the capacity. `write` has written each of their
-    // bytes, and `T::Bits` may have any bits.
-    unsafe { bits.set_len(len) };
-    Ok(bits)
+    let fill = |bytes: &mut [MaybeUninit<u8>]| write(plan, params, indices, bytes);
+    // SAFETY: `write` writes to every byte.
+    unsafe { filled_bits::<T>(Role::Output, len, fill) }
 }
 
 /// Executes a plan made for these tensors. Every byte of `output` is written, whatever the result.

@@ -32,7 +32,6 @@ const LEAST_ROW_BYTES: usize = ROW_WORKGROUP as usize * FOUR_WORDS;
 /// The most free steps of each, as `STEPS` there.
 const ROW_STEPS: u32 = 8;
 
-/// The invocations of a workgroup with four lanes, as `WORKGROUP` in `shaders/fold_words_x4.wgsl`.
 /// What the values of a fold are, as in `shaders/fold_arithmetic.wgsl`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) enum FoldKind {
@@ -255,7 +254,8 @@ impl FoldBlock {
         block.free_count = narrow("the elements of a slice", free)?;
         let groups = kernel.groups_of_pair(block.free_count);
         block.free_divisor = divisor(groups.unwrap_or(block.free_count));
-        let scaled = |stride: isize| (stride.wrapping_mul(width as isize) / unit as isize) as u32;
+        let scaled =
+            |stride: isize| ((stride as i64).wrapping_mul(width as i64) / unit as i64) as u32;
         let mut set = |which: usize, digits: &Digits| {
             let count = digits.0.len();
             // One may be added for the units.

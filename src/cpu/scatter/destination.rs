@@ -6,7 +6,7 @@ use std::mem::{MaybeUninit, take};
 pub(super) enum Destination<'a> {
     /// In the caller's memory.
     There(&'a mut [u8]),
-    /// Fresh memory, and what it starts from.
+    /// Fresh memory, and the copy that it starts from, of as many bytes.
     Fresh {
         to: &'a mut [MaybeUninit<u8>],
         from: &'a [u8],
@@ -14,6 +14,12 @@ pub(super) enum Destination<'a> {
 }
 
 impl<'a> Destination<'a> {
+    /// A copy of `from` that is still to be made, in `to`.
+    pub(super) fn copy_of(from: &'a [u8], to: &'a mut [MaybeUninit<u8>]) -> Self {
+        assert_eq!(from.len(), to.len(), "a copy has as many bytes");
+        Destination::Fresh { to, from }
+    }
+
     pub(super) fn len(&self) -> usize {
         match self {
             Destination::There(bytes) => bytes.len(),
@@ -23,6 +29,7 @@ impl<'a> Destination<'a> {
 
     /// Calls `fold` with each part of so many bytes and its number, on all cores. A part of a copy is
     /// copied just before, so that it need not be fetched from memory again.
+    #[allow(unsafe_code, reason = "memory that is written once")]
     pub(super) fn for_each_part(
         &mut self,
         part_bytes: usize,
@@ -36,7 +43,8 @@ impl<'a> Destination<'a> {
             Destination::Fresh { to, from } => {
                 let parts = to.chunks_mut(part_bytes).zip(from.chunks(part_bytes));
                 side_by_side(parts.collect(), |n, (to, from)| fold(n, copied(to, from)));
-                *self = Destination::There(written(take(to)));
+                // SAFETY: `copied` has written to all parts, as `from` has as many bytes.
+                *self = Destination::There(unsafe { written(take(to)) });
             }
         }
     }
@@ -50,16 +58,21 @@ impl<'a> Destination<'a> {
 }
 
 /// The bytes of `from`, in `to`.
+#[allow(unsafe_code, reason = "memory that is written once")]
 fn copied<'a>(to: &'a mut [MaybeUninit<u8>], from: &[u8]) -> &'a mut [u8] {
     to.copy_from_slice(bytemuck::cast_slice(from));
-    written(to)
+    // SAFETY: that was every byte of it.
+    unsafe { written(to) }
 }
 
-/// What `copied` has written.
+/// What has been written.
+///
+/// # Safety
+///
+/// Every byte has.
 #[allow(unsafe_code, reason = "memory that is written once")]
-fn written(bytes: &mut [MaybeUninit<u8>]) -> &mut [u8] {
-    // SAFETY: MaybeUninit<u8> has the layout of u8, and bytes of a `&[u8]` have been copied to each:
-    // by `copied`, to this slice or to all of its parts.
+unsafe fn written(bytes: &mut [MaybeUninit<u8>]) -> &mut [u8] {
+    // SAFETY: MaybeUninit<u8> has the layout of u8.
     unsafe { &mut *(std::ptr::from_mut(bytes) as *mut [u8]) }
 }
 

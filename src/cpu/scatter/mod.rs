@@ -24,7 +24,7 @@ use super::report::report;
 use crate::element::Element;
 use crate::error::{Result, Role};
 use crate::fold::{Combine, Fold, Folding, fold_with};
-use crate::memory::with_room;
+use crate::memory::filled_bits;
 use crate::scatter::ScatterPlan;
 use crate::tensor::{Indices, Params};
 
@@ -67,25 +67,13 @@ pub(crate) fn scatter_over<T: Element>(
     base: &[u8],
 ) -> Result<Vec<T::Bits>> {
     plan.check_destination(base)?;
-    let len = base.len() / size_of::<T>();
-    let mut bits = with_room(Role::Output, len)?;
-    let room: &mut [MaybeUninit<T::Bits>] = &mut bits.spare_capacity_mut()[..len];
-    // SAFETY: these are the same bytes, of a type without alignment, and any byte may be written
-    // to them.
-    let to = unsafe { std::slice::from_raw_parts_mut(room.as_mut_ptr().cast(), size_of_val(room)) };
-    run(
-        plan,
-        indices,
-        updates,
-        Destination::Fresh { to, from: base },
-    )?;
-    // SAFETY: the first `len` elements lie within the capacity. `run` has copied `base`, which has as
-    // many bytes, to them, and `T::Bits` may have any bits.
-    unsafe { bits.set_len(len) };
-    Ok(bits)
+    let fill =
+        |to: &mut [MaybeUninit<u8>]| run(plan, indices, updates, Destination::copy_of(base, to));
+    // SAFETY: `run` makes the copy, which has every byte.
+    unsafe { filled_bits::<T>(Role::Output, base.len() / size_of::<T>(), fill) }
 }
 
-/// Whatever is not an error has written to the whole destination.
+/// Folds into a destination; a copy is whole then.
 fn run(
     plan: &ScatterPlan,
     indices: &Indices<'_>,
@@ -213,8 +201,8 @@ impl<P: Pair> Chunk<'_, P> {
         });
     }
 
-    /// Folds the rows of a part, of which `first` is the first, with the widest vectors that the
-    /// processor has of those that its kind may lack.
+    /// Folds the rows of a part, of which `first` is the first: with AVX2, which not every processor of
+    /// its kind has, if this one does.
     #[cfg_attr(
         target_arch = "x86_64",
         allow(unsafe_code, reason = "a function for processors with AVX2")

@@ -170,6 +170,7 @@ impl Engine {
     ) -> Result<BagBinding> {
         let tensors = BagTensors::of(params, indices, weights);
         let plan = tensors.plan(bags, rules)?;
+        self.check_bindable(&plan, output.as_ref())?;
         let params = params.as_ref();
         params.storage().check_owner(self.context(), Role::Params)?;
         params.shared();
@@ -196,6 +197,7 @@ impl Engine {
         let context = self.context();
         let read = (indices.as_ref(), I::TYPE, weights.map(AsRef::as_ref));
         let plan = bag_quantized::plan_of(bags, rules, table, read)?;
+        self.check_bindable(&plan, output.as_ref())?;
         table.check_owner(context)?;
         let memory = bag_quantized::memory_for(context, &plan)?;
         // What is recorded with it may be submitted when the binding is gone.
@@ -206,6 +208,11 @@ impl Engine {
         self.bind_pooling(&plan, rows, (read.0, read.2), output.as_ref())
     }
 
+    fn check_bindable(&self, plan: &BagPlan, output: &AnyDeviceTensor) -> Result<()> {
+        self.context().check_alive()?;
+        check_output(plan, output)
+    }
+
     fn bind_pooling(
         &self,
         plan: &BagPlan,
@@ -214,8 +221,6 @@ impl Engine {
         output: &AnyDeviceTensor,
     ) -> Result<BagBinding> {
         let context = self.context();
-        context.check_alive()?;
-        check_output(plan, output)?;
         let weights_too = weights.map(|w| (Role::Weights, w));
         let tensors = [(Role::Indices, indices), (Role::Output, output)];
         for (role, tensor) in tensors.into_iter().chain(weights_too) {
