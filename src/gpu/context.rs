@@ -15,8 +15,8 @@ use crate::gpu::poller::Poller;
 use crate::gpu::pool::Pool;
 use crate::gpu::queue::Queue;
 use crate::gpu::requirements;
-use crate::gpu::scope::scoped;
-use crate::gpu::staging::Staging;
+use crate::gpu::scope::{one_line, scoped};
+use crate::gpu::staging::{Direction, Staging};
 use crate::plan::{BindingLimits, MAX_SEGMENTS};
 
 /// A device with what is made for it once.
@@ -134,6 +134,14 @@ impl Context {
     pub(super) fn scoped<T>(&self, what: &'static str, work: impl FnOnce() -> T) -> Result<T> {
         let made = self.deferred.scoped(&self.device, what, work);
         made.map_err(|error| self.with_loss(error))
+    }
+
+    /// The error for a staging chunk whose memory cannot be had although it was mapped.
+    pub(super) fn not_mapped(&self, direction: Direction, error: &wgpu::MapRangeError) -> Error {
+        self.with_loss(Error::Gpu {
+            what: direction.what(),
+            reason: one_line(&error.to_string()),
+        })
     }
 
     /// The error, or that the device is lost if that is its cause.

@@ -4,11 +4,10 @@
 
 use std::collections::VecDeque;
 
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::gpu::context::Context;
 #[cfg(not(target_arch = "wasm32"))]
 use crate::gpu::poller::Transfer;
-use crate::gpu::scope::one_line;
 use crate::gpu::staging::{Direction, RING, chunk_bytes};
 use crate::gpu::wait::{Callback, PollMode};
 
@@ -94,17 +93,11 @@ impl<'c, D> Ring<'c, D> {
         mapped.map_err(|_| self.context.lost("a buffer could not be mapped"))?;
         use_it(&chunk, duty)?;
         if let Direction::Down = self.direction {
-            chunk.unmap();
+            // In scopes: a device that was lost since has taken the chunk with it.
+            self.context
+                .scoped(self.direction.what(), || chunk.unmap())?;
         }
         self.context.staging.recycle(self.direction, chunk);
         Ok(())
-    }
-}
-
-/// wgpu's error for a range that is not mapped.
-pub(super) fn not_mapped(direction: Direction) -> impl Fn(wgpu::MapRangeError) -> Error {
-    move |error| Error::Gpu {
-        what: direction.what(),
-        reason: one_line(&error.to_string()),
     }
 }

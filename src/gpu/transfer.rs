@@ -7,7 +7,7 @@ use std::ops::Range;
 use crate::error::{Error, Result, Role};
 use crate::gpu::context::Context;
 use crate::gpu::queue::Queue;
-use crate::gpu::ring::{Ring, not_mapped};
+use crate::gpu::ring::Ring;
 use crate::gpu::staging::{Direction, chunk_bytes};
 use crate::gpu::storage::{Placement, Storage};
 use crate::gpu::wait::PollMode;
@@ -67,7 +67,7 @@ impl Context {
             let chunk = ring.take()?;
             let size = part.len().next_multiple_of(4);
             let at = (n * chunk_bytes) as u64;
-            fill(&chunk, part)?;
+            self.fill(&chunk, part)?;
             let encoder = self.scoped("an upload", || {
                 chunk.unmap();
                 let mut encoder = self.device.create_command_encoder(&Default::default());
@@ -143,7 +143,7 @@ impl Context {
             ring.finish_one(|chunk, (lead, to): (usize, Range<usize>)| {
                 let size = (lead + to.len()).next_multiple_of(4) as u64;
                 let mapped = chunk.slice(..size).get_mapped_range();
-                let mapped = mapped.map_err(not_mapped(Direction::Down))?;
+                let mapped = mapped.map_err(|error| self.not_mapped(Direction::Down, &error))?;
                 done = to.end;
                 output[to.clone()].copy_from_slice(&mapped[lead..lead + to.len()]);
                 Ok(())
@@ -151,6 +151,18 @@ impl Context {
             .await?;
             progress(done as u64, total as u64);
         }
+        Ok(())
+    }
+
+    /// Writes `part` into a mapped chunk, and zeros to the end of its last word.
+    fn fill(&self, chunk: &wgpu::Buffer, part: &[u8]) -> Result<()> {
+        let size = part.len().next_multiple_of(4);
+        let mapped = chunk.slice(..size as u64).get_mapped_range_mut();
+        let mut mapped = mapped.map_err(|error| self.not_mapped(Direction::Up, &error))?;
+        mapped.slice(..part.len()).copy_from_slice(part);
+        mapped
+            .slice(part.len()..)
+            .copy_from_slice(&[0; 3][..size - part.len()]);
         Ok(())
     }
 }
@@ -166,16 +178,4 @@ fn write_small(queue: &Queue, buffer: &wgpu::Buffer, bytes: &[u8]) {
         word[..bytes.len() - whole].copy_from_slice(&bytes[whole..]);
         queue.write_buffer(buffer, whole as u64, &word);
     }
-}
-
-/// Writes `part` into a mapped chunk, and zeros to the end of its last word.
-fn fill(chunk: &wgpu::Buffer, part: &[u8]) -> Result<()> {
-    let size = part.len().next_multiple_of(4);
-    let mapped = chunk.slice(..size as u64).get_mapped_range_mut();
-    let mut mapped = mapped.map_err(not_mapped(Direction::Up))?;
-    mapped.slice(..part.len()).copy_from_slice(part);
-    mapped
-        .slice(part.len()..)
-        .copy_from_slice(&[0; 3][..size - part.len()]);
-    Ok(())
 }

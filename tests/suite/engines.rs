@@ -1,7 +1,9 @@
 //! What an engine promises besides results: what it submits, keeps and starts.
 
+use std::time::Duration;
+
 use wgpu_gather::gpu::internals::polling_threads_started;
-use wgpu_gather::gpu::{DeviceTensor, Options};
+use wgpu_gather::gpu::{DeviceTensor, Engine, Options};
 use wgpu_gather::{Error, Layout, Op, Rules, Tensor};
 
 use crate::common::{block_on, buffer_with, bytes_of, engine_with, engines};
@@ -74,25 +76,33 @@ fn a_transfer_starts_one_thread_at_most() {
     }
 }
 
-/// Downloads under way on several threads, as the device is lost.
+/// Downloads under way on several threads, as the device is lost: at once, or after some time.
 #[test]
 fn a_lost_device_ends_all_waits() {
     for engine in engines() {
-        let engine = engine_with(engine, Options::default());
-        let tensor = Tensor::new(&[8 << 20], vec![7u32; 8 << 20]).unwrap();
-        let there = engine.upload_blocking(&tensor.view()).unwrap();
-        std::thread::scope(|scope| {
-            let downloads: Vec<_> = (0..3)
-                .map(|_| scope.spawn(|| block_on(engine.download(&there)).map(|_| ())))
-                .collect();
-            engine.device().destroy();
-            for download in downloads {
-                let ended = download.join().expect("no panic");
-                let lost = matches!(ended, Err(Error::DeviceLost { .. }));
-                assert!(lost || ended.is_ok(), "{ended:?}");
-            }
-        });
-        let ended = block_on(engine.download(&there)).map(|_| ());
-        assert!(matches!(ended, Err(Error::DeviceLost { .. })), "{ended:?}");
+        for milliseconds in [0, 1, 2, 3, 5, 8, 13] {
+            let engine = engine_with(engine, Options::default());
+            downloads_end(&engine, Duration::from_millis(milliseconds));
+        }
     }
+}
+
+/// Destroys the device while tensors are downloaded: each comes whole, or the loss is reported.
+fn downloads_end(engine: &Engine, delay: Duration) {
+    let tensor = Tensor::new(&[8 << 20], vec![7u32; 8 << 20]).unwrap();
+    let there = engine.upload_blocking(&tensor.view()).unwrap();
+    std::thread::scope(|scope| {
+        let downloads: Vec<_> = (0..3)
+            .map(|_| scope.spawn(|| block_on(engine.download(&there)).map(|_| ())))
+            .collect();
+        std::thread::sleep(delay);
+        engine.device().destroy();
+        for download in downloads {
+            let ended = download.join().expect("no panic");
+            let lost = matches!(ended, Err(Error::DeviceLost { .. }));
+            assert!(lost || ended.is_ok(), "{ended:?}");
+        }
+    });
+    let ended = block_on(engine.download(&there)).map(|_| ());
+    assert!(matches!(ended, Err(Error::DeviceLost { .. })), "{ended:?}");
 }
