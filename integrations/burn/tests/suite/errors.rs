@@ -4,7 +4,7 @@ use burn::tensor::{Device, Int, Tensor};
 use wgpu_gather::{OpKind, Role};
 use wgpu_gather_burn::{Error, GatherError, Gathers, Op, Rules};
 
-use crate::kit::{Place, places};
+use crate::kit::{Place, alone, places};
 
 fn table(place: &Place) -> Tensor<2> {
     Tensor::from_floats([[0.5, 1.5], [2.5, 3.5], [4.5, 5.5]], &place.device)
@@ -150,17 +150,16 @@ fn empty_tensors_have_no_bad_index() {
 /// A device that burn runs on already, and tensors of another device of burn.
 #[test]
 fn a_device_is_made_once_and_its_tensors_are_its_own() {
+    let name = "errors::a_device_is_made_once_and_its_tensors_are_its_own";
+    alone(name, made_once);
+}
+
+fn made_once() {
     for place in places() {
-        // burn opens a second device before it says that there is one, which wgpu cannot on GL while
-        // another thread uses the first.
-        if place.api == "gl" {
-            println!("SKIPPED: a second device on GL");
-        } else {
-            let again = Device::wgpu_options().graphics_api(place.backend);
-            match Gathers::init(again) {
-                Err(Error::Device { message }) => println!("{}: {message}", place.api),
-                other => panic!("{other:?}"),
-            }
+        let again = Device::wgpu_options().graphics_api(place.backend);
+        match Gathers::init(again) {
+            Err(Error::Device { message }) => println!("{}: {message}", place.api),
+            other => panic!("{other:?}"),
         }
         for elsewhere in places().iter().filter(|other| other.api != place.api) {
             let rows: Result<Tensor<2>, _> = place.gathers().gather(
@@ -183,6 +182,11 @@ fn a_device_is_made_once_and_its_tensors_are_its_own() {
 /// burn on a wgpu device of the application's.
 #[test]
 fn a_device_of_the_application_is_shared() {
+    let name = "errors::a_device_of_the_application_is_shared";
+    alone(name, shared_with_the_application);
+}
+
+fn shared_with_the_application() {
     use burn::tensor::wgpu::WgpuSetup;
     use wgpu_gather::wgpu;
     let instance = wgpu::Instance::default();

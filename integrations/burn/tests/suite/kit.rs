@@ -52,6 +52,24 @@ pub(crate) fn places() -> &'static [Place] {
     })
 }
 
+/// Runs a test that opens devices in a process of its own. The Vulkan loader and EGL crash where one
+/// thread opens a device and another uses one.
+pub(crate) fn alone(name: &str, test: fn()) {
+    const CHILD: &str = "WGPU_GATHER_BURN_CHILD";
+    if std::env::var_os(CHILD).is_some() {
+        return test();
+    }
+    let myself = std::env::current_exe().expect("a path");
+    let child = std::process::Command::new(myself)
+        .args(["--exact", name, "--nocapture"])
+        .env(CHILD, "1")
+        .output();
+    let child = child.expect("a process");
+    let [said, errors] = [&child.stdout, &child.stderr].map(|text| String::from_utf8_lossy(text));
+    let has_run = child.status.success() && said.contains("1 passed");
+    assert!(has_run, "{}: {said}{errors}", child.status);
+}
+
 /// A number from the environment.
 pub(crate) fn number(name: &str, otherwise: u64) -> u64 {
     std::env::var(name).map_or(otherwise, |text| text.parse().expect(name))
