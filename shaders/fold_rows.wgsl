@@ -1,8 +1,10 @@
 // A workgroup has free steps of one pair only: what it reads of pairs is the same for all of it. Each of
-// its invocations takes up to `STEPS` of them, so that neighbours read and write what lies side by side.
+// its invocations takes up to `STEPS` of them. Eight neighbours read and write what lies side by side, 128
+// bytes, and have a block of the row to themselves.
 
 const WORKGROUP = 32u;
 const STEPS = 8u;
+const NEIGHBOURS = 8u;
 
 fn pair_number(group: u32, invocation: u32) -> u32 {
     return divide(group, fold.free_divisor);
@@ -12,8 +14,11 @@ fn fold_steps(at: Start, group: u32, invocation: u32) {
     let of_group = WORKGROUP * STEPS;
     let groups_of_pair = (fold.free_count + of_group - 1u) / of_group;
     let start = (group - pair_number(group, invocation) * groups_of_pair) * of_group;
-    let end = min(start + of_group, fold.free_count);
-    for (var free = start + invocation; free < end; free += WORKGROUP) {
+    let count = min(fold.free_count - start, of_group);
+    let block = (count + WORKGROUP - 1u) / WORKGROUP * NEIGHBOURS;
+    let own = invocation / NEIGHBOURS * block;
+    let end = start + min(own + block, count);
+    for (var free = start + own + invocation % NEIGHBOURS; free < end; free += NEIGHBOURS) {
         fold_step(at, free);
     }
 }

@@ -78,9 +78,11 @@ faults! {
     "four words stored over their neighbours": "alias Lanes = vec4"
         "destination[at] = bits;" => "destination[at ^ 1u] = bits;",
     "each workgroup of a pair at the start of the row": "WORKGROUP * STEPS"
-        "free = start + invocation;" => "free = invocation;",
+        "free = start + own + invocation" => "free = own + invocation",
+    "each block of a row the first": "WORKGROUP * STEPS"
+        "own = invocation / NEIGHBOURS * block;" => "own = 0u;",
     "the last steps of a row left out": "WORKGROUP * STEPS"
-        "free < end; free += WORKGROUP" => "free + WORKGROUP < end; free += WORKGROUP",
+        "free < end; free += NEIGHBOURS" => "free + NEIGHBOURS < end; free += NEIGHBOURS",
 }
 
 /// Scatters in which each fault shows: several tiles and runs, equal keys far apart, all types.

@@ -83,7 +83,7 @@ fn rows_in_fours_on_every_executor() {
 /// More updates of one row than a pass has, so that the next goes on with it.
 #[test]
 fn a_row_that_passes_go_on_with() {
-    let shapes = [&[3, 128][..], &[40_000], &[40_000, 128]];
+    let shapes = [&[1, 1024][..], &[20_000], &[20_000, 1024]];
     let call = scatter(Op::gather(0), shapes, DType::U32, Reduce::Add, 8);
     for executor in executors() {
         check(&executor, std::slice::from_ref(&call), &executor.describe());
