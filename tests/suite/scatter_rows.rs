@@ -80,12 +80,15 @@ fn rows_in_fours_on_every_executor() {
     }
 }
 
-/// More updates of one row than a pass has, so that the next goes on with it.
+/// More updates of one row than a pass has, so that the next goes on with it: in the midst of three rows,
+/// and where each invocation takes all of its steps.
 #[test]
 fn a_row_that_passes_go_on_with() {
-    let shapes = [&[1, 1024][..], &[20_000], &[20_000, 1024]];
-    let call = scatter(Op::gather(0), shapes, DType::U32, Reduce::Add, 8);
+    let calls = [(3, 128, 40_000), (1, 1024, 20_000)].map(|(rows, width, updates)| {
+        let shapes = [&[rows, width][..], &[updates], &[updates, width]];
+        scatter(Op::gather(0), shapes, DType::U32, Reduce::Add, 8)
+    });
     for executor in executors() {
-        check(&executor, std::slice::from_ref(&call), &executor.describe());
+        check(&executor, &calls, &executor.describe());
     }
 }
