@@ -10,7 +10,7 @@ use std::process::ExitCode;
 
 use half::f16;
 use pollster::block_on;
-use wgpu_gather::gpu::{Buffers, DeviceTensor, Engine, GatherBinding};
+use wgpu_gather::gpu::{DeviceTensor, Engine, GatherBinding};
 use wgpu_gather::{IndexType, Layout, Op, Plan, Rules, Tensor, wgpu};
 
 mod setup;
@@ -121,7 +121,7 @@ fn reorder(
         parents.layout(),
     )?;
     let pipeline = block_on(engine.pipeline(&plan))?;
-    let bind = |(from, to)| Ok(pipeline.bind(&Buffers::of(from, parents, to))?);
+    let bind = |(from, to)| Ok(pipeline.bind_tensors(from, parents, to, None)?);
     from.iter().zip(to).map(bind).collect()
 }
 

@@ -11,7 +11,7 @@
 use std::process::ExitCode;
 
 use pollster::block_on;
-use wgpu_gather::gpu::{Buffers, DeviceTensor, Engine};
+use wgpu_gather::gpu::{DeviceTensor, Engine};
 use wgpu_gather::{IndexType, Layout, Op, Plan, Rules, Tensor, wgpu};
 
 mod setup;
@@ -107,7 +107,7 @@ fn run() -> setup::Result<()> {
         ids_tensor.layout(),
     )?;
     let look_up = block_on(engine.pipeline(&plan))?;
-    let look_up = look_up.bind(&Buffers::of(&table, &ids_tensor, &rows_tensor))?;
+    let look_up = look_up.bind_tensors(&table, &ids_tensor, &rows_tensor, None)?;
     let sum = setup::Shader::new(&device, &source, "sum", &[&rows, &sums]);
 
     // One pass: wgpu sees that each dispatch reads what the one before wrote.

@@ -11,7 +11,7 @@ use std::process::ExitCode;
 
 use bytemuck::{Pod, Zeroable};
 use pollster::block_on;
-use wgpu_gather::gpu::{Buffers, DeviceTensor, Engine};
+use wgpu_gather::gpu::{DeviceTensor, Engine};
 use wgpu_gather::{IndexType, Layout, Op, Plan, Rules, Tensor, wgpu};
 
 mod setup;
@@ -96,7 +96,7 @@ fn run() -> setup::Result<()> {
     let rules = Rules::default();
     let plan = Plan::new(Op::gather(0), &rules, width, &shape, IndexType::U32, &shape)?;
     let reorder = block_on(engine.pipeline(&plan))?;
-    let reorder = reorder.bind(&Buffers::of(&particles, &order, &sorted))?;
+    let reorder = reorder.bind_tensors(&particles, &order, &sorted, None)?;
 
     let mut encoder = device.create_command_encoder(&Default::default());
     let mut pass = encoder.begin_compute_pass(&Default::default());

@@ -10,8 +10,9 @@
 @group(0) @binding(3) var<storage, read_write> output: array<u32>;
 
 // 0, 1: how many are bad, in two words. 2: the complement of the number that the first bad lookup
-// has in its dispatch, so that a cleared buffer means none. 3: whether it is located. 4, 5: its
-// number among all. From 6 on, two words each: its index values.
+// has in its dispatch, so that a cleared buffer means none. 3: once it is located, the number of its
+// plan, and one. 4, 5: its number among all of that plan. 6: the number of the plan that counts, where
+// several count one after the other. From 7 on, two words each: its index values.
 @group(0) @binding(4) var<storage, read_write> status: array<atomic<u32>>;
 
 // Lookups of an invocation, as `CHECKED` in src/plan/kernels.rs.
@@ -67,13 +68,13 @@ fn locate() {
     let lookup = ~atomicLoad(&status[2]);
     let number = geometry.first_lookup + lookup;
     let carry = select(0u, 1u, number < lookup);
-    atomicStore(&status[3], 1u);
+    atomicStore(&status[3], atomicLoad(&status[6]) + 1u);
     atomicStore(&status[4], number);
     atomicStore(&status[5], geometry.first_lookup_high + carry);
     let at = place(lookup);
     for (var k = 0u; k < geometry.depth; k++) {
         let index = load_index(at.indices + k * geometry.index_step);
-        atomicStore(&status[6u + 2u * k], index.x);
-        atomicStore(&status[7u + 2u * k], index.y);
+        atomicStore(&status[7u + 2u * k], index.x);
+        atomicStore(&status[8u + 2u * k], index.y);
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::error::{Error, OpKind, Result};
 use crate::index::Index;
+use crate::memory::room;
 use crate::tensor::{Indices, TensorView};
 
 /// What a pooled lookup makes of the rows of a bag.
@@ -151,7 +152,7 @@ impl<'a> Bags<'a> {
     /// # Errors
     ///
     /// [`Error::OffsetOutOfRange`] for one that no tensor reaches, [`Error::RankExpected`] if there is
-    /// not one dim.
+    /// not one dim, [`Error::HostOutOfMemory`].
     pub fn read_offsets<I: Index>(offsets: &TensorView<'_, I>) -> Result<Vec<usize>> {
         Bags::read_offsets_of(&Indices::try_from(offsets)?)
     }
@@ -184,6 +185,30 @@ impl<'a> Bags<'a> {
                 greatest,
             })
         };
-        (0..count).map(offset).collect()
+        let mut read = room(role, count)?;
+        for position in 0..count {
+            read.push(offset(position)?);
+        }
+        Ok(read)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{IndexType, Layout, Role};
+
+    /// More than any machine can address, of one element in memory.
+    #[test]
+    fn offsets_of_a_huge_broadcast_view_are_refused() {
+        for count in [1 << 45, 1 << 62] {
+            let layout = Layout::strided(&[count], &[0], 0).unwrap();
+            let offsets = Indices::new(&[0; 8][..], IndexType::I64, layout).unwrap();
+            let expected = Error::HostOutOfMemory {
+                role: Role::Offsets,
+                bytes: count.saturating_mul(size_of::<usize>()),
+            };
+            assert_eq!(Bags::read_offsets_of(&offsets), Err(expected));
+        }
     }
 }

@@ -8,7 +8,7 @@ mod names;
 mod tests;
 mod words;
 
-pub use names::{BadIndex, OpKind, Role};
+pub use names::{BadIndices, OpKind, Role};
 pub(crate) use words::Lacking;
 
 use words::{Allowed, Before, NoAdapter, OnDevice, Signed};
@@ -140,7 +140,7 @@ pub enum Error {
 
     /// An index is out of bounds and the rules ask for an error.
     #[error("{0}")]
-    IndexOutOfBounds(Box<BadIndex>),
+    IndexOutOfBounds(Box<BadIndices>),
 
     /// The rules move a bad index to a valid one, but the axis has none.
     #[error(
@@ -373,7 +373,7 @@ pub enum Error {
 
     /// A plan is executed with other tensors than it was made for.
     #[error(
-        "{op}: the plan is for {role} of shape {expected:?}, got shape {got:?} (strides, offset and type must agree, too)"
+        "{op}: the plan is for {role} of shape {expected:?}, got shape {got:?} (strides and offset must agree, too)"
     )]
     OtherPlan {
         /// The operator.
@@ -384,6 +384,17 @@ pub enum Error {
         expected: Vec<usize>,
         /// The shape given.
         got: Vec<usize>,
+    },
+
+    /// A plan is executed with indices of another type than it was made for.
+    #[error("{op}: the plan is for indices of {expected}, got {got}")]
+    OtherIndices {
+        /// The operator.
+        op: OpKind,
+        /// The name of the type that the plan is for.
+        expected: &'static str,
+        /// The name of the type given.
+        got: &'static str,
     },
 
     /// The slice that is to receive the output has another length.
@@ -888,6 +899,23 @@ pub enum Error {
         /// What wgpu said.
         reason: String,
     },
+
+    /// A status is read that nothing was recorded with, so it says nothing.
+    #[error("nothing was recorded with this status, so it has counted no indices")]
+    StatusUnused,
+
+    /// A recording is given the status of another plan.
+    #[error("{op}: the status was made for another plan; each plan has its own")]
+    OtherStatus {
+        /// The operator.
+        op: OpKind,
+    },
+
+    /// Bad indices are asked for that nobody counted.
+    #[error(
+        "the calls that wrote to this tensor did not count bad indices: their rules have no out_of_bounds = error (Engine::bad_indices counts under any rules)"
+    )]
+    NotCounted,
 
     /// The device reports what it cannot have found: its driver computes wrongly, or nothing.
     #[error(

@@ -110,7 +110,7 @@ impl Executor {
 
     /// How many threads share the work of [`Executor::Cpu`].
     pub fn cpu_threads() -> usize {
-        cpu::parallel::threads()
+        cpu::threads::threads()
     }
 
     /// The executor and what it runs on: `reference`, `cpu (8 threads)`,

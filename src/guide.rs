@@ -156,7 +156,8 @@
 //! Between shaders of your own, a gather is a few commands in your encoder. A [`Plan`] says what is
 //! gathered, from shapes alone. [`Engine::pipeline`] compiles it. [`GatherPipeline::encode`] records it,
 //! in a compute pass of its own, and [`GatherPipeline::encode_in_pass`] into a pass of yours; you submit
-//! when you like. It takes tensors ([`Buffers::of`]), or just slices of buffers.
+//! when you like. It takes tensors, which it checks
+//! ([`GatherPipeline::bind_tensors`]), or just slices of buffers ([`Buffers`]).
 //!
 //! ```no_run
 //! use wgpu_gather::gpu::{Buffers, Engine, GatherPipeline};
@@ -206,8 +207,8 @@
 //!     order: &DeviceTensor<i32>,
 //! ) -> Result<[GatherBinding; 2]> {
 //!     Ok([
-//!         gather.bind(&Buffers::of(a, order, b))?,
-//!         gather.bind(&Buffers::of(b, order, a))?,
+//!         gather.bind_tensors(a, order, b, None)?,
+//!         gather.bind_tensors(b, order, a, None)?,
 //!     ])
 //! }
 //!
@@ -287,13 +288,13 @@
 //!
 //! - The buffer of a tensor that the engine made serves other tensors when the last view of it is
 //!   dropped, also while the device still works on it: the order of submissions keeps them apart.
-//!   A buffer that you saw ([`DeviceTensor::buffer`], [`Buffers::of`]) stays yours.
+//!   A buffer that you saw ([`DeviceTensor::buffer`]) stays yours.
 //!   [`Engine::trim_pool`] frees what waits, and [`Options::max_pool_bytes`] limits it (to
 //!   256 MiB, unless you say otherwise).
 //! - On the host nothing is kept: each output of [`Executor::run`] is new memory, and goes back to
 //!   the allocator when it is dropped. [`Executor::run_into`] uses memory of yours.
 //! - A tensor larger than `max_buffer_size` lies in several buffers ([`DeviceTensor::parts`]); at
-//!   this level, [`GatherPipeline::bind_tensors`](crate::gpu::GatherPipeline::bind_tensors) takes it. What is larger than a binding is bound as
+//!   this level, [`GatherPipeline::bind_tensors`] takes it. What is larger than a binding is bound as
 //!   several segments, in as few dispatches as the device's limits allow.
 //! - wgpu fills a fresh buffer with zeros before a shader may see it, also one that the gather
 //!   overwrites: one more pass over that memory. An output that is used again has that behind it.
@@ -311,7 +312,7 @@
 //! the dispatches in a pass; where one reads what another wrote, wgpu puts the barrier. Nothing
 //! here needs a fence or a wait, and no gather disturbs another one that was recorded before it.
 //! A small gather may be submitted later than it was called, but never after something that would
-//! show it. Three things are to be known:
+//! show it. Keep three things in mind:
 //!
 //! - `queue.write_buffer` lands before *all* commands of the next submission. Two gathers in one
 //!   encoder cannot see two contents that are written in this way; submit between them, or copy in
@@ -319,9 +320,8 @@
 //! - One dispatch cannot read and write one buffer, not even different parts of it. Output and
 //!   inputs lie in different buffers, else there is [`Error::SameBuffer`].
 //! - wgpu runs your callbacks (`map_async`, `on_submitted_work_done`) within any call that submits
-//!   or polls, also of the engine. A callback may call the engine, but must not wait for another
-//!   thread that does: while one thread submits gathers that were held back, the others' turn is
-//!   after it.
+//!   or polls, also of the engine. A callback may call the engine, and wait for another thread that
+//!   does.
 //!
 //! # Bad indices
 //!
@@ -331,22 +331,23 @@
 //! That is the one rule that costs more. Reading a status is a download of a few bytes, and waits.
 //!
 //! - A host call reads it, and fails.
-//! - A tensor remembers the statuses of the gathers that it comes from, through chains and
-//!   views. [`Engine::download`] reads them first, and fails; [`Engine::check`] only reads them.
-//!   A loop of many steps, each of which reads what the last one wrote, gathers many: there, record
-//!   the steps yourself, with one status.
-//! - In your own encoder, `status` of [`Buffers`] is yours to give and to read. It is cleared when
-//!   a gather is recorded into an encoder, while in a pass it goes on counting.
+//! - A tensor has reports of the bad indices that its calls have met, and inherits those of what they
+//!   read. All views of the tensor share them. [`Engine::check`] takes them, [`Engine::download`] fails if
+//!   there are any; after either, the data can be downloaded. The calls that write to one tensor, such as
+//!   the steps of a loop, count in one status.
+//! - In your own encoder, `status` of [`Buffers`] is yours to give and to read, under any rules. It is
+//!   cleared when a gather is recorded into an encoder, while in a pass it goes on counting.
+//! - Under any rules, [`Engine::bad_indices`] looks at indices on the device and [`bad_indices`] at those of
+//!   the host, without a gather.
 //!
 //! Counting reads the indices once more. With room for a flag behind the output it does so only if one of
 //! them is bad: outputs that the engine makes have that room, and yours if you say so
 //! ([`flag`](crate::gpu::Buffers::flag) of [`Buffers`]).
 //!
 //! ```no_run
-//! use wgpu_gather::gpu::{GatherBinding, Buffers, DeviceTensor, GatherPipeline, Status};
-//! use wgpu_gather::{Error, Result, wgpu};
+//! use wgpu_gather::gpu::{DeviceTensor, GatherBinding, GatherPipeline, Status};
+//! use wgpu_gather::Result;
 //!
-//! /// `gather` was made under rules such as `Rules::TORCH`.
 //! fn bind(
 //!     gather: &GatherPipeline,
 //!     table: &DeviceTensor<f32>,
@@ -354,14 +355,14 @@
 //!     rows: &DeviceTensor<f32>,
 //! ) -> Result<(GatherBinding, Status)> {
 //!     let status = gather.status()?;
-//!     let buffers = Buffers { status: Some(&status), ..Buffers::of(table, ids, rows) };
-//!     Ok((gather.bind(&buffers)?, status))
+//!     Ok((gather.bind_tensors(table, ids, rows, Some(&status))?, status))
 //! }
 //!
 //! /// After the submission, when it suits.
 //! async fn look(status: &Status) -> Result<()> {
-//!     if let Err(Error::IndexOutOfBounds(bad)) = status.read().await {
-//!         println!("{} bad indices, the first at {:?}", bad.count, bad.position);
+//!     match status.read().await? {
+//!         Some(bad) => println!("{} bad indices, the first at {:?}", bad.count, bad.position),
+//!         None => println!("all indices are good"),
 //!     }
 //!     Ok(())
 //! }
@@ -403,7 +404,9 @@
 //! [`GatherPipeline::encode_in_pass`]: crate::gpu::GatherPipeline::encode_in_pass
 //! [`GatherBinding::encode`]: crate::gpu::GatherBinding::encode
 //! [`Buffers`]: crate::gpu::Buffers
-//! [`Buffers::of`]: crate::gpu::Buffers::of
+//! [`Engine::bad_indices`]: crate::gpu::Engine::bad_indices
+//! [`bad_indices`]: crate::bad_indices
+//! [`GatherPipeline::bind_tensors`]: crate::gpu::GatherPipeline::bind_tensors
 //! [`Status`]: crate::gpu::Status
 //! [`requirements`]: crate::gpu::requirements
 //! [`Error::SameBuffer`]: crate::Error::SameBuffer

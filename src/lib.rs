@@ -45,7 +45,7 @@
 //!
 //! **Bad indices.** An index that stays out of bounds makes all elements that it selects zero
 //! bits or the fill value, or the call fails, as the rules say. In `gather_nd` one bad coordinate
-//! is enough. The error ([`BadIndex`]) names the first bad index in row-major order of indices,
+//! is enough. The error ([`BadIndices`]) names the first bad index in row-major order of indices,
 //! its value, and how many there are.
 //!
 //! **Empty tensors.** Any dim may be 0. If the output is empty, no index is looked at, and a bad
@@ -262,8 +262,9 @@ pub use wgpu;
 pub use bag::{BagMode, Bags};
 pub use bag_call::{BagCall, QuantizedBagCall};
 pub use call::GatherCall;
+pub use cpu::bad_indices;
 pub use element::{DType, Element, HasDType};
-pub use error::{BadIndex, Error, OpKind, Result, Role};
+pub use error::{BadIndices, Error, OpKind, Result, Role};
 pub use executor::{Auto, Executor};
 pub use fold::Reduce;
 pub use index::{Index, IndexType};

@@ -54,6 +54,15 @@ pub(crate) unsafe fn filled_bits<T: Element>(
     Ok(bits)
 }
 
+/// An empty list with room for `len` items.
+pub(crate) fn room<T>(role: Role, len: usize) -> Result<Vec<T>> {
+    let mut items = Vec::new();
+    items
+        .try_reserve_exact(len)
+        .map_err(|_| out_of_memory::<T>(role, len))?;
+    Ok(items)
+}
+
 fn out_of_memory<B>(role: Role, len: usize) -> Error {
     Error::HostOutOfMemory {
         role,

@@ -275,6 +275,18 @@ impl Rules {
         self.resolve_outside(index, extent as i128)
     }
 
+    /// Whether `index` lies outside an axis of `extent`, whatever the rules then make of it: where
+    /// negative indices count from the end, `-extent..extent` lies inside.
+    pub fn is_bad(&self, index: i128, extent: usize) -> bool {
+        let from_end = index < 0 && self.negative == Negative::FromEnd;
+        let index = if from_end {
+            index + extent as i128
+        } else {
+            index
+        };
+        !(0..extent as i128).contains(&index)
+    }
+
     #[cold]
     fn resolve_outside(&self, index: i128, extent: i128) -> Option<usize> {
         let index = match self.negative {

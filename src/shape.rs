@@ -1,5 +1,8 @@
 //! Dims, checked products, strides and layouts. Every size is in elements unless named.
 
+#[cfg(feature = "gpu")]
+use std::ops::Range;
+
 use crate::error::{Error, Result, Role};
 
 /// The number of elements of a tensor whose bytes must be addressable (at most `isize::MAX`).
@@ -172,6 +175,15 @@ impl Layout {
         Layout {
             offset: self.offset - first,
             ..self.clone()
+        }
+    }
+
+    #[cfg(feature = "gpu")]
+    /// The part of the data that it reaches, in units of `unit` per element, and the layout within it.
+    pub(crate) fn trimmed(&self, unit: usize) -> (Layout, Range<usize>) {
+        match self.reached() {
+            None => (self.clone(), 0..0),
+            Some((first, last)) => (self.with_origin(first), first * unit..(last + 1) * unit),
         }
     }
 

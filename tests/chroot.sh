@@ -108,6 +108,14 @@ build_tests() {
     rm "$log"
 }
 
+# build_program NAME: builds a program of the workspace; sets `program` to its path. With the tests, as by
+# itself it has other features of wgpu, which would be built once more.
+build_program() {
+    cargo build --workspace --all-features --locked --quiet --tests --bin "$1"
+    # shellcheck disable=SC2034 # for who sources this
+    program=$(realpath "${CARGO_TARGET_DIR:-target}")/debug/$1
+}
+
 # The sums of what ran, for `report`.
 passed=0 failed=0 skipped=0
 
@@ -136,6 +144,17 @@ count() {
     passed=$((passed + $(sum passed) - $(lines ^SKIPPED "$skips")))
     failed=$((failed + wrong))
     skipped=$((skipped + $(lines . "$skips")))
+}
+
+# system_name: this machine's, in short: `Debian 12`.
+system_name() {
+    (. /etc/os-release 2>/dev/null && echo "${NAME%% GNU/*} ${VERSION_ID:-}") || uname -s
+}
+
+# ran KEY API COMPILER WHERE WHAT: notes what has run where, for the README's table, unless something failed
+# before (tests/steps.sh gathers these lines). A later run has the same key.
+ran() {
+    ((failed != 0)) || printf 'RAN\t%s\t%s\t%s\t%s\t%s\n' "$@"
 }
 
 # report: the last line, and the status.

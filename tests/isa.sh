@@ -79,8 +79,7 @@ if [[ $what == assembly ]]; then
 fi
 asked=" $* "
 
-cargo build --package wgpu-gather-isa --locked --quiet
-program=$(realpath "${CARGO_TARGET_DIR:-target}")/debug/wgpu-gather-isa
+build_program wgpu-gather-isa
 mkdir -p "$chroots/files" 2>/dev/null || true
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT

@@ -10,16 +10,18 @@
 #
 #   WGPU_GATHER_WANT_MESA=1 fails where it cannot run, instead of saying so; 0 leaves it out
 #   WGPU_GATHER_CHROOTS=DIR     where those systems are kept (see tests/chroot.sh)
-#   WGPU_GATHER_MESA_CASES=20000  how many random calls the tests make
+#   WGPU_GATHER_MESA_CASES=20000  how many random calls the tests make; GATHER_LARGE=60: large ones
 #
 # The last line is "N passed, M failed, K skipped". What was skipped is named before it.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 . tests/chroot.sh
+. web/needs.sh
 
 drivers=/usr/share/vulkan/icd.d
 
-# suite_in SYSTEM VARIABLE...: the tests there, on both APIs. Faults are planted in shaders elsewhere.
+# suite_in SYSTEM VARIABLE...: the tests there, on both APIs. Faults are planted in shaders elsewhere, and
+# what needs no adapter has run on the machine itself.
 suite_in() {
     printf '\n%s of Debian %s\n' "$(mesa_of "$1")" "$1"
     in_chroot "$1" "$command" adapters --json | grep '"api"' | sort -u >"$scratch/apis"
@@ -28,8 +30,17 @@ suite_in() {
         failed=$((failed + 1))
     fi
     in_chroot "$1" env "${@:2}" GATHER_CASES="${WGPU_GATHER_MESA_CASES:-20000}" \
-        "$suite" --show-output --skip ::faults_of_ --skip ::faults_in_ &>"$scratch/suite" || true
+        "$suite" --show-output --skip ::faults_of_ --skip ::faults_in_ --skip on_the_host \
+        &>"$scratch/suite" || true
     count "$scratch/suite" 1
+}
+
+# suite_passed SYSTEM WHERE WHAT: notes that it did, on Vulkan, of which WHAT is said, and GL.
+suite_passed() {
+    local version
+    version=$(mesa_of "$1")
+    ran "suite Vulkan $1" Vulkan "Mesa's lavapipe ${version#Mesa }" "$2" "$3"
+    ran "suite GL $1" GL "Mesa's llvmpipe ${version#Mesa }" "$2" "the suite"
 }
 
 # What Vulkan's validation layer said while the tests ran.
@@ -91,6 +102,8 @@ swiftshader() {
         VK_DRIVER_FILES=$driver WGPU_BACKEND=vulkan "$command" verify --backend gpu $arguments
     done &>"$scratch/swiftshader" || true
     count "$scratch/swiftshader" 2
+    ran swiftshader Vulkan "SwiftShader, of $(chromium_version)" "$(system_name)" \
+        "built-in calls, recorded cases"
 }
 
 leave_if_lacking "$(chroot_lacks)" "${WGPU_GATHER_WANT_MESA:-}"
@@ -101,8 +114,10 @@ build_tests "$@"
 make_chroot trixie mesa-vulkan-drivers libvulkan1 libegl1 libgl1-mesa-dri vulkan-validationlayers
 suite_in trixie VK_INSTANCE_LAYERS=VK_LAYER_KHRONOS_validation "VK_LAYER_SETTINGS_PATH=$PWD/tests"
 validated
+suite_passed trixie "Debian 13" "the suite, under Vulkan's validation layer"
 make_chroot testing mesa-vulkan-drivers libvulkan1 libegl1 libgl1-mesa-dri
 suite_in testing
+suite_passed testing "Debian testing" "the suite"
 for system in trixie testing; do
     printf '\nadapters of Debian %s that cannot run gathers\n' $system
     softpipe=(GALLIUM_DRIVER=softpipe WGPU_BACKEND=gl)
@@ -113,6 +128,8 @@ done
 null_device=(RADV_FORCE_FAMILY=navi21 "VK_DRIVER_FILES=$drivers/radeon_icd.json" WGPU_BACKEND=vulkan)
 falls_back trixie "lacks a device" "${null_device[@]}"
 refused trixie vulkan "no device" "${null_device[@]}"
+ran unfit "GL, Vulkan" "Mesa's softpipe, RADV's null device, no driver" "Debian 13, testing" \
+    "\`auto\` takes the CPU path and says why"
 printf '\nSwiftShader\n'
 swiftshader
 report

@@ -32,9 +32,10 @@ fi
 leave_if_lacking "$(mpi_lacks)" "${WGPU_GATHER_WANT_MPI:-}"
 
 # The command whose files those of the ranks must equal.
-build_tests
+build_tests "$@"
 # shellcheck disable=SC2154 # build_tests sets it
-export WGPU_GATHER_COMMAND=$(realpath "$command")
+WGPU_GATHER_COMMAND=$(realpath "$command")
+export WGPU_GATHER_COMMAND
 
 backends=cpu
 found=$("$WGPU_GATHER_COMMAND" adapters --json)

@@ -1,158 +1,71 @@
 #!/usr/bin/env bash
-# Checks everything: format, lints, feature sets, documentation, all tests. Runs from any
-# directory and stops at the first failure. Needs Rust. The tests run on every GPU adapter of the
-# machine; if a Linux machine has none, Mesa's software drivers are installed. So is what the tests
-# in a browser need; they are left out, by name, where it cannot be had.
+# Builds and tests on this machine: format, all tests on every GPU adapter. Runs from any directory and
+# needs Rust; a quarter of an hour on two cores where nothing is built yet. If a Linux machine has no
+# adapter, Mesa's software drivers are installed, and nothing else. Ends with the names of what it left out.
+#
+#   tests/run.sh --everywhere   adds all the rest, as continuous integration does: lints, documentation,
+#                               planted faults, tensors beyond 4 GiB, the sanitizer of kernels, other sets
+#                               of adapters, a browser, ranks of MPI, DX12 under Wine, other versions of
+#                               Mesa, compilers of GPUs.
+#                               Installs what these need (Debian or Ubuntu, and root), makes Debian
+#                               systems in folders, and stops at the first failure
 #
 #   CI=true                     wants adapters of both Vulkan and GL on Linux
 #   WGPU_GATHER_ALLOW_NO_GPU=1  installs nothing and lets the tests run without an adapter
 #   WGPU_BACKEND=vulkan         restricts adapters to one API (a variable of wgpu)
-#   WGPU_GATHER_WANT_BROWSER=1  fails where the tests in a browser cannot run, instead of saying so;
-#                               .ci/run sets it, unless it is set to 0
-#   WGPU_GATHER_WANT_DX12=1     the same for tests/dx12.sh; so WGPU_GATHER_WANT_DRIVERS for
-#                               tests/drivers.sh, WGPU_GATHER_WANT_ISA for tests/isa.sh,
-#                               WGPU_GATHER_WANT_MESA for tests/mesa.sh and WGPU_GATHER_WANT_MPI for
-#                               tests/mpi.sh; 0 leaves them out. They need Debian and root, and some
-#                               minutes
-#   GATHER_CASES=1000           how many random calls the tests make
+#   GATHER_RENEW=1              everywhere: writes the README's table of where it has run anew
+#   GATHER_CASES=2000           how many random calls the tests make; GATHER_LARGE: large ones;
+#                               GATHER_PROGRAMS: programs
+#   WGPU_GATHER_WANT_BROWSER=1  everywhere: fails where the tests in a browser cannot run, instead of
+#                               saying so; .ci/run sets it, unless it is set to 0. The same for
+#                               tests/dx12.sh (WGPU_GATHER_WANT_DX12), tests/drivers.sh (…_DRIVERS),
+#                               tests/isa.sh (…_ISA), tests/mesa.sh (…_MESA) and tests/mpi.sh (…_MPI);
+#                               0 leaves them out
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+case ${1:-} in
+    "") everywhere= ;;
+    --everywhere) everywhere=1 ;;
+    *)
+        echo "usage: tests/run.sh [--everywhere]" >&2
+        exit 2
+        ;;
+esac
+
 . web/needs.sh
+. tests/chroot.sh
+. tests/steps.sh
+. tests/adapters.sh
+. tests/lints.sh
+
 # Nothing is built twice here with a change between.
 export CARGO_INCREMENTAL=${CARGO_INCREMENTAL:-0}
-
-started=$SECONDS
-step=
-step_started=$SECONDS
-scratch=$(mktemp -d)
-
-finish() {
-    local status=$?
-    rm -rf "$scratch"
-    if ((status != 0)); then
-        printf '\nFAILED: %s, after %d s (%d s in all)\n' \
-            "$step" $((SECONDS - step_started)) $((SECONDS - started))
-    fi
-}
-trap finish EXIT
-
-# run TITLE COMMAND...: a heading, the command, and how long it took.
-run() {
-    step=$1
-    step_started=$SECONDS
-    printf '\n=== %s\n' "$step"
-    shift
-    "$@"
-    printf -- '--- %s: %d s\n' "$step" $((SECONDS - step_started))
-}
-
-# Mesa's EGL complains where this is unset.
-if [[ -z ${XDG_RUNTIME_DIR:-} ]]; then
-    export XDG_RUNTIME_DIR=$scratch
+# Steps are read by a pipe; a terminal behind it shows colours all the same.
+if [[ -t 1 ]]; then
+    export CARGO_TERM_COLOR=${CARGO_TERM_COLOR:-always}
 fi
+# Mesa's EGL complains where this is unset.
+export XDG_RUNTIME_DIR=${XDG_RUNTIME_DIR:-$scratch}
+# Old versions of Mesa are slow, and free nothing of what they compile.
+export GATHER_CASES=${GATHER_CASES:-2000} GATHER_PROGRAMS=${GATHER_PROGRAMS:-100}
 
-# Each feature alone, and none: the library without its dev-dependencies, which could hide a
-# feature that a dependency lacks. "default" is a feature of the manifest, too.
-clippy_features() {
-    local features
-    features=$(sed -n '/^\[features\]/,/^\[dependencies\]/s/^\([a-z0-9_-]*\) = .*/\1/p' Cargo.toml)
-    [[ $features == *gpu*internals* ]] # what was read are the features
-    for features in "" $features; do
-        echo "features: ${features:-none}"
-        cargo clippy --package wgpu-gather --lib --locked \
-            --no-default-features --features "$features" -- -D warnings
+format() {
+    if cargo fmt --version >/dev/null 2>&1; then
+        cargo fmt --all --check
+    else
+        echo "NOT RUN: format, without rustfmt (rustup component add rustfmt)"
+    fi
+}
+
+# tested ARGUMENT...: the workspace's tests; cargo's arguments, then `--` and those of the tests.
+tested() {
+    local cargo=(--workspace --all-features --locked)
+    while [[ ${1:-} && $1 != -- ]]; do
+        cargo+=("$1")
+        shift
     done
-}
-
-# The library for browsers: with WebGPU, as others depend on it and as its own page does. Then the crate
-# that checks it there.
-clippy_browser() {
-    local features
-    if ! has_target; then
-        echo "NOT RUN: Rust's target is not installed (rustup target add $browser_target)"
-        return
-    fi
-    for features in gpu webgpu webgpu,internals,half,ndarray,num-complex; do
-        echo "features: $features"
-        cargo clippy --package wgpu-gather --lib --locked --target "$browser_target" \
-            --no-default-features --features "$features" -- -D warnings
-    done
-    cargo clippy --package wgpu-gather-conformance --locked --target "$browser_target" -- -D warnings
-}
-
-# Without features, the library is planner and CPU path, with few dependencies and no wgpu.
-few_dependencies() {
-    local direct
-    direct=$(cargo tree --package wgpu-gather --no-default-features --edges normal --locked \
-        --depth 1 --prefix none --format '{lib}' | tail -n +2 | sort | tr '\n' ' ')
-    echo "dependencies without features: $direct"
-    [[ ${direct/libc /} == "bytemuck pollster thiserror " ]]
-}
-
-# The library's; the command, whose docs would land in the same folder, has none but --help.
-doc() {
-    RUSTDOCFLAGS="-D warnings" cargo doc --package wgpu-gather --no-deps --all-features --locked
-}
-
-# The adapters as the command sees them; the tests were built with it.
-list_adapters() {
-    local target
-    target=$(cargo metadata --no-deps --format-version 1 --locked |
-        sed 's/.*"target_directory":"\([^"]*\)".*/\1/; s/\\\\/\//g')
-    "$target/debug/wgpu-gather" adapters "$@"
-}
-
-# Whether the tests have what they want: an adapter; in CI on Linux, one of Vulkan and one of GL.
-adapters_suffice() {
-    local found
-    found=$(list_adapters --json)
-    if [[ -n ${CI:-} && -z ${WGPU_BACKEND:-} && $(uname -s) == Linux ]]; then
-        [[ $found == *'"api": "vulkan"'* && $found == *'"api": "gl"'* ]]
-    else
-        [[ $found == *'"api"'* ]]
-    fi
-}
-
-as_root() {
-    if [[ $(id -u) == 0 ]]; then
-        "$@"
-    else
-        sudo "$@"
-    fi
-}
-
-# Mesa's Vulkan and GL drivers; those of lavapipe and llvmpipe run on any CPU.
-install_drivers() {
-    if command -v apt-get >/dev/null; then
-        as_root apt-get update
-        as_root env DEBIAN_FRONTEND=noninteractive apt-get install --yes --no-install-recommends \
-            mesa-vulkan-drivers libvulkan1 libegl1 libgl1-mesa-dri
-    elif command -v dnf >/dev/null; then
-        as_root dnf install --assumeyes \
-            mesa-vulkan-drivers vulkan-loader mesa-libEGL mesa-dri-drivers
-    elif command -v pacman >/dev/null; then
-        as_root pacman --sync --refresh --noconfirm --needed \
-            vulkan-swrast vulkan-icd-loader mesa libglvnd
-    elif command -v apk >/dev/null; then
-        as_root apk add mesa-vulkan-swrast vulkan-loader mesa-egl mesa-dri-gallium
-    else
-        echo "No package manager known here; please install Mesa's Vulkan and GL drivers."
-        return 1
-    fi
-}
-
-adapters() {
-    if [[ ${WGPU_GATHER_ALLOW_NO_GPU:-} != 1 && $(uname -s) == Linux ]] && ! adapters_suffice; then
-        list_adapters
-        echo "An adapter is missing: installing Mesa's drivers."
-        install_drivers
-        if ! adapters_suffice; then
-            list_adapters
-            echo "An adapter is still missing (in CI: Vulkan and GL are both needed)."
-            return 1
-        fi
-    fi
-    list_adapters
+    cargo test "${cargo[@]}" -- --show-output "${@:2}" |& only_results
 }
 
 # What the browser's steps need, as far as it can be had here.
@@ -165,29 +78,52 @@ browser_tools() {
 # Tests in systems of their own, or with programs that are installed for them.
 elsewhere() {
     if [[ ${WGPU_GATHER_ALLOW_NO_GPU:-} == 1 ]]; then
-        echo "NOT RUN: tests/$1.sh, as nothing is to be installed"
+        echo "NOT RUN: tests/$1.sh, which needs adapters or installs something"
         return
     fi
     "tests/$1.sh"
 }
 
-run "format" cargo fmt --all --check
-run "lints" cargo clippy --workspace --all-targets --all-features --locked -- -D warnings
-run "lints of each feature alone" clippy_features
-run "tools for browsers" browser_tools
-run "lints for browsers" clippy_browser
-run "dependencies without features" few_dependencies
-run "documentation" doc
+run "format" format
 run "building the tests" cargo test --workspace --all-features --locked --no-run
 run "adapters" adapters
-run "browser" web/test.sh
-# Two processes: old versions of Mesa never free what they compile, which is most where faults are.
-run "tests" cargo test --workspace --all-features --locked -- --skip ::faults_of_ --skip ::faults_in_
-run "planted faults" cargo test --workspace --all-features --locked --tests -- ::faults_of_ ::faults_in_
-run "tables over ranks of MPI" elsewhere mpi
-run "compilers of GPUs" elsewhere isa
-run "drivers without their GPUs" elsewhere drivers
-run "other versions of Mesa" elsewhere mesa
-run "DX12" elsewhere dx12
+# In two processes: old versions of Mesa never free what they compile.
+run "tests" tested --no-fail-fast -- \
+    --skip ::faults_of_ --skip ::faults_in_ --skip huge:: --skip quantized --skip bag
+run "tests of quantized tables and pooled lookups" tested --no-fail-fast -- \
+    quantized bag --skip ::faults_of_ --skip ::faults_in_ --skip huge::
+if [[ -n $everywhere ]]; then
+    run "adapters that have passed" note_runs
+    # A process of their own: old versions of Mesa never free what they compile, which is most here.
+    run "planted faults" tested --tests -- ::faults_of_ ::faults_in_
+    run "tensors beyond 4 GiB" tested --test suite -- huge::
+    run "other sets of adapters" elsewhere sets
+    run "kernels under the sanitizer" elsewhere sanitizer
+    run "lints" cargo clippy --workspace --all-targets --all-features --locked -- -D warnings
+    run "lints of each feature alone" lint_features
+    run "dependencies without features" few_dependencies
+    run "documentation" document
+    run "tools for browsers" browser_tools
+    run "lints for browsers" lint_for_browsers
+    run "browser" web/test.sh
+    run "tables over ranks of MPI" elsewhere mpi
+    run "compilers of GPUs" elsewhere isa
+    run "drivers without their GPUs" elsewhere drivers
+    run "other versions of Mesa" elsewhere mesa
+    run "DX12" elsewhere dx12
+fi
+
+if [[ -n $everywhere && -n ${GATHER_RENEW:-} ]]; then
+    run "table of where it has run" tests/ran.sh "$said"
+fi
 
 printf '\nAll steps passed: %d s in all\n' $((SECONDS - started))
+printf '\nLeft out:\n'
+if [[ -z $everywhere ]]; then
+    cat <<'END'
+planted faults, tensors beyond 4 GiB, the sanitizer of kernels, lints, documentation, other sets of
+adapters, a browser, ranks of MPI, DX12, other versions of Mesa, compilers of GPUs:
+tests/run.sh --everywhere
+END
+fi
+left_out

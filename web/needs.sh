@@ -55,3 +55,10 @@ has_chromium() {
     [[ -n ${CHROMIUM:-} ]] ||
         command -v chromium chromium-browser google-chrome google-chrome-stable >/dev/null
 }
+
+# chromium_version: its name and first number: `Chromium 156`.
+chromium_version() {
+    local program
+    program=${CHROMIUM:-$(command -v chromium chromium-browser google-chrome google-chrome-stable | head -n 1)}
+    "$program" --version 2>/dev/null | sed -n 's/^\([A-Za-z ]*[0-9]*\)\..*/\1/p'
+}

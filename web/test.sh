@@ -5,6 +5,7 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
 . ./needs.sh
+. ../tests/chroot.sh
 
 missing=()
 has_rust || missing+=("Rust's target for browsers (rustup target add $browser_target)")
@@ -27,3 +28,5 @@ cargo clippy --locked --package bindgen -- -D warnings
 npm ci --no-audit --no-fund
 npm run types
 node test/browser.js
+ran browser WebGPU "$(chromium_version) on SwiftShader" "$(system_name)" \
+    "built-in calls, recorded cases of all three schemas, the page"

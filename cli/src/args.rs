@@ -3,15 +3,15 @@
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, value_parser};
-use wgpu_gather::DType;
 
 use crate::backend::BackendArgs;
 use crate::bag::EmbeddingBagArgs;
 use crate::bench::args::BenchArgs;
+use crate::call_args::CallArgs;
 use crate::explain::args::ExplainArgs;
 use crate::operator::{Elements, Operator, Slices, Tuples};
 use crate::quantized::QuantizedArgs;
-use crate::rules::RulesArgs;
+use crate::random::Kind;
 use crate::scatter::ScatterArgs;
 
 const EXAMPLES: &str = "\
@@ -40,6 +40,7 @@ Examples:
   # does this GPU give the right bits? 2,400 built-in calls, then a million random ones
   wgpu-gather verify --backend gpu
   wgpu-gather verify --backend gpu --random 1000000
+  wgpu-gather verify --backend gpu --random 5000 --large
 
 Memory:
   .npy, .safetensors and .gguf files are mapped and the output is written as it is made, so that
@@ -95,39 +96,6 @@ pub(crate) struct GatherArgs<O: Operator> {
     pub(crate) call: CallArgs,
 }
 
-/// What all calls on files have in common.
-#[derive(Args)]
-pub(crate) struct CallArgs {
-    /// The tensor gathered from, or scattered to: FILE.npy, FILE.npz:NAME, FILE.safetensors:NAME or
-    /// FILE.gguf:NAME
-    #[arg(long, value_name = "P")]
-    pub(crate) params: String,
-    /// The indices (i8 to i64, u8 to u64): FILE.npy, FILE.npz:NAME, FILE.safetensors:NAME or
-    /// FILE.gguf:NAME
-    #[arg(long, value_name = "I")]
-    pub(crate) indices: String,
-    /// The file to write: FILE.npy, or FILE.safetensors (as tensor "output"); it appears whole or
-    /// not at all. bf16 has no name in .npy: it is written as raw 2-byte elements (<V2), which
-    /// --dtype bf16 reads back
-    #[arg(long, value_name = "O")]
-    pub(crate) out: PathBuf,
-    #[command(flatten)]
-    pub(crate) rules: RulesArgs,
-    /// The element type of params (of the scales, if there are any) where a .npy or .npz file holds raw
-    /// bytes (V2, V4, …): bool, u8, i8, u16, i16, f16, bf16, u32, i32, f32, u64, i64, f64, c64 or c128
-    #[arg(long)]
-    pub(crate) dtype: Option<DType>,
-    #[command(flatten)]
-    pub(crate) backend: BackendArgs,
-    /// Print one JSON object instead of one line
-    #[arg(long)]
-    pub(crate) json: bool,
-    /// Print neither progress (on stderr: a bar on a terminal, else a line every 5 seconds) nor
-    /// the line at the end
-    #[arg(long)]
-    pub(crate) quiet: bool,
-}
-
 /// `adapters`.
 #[derive(Args)]
 pub(crate) struct AdaptersArgs {
@@ -153,6 +121,10 @@ pub(crate) struct VerifyArgs {
         conflicts_with = "cases"
     )]
     pub(crate) random: Option<u32>,
+    /// Make the random calls scatters, gradients and pooled lookups with up to 100,000 lookups, most of
+    /// which meet in few rows, instead of gathers. A call takes up to some hundred megabytes
+    #[arg(long, requires = "random")]
+    pub(crate) large: bool,
     /// Which random calls: the same S gives the same calls on every machine
     #[arg(
         long,
@@ -171,6 +143,16 @@ pub(crate) struct VerifyArgs {
     /// Print one JSON object instead of a report
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+impl VerifyArgs {
+    /// Which random calls.
+    pub(crate) fn kind(&self) -> Kind {
+        match self.large {
+            true => Kind::Large,
+            false => Kind::Gathers,
+        }
+    }
 }
 
 /// `demo`.

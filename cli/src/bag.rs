@@ -4,16 +4,19 @@
 
 use anyhow::{Context, Result};
 use clap::Args;
-use wgpu_gather::{BagCall, BagMode, Bags, DType, Error, Executor, Params, QuantizedBagCall};
+use wgpu_gather::{
+    BagCall, BagMode, Bags, DType, Error, Executor, Indices, Op, Params, QuantizedBagCall, Role,
+};
 
 use crate::answer::Answer;
-use crate::args::CallArgs;
 use crate::backend::Chosen;
+use crate::bad::{self, Direction};
+use crate::call_args::CallArgs;
 use crate::done::Done;
 use crate::files::{Output, Source};
 use crate::named::Named;
 use crate::quantized::{self, QuantizedArgs};
-use crate::tensors::{as_indices, element_type, elements_of_type, output_bytes};
+use crate::tensors::{as_indices, element_type, elements_of_type, output_bytes, reserved};
 use crate::{rules, whole};
 
 /// `embedding-bag`.
@@ -26,7 +29,7 @@ pub(crate) struct EmbeddingBagArgs {
     /// The last offset is the end of the last bag, not the start of another
     #[arg(long, requires = "offsets")]
     include_last_offset: bool,
-    /// A weight for each index, of the type of params (f32 if they are quantised); with --mode sum
+    /// A weight for each index, of the type of params (f32 if they are quantised), as are raw bytes; with --mode sum
     #[arg(long, value_name = "W")]
     weights: Option<String>,
     /// What becomes of the rows of a bag: sum, mean or max
@@ -39,6 +42,21 @@ pub(crate) struct EmbeddingBagArgs {
     quantized: QuantizedArgs,
     #[command(flatten)]
     call: CallArgs,
+}
+
+impl EmbeddingBagArgs {
+    /// The indices that lie in a bag: those before the last offset, where that is the end.
+    fn pooled<'a>(
+        &self,
+        indices: &'a Indices<'_>,
+        offsets: Option<&[usize]>,
+    ) -> Result<Indices<'a>, Error> {
+        let layout = match offsets {
+            Some([.., end]) if self.include_last_offset => indices.layout().slice(0, 0..*end)?,
+            _ => indices.layout().clone(),
+        };
+        Indices::new(indices.bytes(), indices.index_type(), layout)
+    }
 }
 
 fn mode(name: &str) -> Result<BagMode, String> {
@@ -81,11 +99,11 @@ pub(crate) fn run(args: &EmbeddingBagArgs) -> Result<Answer> {
     let weights = weights_at.as_ref().map(Named::read).transpose()?;
     let weights = match (&weights, &weights_at) {
         (Some(array), Some(at)) => {
-            let (declared, has) = match &quantized {
-                Some(_) => (None, "params decodes to"),
-                None => (call.dtype, "params has"),
+            let has = match &quantized {
+                Some(_) => "params decodes to",
+                None => "params has",
             };
-            Some(at.name(elements_of_type(array, (has, dtype), declared))?)
+            Some(at.name(elements_of_type(array, (has, dtype)))?)
         }
         _ => None,
     };
@@ -125,24 +143,34 @@ pub(crate) fn run(args: &EmbeddingBagArgs) -> Result<Answer> {
     let header = out.header(dtype, &shape, bytes).with_context(out_named)?;
 
     let chosen = Chosen::new(&call.backend)?;
-    let mut made = whole::reserved(bytes)?;
+    let mut made = reserved(Role::Output, bytes)?;
     made.resize(bytes, 0);
     let time = whole::write(&out, &header, made, call.quiet, |output| {
         bag_call.run(&chosen.executor, output)
     })?;
+    let params_shape = match &quantized {
+        Some(table) => table.shape(),
+        None => params.layout().shape(),
+    };
+    let bad = match call.says_something() {
+        true => {
+            let pooled = args.pooled(&indices_view, offsets.as_deref())?;
+            bad::of_good_call(Op::gather(0), &rules, params_shape, &pooled)?
+        }
+        false => None,
+    };
     let done = Done {
         op: "embedding_bag",
         how: Some(("mode", args.mode.name())),
-        params_shape: match &quantized {
-            Some(table) => table.shape(),
-            None => params.layout().shape(),
-        },
+        params_shape,
         format: quantized.as_ref().map(|table| table.format().to_string()),
         dtype,
         indices_shape: indices.layout().shape(),
         index_dtype,
         output_shape: &shape,
         rules: &rules,
+        direction: Direction::Reads,
+        bad,
         chosen: &chosen,
         bytes,
         time,

@@ -4,11 +4,12 @@ use std::path::Path;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use wgpu_gather::{DType, Rules};
+use wgpu_gather::{BadIndices, DType, Rules};
 
 use crate::answer::Answer;
-use crate::args::CallArgs;
 use crate::backend::Chosen;
+use crate::bad::{self, Direction};
+use crate::call_args::CallArgs;
 use crate::{rules, text};
 
 /// A call that succeeded.
@@ -26,6 +27,9 @@ pub(crate) struct Done<'a> {
     pub(crate) index_dtype: DType,
     pub(crate) output_shape: &'a [usize],
     pub(crate) rules: &'a Rules,
+    pub(crate) direction: Direction,
+    /// The indices that were out of bounds, if any were; not looked for where nothing is said.
+    pub(crate) bad: Option<BadIndices>,
     pub(crate) chosen: &'a Chosen,
     /// Of the output.
     pub(crate) bytes: usize,
@@ -51,7 +55,7 @@ impl Done<'_> {
             None => (self.dtype.name(), String::new()),
         };
         format!(
-            "{}{how}: params {:?} {params}, indices {:?} {} -> output {:?}{output}, {} bytes, {}, {}\n",
+            "{}{how}: params {:?} {params}, indices {:?} {} -> output {:?}{output}, {} bytes, {}, {}; {}\n",
             self.op,
             self.params_shape,
             self.indices_shape,
@@ -59,7 +63,8 @@ impl Done<'_> {
             self.output_shape,
             self.bytes,
             self.chosen.describe(),
-            text::duration(self.time)
+            text::duration(self.time),
+            bad::text(self.bad.as_ref(), self.rules, self.direction),
         )
     }
 
@@ -78,6 +83,7 @@ impl Done<'_> {
                 "negative": rules::negative_text(self.rules),
                 "out_of_bounds": rules::out_of_bounds_text(self.rules),
             },
+            "bad_indices": bad::json(self.bad.as_ref(), self.rules, self.direction),
             "executor": self.chosen.name(),
             "reason": self.chosen.reason,
             "adapter": adapter.map(|a| &a.name),

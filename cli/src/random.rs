@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use gather_conformance::{Call, search};
+use gather_conformance::{Call, LargeCall, search, search_large};
 use serde_json::{Value, json};
 use wgpu_gather::{ElementsShapes, Executor, Layout, Op};
 
@@ -11,6 +11,22 @@ use crate::rules;
 
 /// The most index values that a report shows.
 const MAX_VALUES: usize = 48;
+
+/// Which random calls.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// Gathers of up to some thousand elements.
+    Gathers,
+    /// Scatters, gradients and pooled lookups in which much accumulates.
+    Large,
+}
+
+/// A call of either kind.
+#[derive(Debug)]
+pub(crate) enum RandomCall {
+    Gather(Box<Call>),
+    Large(Box<LargeCall>),
+}
 
 /// A random call on which an executor and the reference disagree.
 pub(crate) struct Found {
@@ -21,7 +37,7 @@ pub(crate) struct Found {
     /// What is different.
     pub(crate) difference: String,
     /// The call, as small as it could be made.
-    pub(crate) call: Call,
+    pub(crate) call: RandomCall,
     /// What the library makes the call from.
     choices: Vec<u32>,
 }
@@ -31,22 +47,39 @@ pub(crate) struct Found {
 /// Each call has a seed of its own, so that one which went wrong after hours is found again at once.
 pub(crate) fn check(
     executor: &Executor,
+    kind: Kind,
     count: u32,
     seed: u64,
     done: impl Fn(u32),
 ) -> Option<Found> {
     (0..count).find_map(|n| {
         let seed = nth_seed(seed, n);
-        let found = search(executor, 1, seed, || ()).err();
+        let found = one(executor, kind, seed);
         done(n + 1);
-        found.map(|found| Found {
+        found.map(|(difference, call, choices)| Found {
             agreed: n,
             seed,
-            difference: found.difference,
-            call: found.call,
-            choices: found.choices,
+            difference,
+            call,
+            choices,
         })
     })
+}
+
+/// What is wrong with the first call of a seed, the call, and its choices.
+fn one(executor: &Executor, kind: Kind, seed: u64) -> Option<(String, RandomCall, Vec<u32>)> {
+    match kind {
+        Kind::Gathers => {
+            let found = *search(executor, 1, seed, || ()).err()?;
+            let call = RandomCall::Gather(Box::new(found.call));
+            Some((found.difference, call, found.choices))
+        }
+        Kind::Large => {
+            let found = *search_large(executor, 1, seed, || ()).err()?;
+            let call = RandomCall::Large(Box::new(found.call));
+            Some((found.difference, call, found.choices))
+        }
+    }
 }
 
 /// The seed of call `n`: of the first `seed` itself, of the others numbers that runs with the seeds
@@ -74,25 +107,11 @@ impl Found {
 
     /// The call for people, in lines that each start with `indent`.
     pub(crate) fn describe(&self, chosen: &Chosen, indent: &str) -> String {
-        let call = &self.call;
-        let rules = format!(
-            "negative {}, out of bounds {}, shapes as {}",
-            rules::negative_text(&call.rules),
-            rules::out_of_bounds_text(&call.rules),
-            shapes_text(call.rules.elements_shapes)
-        );
-        let (bytes, index_type) = (call.element_bytes, call.index_type.name());
-        let unit = if bytes == 1 { "byte" } else { "bytes" };
-        let params = layout_text(&call.params_layout);
-        let indices = layout_text(&call.indices_layout);
-        let rows = [
-            ("operator", op_text(call.op)),
-            ("rules", rules),
-            ("params", format!("{params}, elements of {bytes} {unit}")),
-            ("indices", format!("{indices}, {index_type}")),
-            ("values", values_text(&call.index_values())),
-            ("again", again(&chosen.executor, self.seed)),
-        ];
+        let mut rows = match &self.call {
+            RandomCall::Gather(call) => gather_rows(call),
+            RandomCall::Large(call) => vec![("call", call.to_string())],
+        };
+        rows.push(("again", self.again(&chosen.executor)));
         let mut text = String::new();
         for (name, value) in rows {
             // Writing to a string cannot fail.
@@ -103,44 +122,79 @@ impl Found {
 
     /// The call for programs.
     pub(crate) fn json(&self) -> Value {
-        let call = &self.call;
-        let (axis, batch_dims) = attributes(call.op);
-        let layout = |layout: &Layout| {
-            json!({
-                "shape": layout.shape(),
-                "strides": layout.strides(),
-                "offset": layout.offset(),
-            })
+        let mut all = match &self.call {
+            RandomCall::Gather(call) => gather_json(call),
+            RandomCall::Large(call) => json!({ "call": call.to_string() }),
         };
-        json!({
-            "seed": self.seed,
-            "difference": self.difference,
-            "op": call.op.kind().to_string(),
-            "axis": axis,
-            "batch_dims": batch_dims,
-            "rules": {
-                "negative": rules::negative_text(&call.rules),
-                "out_of_bounds": rules::out_of_bounds_text(&call.rules),
-                "shapes": shapes_text(call.rules.elements_shapes),
-            },
-            "element_bytes": call.element_bytes,
-            "params": layout(&call.params_layout),
-            "index_type": call.index_type.name(),
-            "indices": layout(&call.indices_layout),
-            "values": call.index_values(),
-            "choices": self.choices,
-        })
+        all["seed"] = json!(self.seed);
+        all["difference"] = json!(self.difference);
+        all["choices"] = json!(self.choices);
+        all
+    }
+
+    /// The command that makes the call again, on the same executor.
+    fn again(&self, executor: &Executor) -> String {
+        let on = match executor {
+            Executor::Reference => "--backend reference".to_owned(),
+            Executor::Cpu => "--backend cpu".to_owned(),
+            Executor::Gpu(engine) => format!("--adapter \"{}\"", engine.adapter().label()),
+        };
+        let large = match self.call {
+            RandomCall::Gather(_) => "",
+            RandomCall::Large(_) => " --large",
+        };
+        format!(
+            "wgpu-gather verify --random 1{large} --seed {} {on}",
+            self.seed
+        )
     }
 }
 
-/// The command that makes the call again, on the same executor.
-fn again(executor: &Executor, seed: u64) -> String {
-    let on = match executor {
-        Executor::Reference => "--backend reference".to_owned(),
-        Executor::Cpu => "--backend cpu".to_owned(),
-        Executor::Gpu(engine) => format!("--adapter \"{}\"", engine.adapter().label()),
+/// What a gather depends on, with a name for each.
+fn gather_rows(call: &Call) -> Vec<(&'static str, String)> {
+    let rules = format!(
+        "negative {}, out of bounds {}, shapes as {}",
+        rules::negative_text(&call.rules),
+        rules::out_of_bounds_text(&call.rules),
+        shapes_text(call.rules.elements_shapes)
+    );
+    let (bytes, index_type) = (call.element_bytes, call.index_type.name());
+    let unit = if bytes == 1 { "byte" } else { "bytes" };
+    let params = layout_text(&call.params_layout);
+    let indices = layout_text(&call.indices_layout);
+    vec![
+        ("operator", op_text(call.op)),
+        ("rules", rules),
+        ("params", format!("{params}, elements of {bytes} {unit}")),
+        ("indices", format!("{indices}, {index_type}")),
+        ("values", values_text(&call.index_values())),
+    ]
+}
+
+fn gather_json(call: &Call) -> Value {
+    let (axis, batch_dims) = attributes(call.op);
+    let layout = |layout: &Layout| {
+        json!({
+            "shape": layout.shape(),
+            "strides": layout.strides(),
+            "offset": layout.offset(),
+        })
     };
-    format!("wgpu-gather verify --random 1 --seed {seed} {on}")
+    json!({
+        "op": call.op.kind().to_string(),
+        "axis": axis,
+        "batch_dims": batch_dims,
+        "rules": {
+            "negative": rules::negative_text(&call.rules),
+            "out_of_bounds": rules::out_of_bounds_text(&call.rules),
+            "shapes": shapes_text(call.rules.elements_shapes),
+        },
+        "element_bytes": call.element_bytes,
+        "params": layout(&call.params_layout),
+        "index_type": call.index_type.name(),
+        "indices": layout(&call.indices_layout),
+        "values": call.index_values(),
+    })
 }
 
 /// Axis and batch dims, where the operator has them.
@@ -215,7 +269,7 @@ mod tests {
             agreed: 12,
             seed: 7,
             difference: "output[0] is 0100, expected 0201".to_owned(),
-            call,
+            call: RandomCall::Gather(Box::new(call)),
             choices: vec![5],
         }
     }
@@ -266,14 +320,15 @@ mod tests {
             let faulty = Engine::with_options(device, queue, options);
             let faulty = Executor::Gpu(pollster::block_on(faulty).unwrap());
 
-            let first = check(&faulty, 2000, 0, |_| ()).expect("the fault is found");
-            let again = check(&faulty, 1, first.seed, |_| ()).expect("it is found again");
-            assert_eq!(again.call, first.call);
+            let gathers = Kind::Gathers;
+            let first = check(&faulty, gathers, 2000, 0, |_| ()).expect("the fault is found");
+            let again = check(&faulty, gathers, 1, first.seed, |_| ()).expect("it is found again");
+            assert_eq!(again.choices, first.choices);
             assert_eq!((again.agreed, again.seed), (0, first.seed));
             let text = first.describe(&chosen(faulty), "");
             let repeat = format!("--seed {} --adapter \"{label}\"\n", first.seed);
             assert!(text.ends_with(&repeat), "{text}");
-            assert!(check(&Executor::Gpu(good), 1, first.seed, |_| ()).is_none());
+            assert!(check(&Executor::Gpu(good), gathers, 1, first.seed, |_| ()).is_none());
         }
     }
 }

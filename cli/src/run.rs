@@ -9,6 +9,7 @@ use wgpu_gather::{GatherCall, Params};
 use crate::answer::Answer;
 use crate::args::GatherArgs;
 use crate::backend::Chosen;
+use crate::bad::Direction;
 use crate::done::Done;
 use crate::files::{Array, MOST_BYTES, Output, Resident, Source};
 use crate::named::Named;
@@ -72,7 +73,8 @@ pub(crate) fn run(args: &GatherArgs<impl Operator>) -> Result<Answer> {
     }
     let mut progress = Progress::new(bytes as u64, args.quiet);
     let resident = Resident::of(&[&arrays[..], &[&indices]].concat());
-    let time = call.run(&chosen.executor, resident, |chunk| {
+    let counts = args.says_something();
+    let ran = call.run(&chosen.executor, resident, counts, |chunk| {
         file.write(chunk).with_context(out_named)?;
         progress.add(chunk.len() as u64);
         Ok(())
@@ -90,9 +92,11 @@ pub(crate) fn run(args: &GatherArgs<impl Operator>) -> Result<Answer> {
         index_dtype,
         output_shape: &shape,
         rules: &rules,
+        direction: Direction::Reads,
+        bad: ran.bad,
         chosen: &chosen,
         bytes,
-        time,
+        time: ran.time,
         out: out.path(),
     };
     Ok(done.answer(args))

@@ -4,16 +4,17 @@
 
 use anyhow::{Context, Result};
 use clap::Args;
-use wgpu_gather::{DType, Layout, Reduce, ScatterCall};
+use wgpu_gather::{DType, Layout, Reduce, Role, ScatterCall};
 
 use crate::answer::Answer;
-use crate::args::CallArgs;
 use crate::backend::Chosen;
+use crate::bad::{self, Direction};
+use crate::call_args::CallArgs;
 use crate::done::Done;
 use crate::files::{Array, Output};
 use crate::named::Named;
 use crate::operator::Operator;
-use crate::tensors::{as_indices, element_type, elements_of_type, output_bytes};
+use crate::tensors::{as_indices, element_type, elements_of_type, output_bytes, reserved};
 use crate::{rules, whole};
 
 /// All three. Params are the destination before the call.
@@ -21,7 +22,7 @@ use crate::{rules, whole};
 pub(crate) struct ScatterArgs<O: Operator> {
     #[command(flatten)]
     attributes: O,
-    /// The values to scatter, of the type of params, in the shape of the gather's output:
+    /// The values to scatter, of the type of params (as are raw bytes), in the shape of the gather's output:
     /// FILE.npy, FILE.npz:NAME or FILE.safetensors:NAME
     #[arg(long, value_name = "U")]
     updates: String,
@@ -56,7 +57,7 @@ pub(crate) fn run(args: &ScatterArgs<impl Operator>) -> Result<Answer> {
     let dtype = params_at.name(element_type(params.stored(), call.dtype))?;
     let (index_dtype, indices_view) = indices_at.name(as_indices(&indices))?;
     let has = ("params has", dtype);
-    let updates_view = updates_at.name(elements_of_type(&updates, has, call.dtype))?;
+    let updates_view = updates_at.name(elements_of_type(&updates, has))?;
     let rules = rules::resolve(&call.rules, dtype)?;
     let shape = params.layout().shape();
     let bytes = output_bytes(shape, dtype)?;
@@ -76,6 +77,10 @@ pub(crate) fn run(args: &ScatterArgs<impl Operator>) -> Result<Answer> {
     let time = whole::write(&out, &header, base, call.quiet, |destination| {
         chosen.executor.scatter_bytes_blocking(scatter, destination)
     })?;
+    let bad = match call.says_something() {
+        true => bad::of_good_call(scatter.op, &rules, shape, &indices_view)?,
+        false => None,
+    };
     let done = Done {
         op: &scatter.op.transposed_kind().to_string(),
         how: Some(("reduce", args.reduce.name())),
@@ -86,6 +91,8 @@ pub(crate) fn run(args: &ScatterArgs<impl Operator>) -> Result<Answer> {
         index_dtype,
         output_shape: shape,
         rules: &rules,
+        direction: Direction::Writes,
+        bad,
         chosen: &chosen,
         bytes,
         time,
@@ -96,7 +103,7 @@ pub(crate) fn run(args: &ScatterArgs<impl Operator>) -> Result<Answer> {
 
 /// The elements of an array, row-major, in memory of our own.
 fn contiguous(array: &Array, dtype: DType, bytes: usize) -> Result<Vec<u8>> {
-    let mut copy = whole::reserved(bytes)?;
+    let mut copy = reserved(Role::Output, bytes)?;
     let (layout, width) = (array.layout(), dtype.bytes());
     if layout.is_contiguous() && layout.offset() == 0 {
         copy.extend_from_slice(&array.bytes()[..bytes]);

@@ -10,8 +10,9 @@ use std::time::{Duration, Instant};
 
 use anyhow::Result;
 use wgpu_gather::quantized::QuantizedCall;
-use wgpu_gather::{Executor, GatherCall, Indices, Op, Plan};
+use wgpu_gather::{BadIndices, Executor, GatherCall, Indices, Op, Plan};
 
+use crate::bad;
 use crate::files::{AROUND_BYTES, MOST_BYTES, Resident};
 
 /// Bytes of a chunk, at most.
@@ -37,15 +38,23 @@ pub(crate) enum Streamed<'a> {
     Quantized(QuantizedCall<'a>),
 }
 
+/// A call that was executed.
+pub(crate) struct Ran {
+    /// Without the calls that took the output.
+    pub(crate) time: Duration,
+    /// The bad indices, if they were counted and there are some.
+    pub(crate) bad: Option<BadIndices>,
+}
+
 impl<'a> Streamed<'a> {
-    /// Makes the output and calls `chunk` with its bytes, in order; returns how long that took,
-    /// without the calls.
+    /// Makes the output and calls `chunk` with its bytes, in order; then counts bad indices, if it is to.
     pub(crate) fn run(
         &self,
         executor: &Executor,
         resident: Option<Resident<'_>>,
+        counts: bool,
         mut chunk: impl FnMut(&[u8]) -> Result<()>,
-    ) -> Result<Duration> {
+    ) -> Result<Ran> {
         let most_bytes = match resident.is_some() {
             true => self.few_rows(executor)?,
             false => CHUNK_BYTES,
@@ -74,7 +83,20 @@ impl<'a> Streamed<'a> {
                 executor.gather_quantized_chunks_blocking(call, most_bytes, taken)
             }
         })?;
-        Ok(started.elapsed().saturating_sub(aside))
+        let time = started.elapsed().saturating_sub(aside);
+        let bad = match counts {
+            true => while_watched(trim, || self.bad_indices())?,
+            false => None,
+        };
+        Ok(Ran { time, bad })
+    }
+
+    fn bad_indices(&self) -> wgpu_gather::Result<Option<BadIndices>> {
+        let (rules, shape) = match self {
+            Streamed::Plain(call) => (call.rules, call.params.layout().shape()),
+            Streamed::Quantized(call) => (call.rules, call.table.shape()),
+        };
+        bad::of_good_call(self.op(), rules, shape, self.indices())
     }
 
     /// Whether neighbouring rows of the output lie far apart in params, as far as a sample tells.

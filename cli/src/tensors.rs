@@ -2,10 +2,13 @@
 
 use std::borrow::Cow;
 
-use anyhow::{Result, bail};
+use anyhow::{Result, bail, ensure};
 use wgpu_gather::{DType, Error, Index, IndexType, Indices, Layout, Params, Role};
 
 use crate::files::{Array, Stored};
+
+/// How many narrow indices are widened at a time.
+const WIDENED: usize = 8192;
 
 /// The element type of params: the file's, or for raw bytes the declared one.
 pub fn element_type(stored: Stored, declared: Option<DType>) -> Result<DType> {
@@ -32,19 +35,24 @@ pub fn element_type(stored: Stored, declared: Option<DType>) -> Result<DType> {
 }
 
 /// The elements of an array beside params, which must have the type that those have (in these words); raw
-/// bytes are of the declared one.
+/// bytes are taken for it.
 pub(crate) fn elements_of_type<'a>(
     array: &'a Array,
     (has, dtype): (&str, DType),
-    declared: Option<DType>,
 ) -> Result<Params<'a>> {
-    let declared = match array.stored() {
-        Stored::Raw(_) => declared,
-        Stored::Typed(_) | Stored::Blocks(_) => None,
-    };
-    let got = element_type(array.stored(), declared)?;
-    if got != dtype {
-        bail!("elements of type {got}, but {has} {dtype}; they must be equal");
+    match array.stored() {
+        Stored::Raw(width) => ensure!(
+            width == dtype.bytes(),
+            "raw elements of {width} bytes, but {has} {dtype}, of {}; they must be equal",
+            dtype.bytes()
+        ),
+        stored => {
+            let got = element_type(stored, None)?;
+            ensure!(
+                got == dtype,
+                "elements of type {got}, but {has} {dtype}; they must be equal"
+            );
+        }
     }
     let layout = array.layout().clone();
     Ok(Params::new(array.bytes(), dtype.bytes(), layout)?)
@@ -65,10 +73,10 @@ pub fn as_indices(array: &Array) -> Result<(DType, Indices<'_>)> {
     let bytes = array.bytes();
     let as_is = |index_type: IndexType| (index_type, Cow::Borrowed(bytes));
     let (index_type, bytes) = match array.stored() {
-        Stored::Typed(DType::I8) => widened::<i8>(bytes),
-        Stored::Typed(DType::U8) => widened::<u8>(bytes),
-        Stored::Typed(DType::I16) => widened::<i16>(bytes),
-        Stored::Typed(DType::U16) => widened::<u16>(bytes),
+        Stored::Typed(DType::I8) => widened::<i8>(bytes)?,
+        Stored::Typed(DType::U8) => widened::<u8>(bytes)?,
+        Stored::Typed(DType::I16) => widened::<i16>(bytes)?,
+        Stored::Typed(DType::U16) => widened::<u16>(bytes)?,
         Stored::Typed(DType::I32) => as_is(IndexType::I32),
         Stored::Typed(DType::U32) => as_is(IndexType::U32),
         Stored::Typed(DType::I64) => as_is(IndexType::I64),
@@ -84,9 +92,24 @@ pub fn as_indices(array: &Array) -> Result<(DType, Indices<'_>)> {
     Ok((dtype, indices))
 }
 
-fn widened<I: Index + bytemuck::AnyBitPattern>(bytes: &[u8]) -> (IndexType, Cow<'static, [u8]>) {
-    let values: Vec<I> = bytemuck::allocation::pod_collect_to_vec(bytes);
-    (I::TYPE, Cow::Owned(I::widened(&values).into_owned()))
+fn widened<I: Index + bytemuck::AnyBitPattern>(
+    bytes: &[u8],
+) -> Result<(IndexType, Cow<'static, [u8]>)> {
+    let count = bytes.len() / size_of::<I>();
+    let mut wide = reserved(Role::Indices, count.saturating_mul(I::TYPE.bytes()))?;
+    for some in bytes.chunks(WIDENED * size_of::<I>()) {
+        let values: Vec<I> = bytemuck::allocation::pod_collect_to_vec(some);
+        wide.extend_from_slice(&I::widened(&values));
+    }
+    Ok((I::TYPE, Cow::Owned(wide)))
+}
+
+/// Room for so many bytes of a tensor.
+pub fn reserved(role: Role, bytes: usize) -> Result<Vec<u8>, Error> {
+    let mut room = Vec::new();
+    room.try_reserve_exact(bytes)
+        .map_err(|_| Error::HostOutOfMemory { role, bytes })?;
+    Ok(room)
 }
 
 /// Bytes of the output; its dims fit the address space even where one of them is zero, as a file

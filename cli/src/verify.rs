@@ -13,7 +13,7 @@ use wgpu_gather::{Executor, OpKind};
 use crate::answer::Answer;
 use crate::args::VerifyArgs;
 use crate::backend::Chosen;
-use crate::random::{self, Found};
+use crate::random::{self, Found, Kind};
 use crate::recorded::Recorded;
 use crate::tally::Tally;
 use crate::{rules, text};
@@ -30,7 +30,7 @@ pub(crate) fn run(args: &VerifyArgs) -> Result<Answer> {
         false => None,
     };
     let checked = match args.random {
-        Some(count) => check_random(&chosen, count, args.seed),
+        Some(count) => check_random(&chosen, args.kind(), count, args.seed),
         None if files.is_empty() => check_builtin(&chosen),
         None => check_files(&files, &chosen),
     };
@@ -125,19 +125,23 @@ fn check_files(files: &[CaseFile<'_>], chosen: &Chosen) -> Checked {
     Checked::new(what, tally)
 }
 
-fn check_random(chosen: &Chosen, count: u32, seed: u64) -> Checked {
+fn check_random(chosen: &Chosen, kind: Kind, count: u32, seed: u64) -> Checked {
     let bar = bar(u64::from(count));
     let done = |done| bar.set_position(u64::from(done));
-    let found = random::check(&chosen.executor, count, seed, done);
+    let found = random::check(&chosen.executor, kind, count, seed, done);
     bar.finish_and_clear();
     let agreed = found.as_ref().map_or(count, |found| found.agreed);
     let mut total = Report {
         passed: agreed as usize,
         ..Report::default()
     };
+    let random = match kind {
+        Kind::Gathers => "random",
+        Kind::Large => "large random",
+    };
     let calls = |n: u32| match n {
-        1 => "1 random call".to_owned(),
-        n => format!("{} random calls", text::grouped(n as usize)),
+        1 => format!("1 {random} call"),
+        n => format!("{} {random} calls", text::grouped(n as usize)),
     };
     let mut what = calls(count);
     if let Some(found) = &found {

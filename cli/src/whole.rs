@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
-use wgpu_gather::{Error, Role};
+use wgpu_gather::Error;
 
 use crate::files::Output;
 use crate::interrupt;
@@ -11,17 +11,6 @@ use crate::progress::Progress;
 
 /// Bytes that are written at once.
 const CHUNK_BYTES: usize = 8 << 20;
-
-/// Room for so many bytes.
-pub(crate) fn reserved(bytes: usize) -> Result<Vec<u8>> {
-    let mut room = Vec::new();
-    room.try_reserve_exact(bytes)
-        .map_err(|_| Error::HostOutOfMemory {
-            role: Role::Output,
-            bytes,
-        })?;
-    Ok(room)
-}
 
 /// Computes in `bytes`, and writes them behind the header; how long the computation took.
 pub(crate) fn write(

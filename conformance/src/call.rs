@@ -8,7 +8,7 @@ use wgpu_gather::{
     Executor, GatherCall, IndexType, Indices, Layout, Op, Params, Plan, Result, Rules,
 };
 
-use crate::output::{byte_difference, poisoned};
+use crate::output::{byte_difference, difference, poisoned};
 use crate::report::Outcome;
 
 /// One call on tensors in memory, with any layout.
@@ -142,21 +142,9 @@ pub async fn check_call(call: &Call, executor: &Executor) -> Outcome {
 /// Compares what came of `call` with what the reference makes of it: the same bits, or the same
 /// error.
 pub fn compare(call: &Call, got: Result<Vec<u8>>) -> Outcome {
-    match (call.expected(), got) {
-        (Ok(expected), Ok(got)) => {
-            let shape = call.output_shape().unwrap_or_default();
-            match byte_difference(&shape, call.element_bytes, &expected, &got) {
-                None => Outcome::Passed,
-                Some(difference) => Outcome::Failed(difference),
-            }
-        }
-        (Err(expected), Err(got)) if expected == got => Outcome::Passed,
-        (Err(expected), Err(got)) => {
-            Outcome::Failed(format!("failed with \"{got}\", expected \"{expected}\""))
-        }
-        (Err(expected), Ok(_)) => {
-            Outcome::Failed(format!("gave an output, expected \"{expected}\""))
-        }
-        (Ok(_), Err(got)) => Outcome::Failed(format!("failed with \"{got}\"")),
-    }
+    let differs = difference(call.expected(), got, |expected, got| {
+        let shape = call.output_shape().unwrap_or_default();
+        byte_difference(&shape, call.element_bytes, expected, got)
+    });
+    differs.map_or(Outcome::Passed, Outcome::Failed)
 }

@@ -3,31 +3,43 @@
 //! [`read_cases`] reads files of the schema `gather-conformance/1`; [`run_case`] runs one on an
 //! executor and compares bits. [`builtin`] makes cases whose expected answers come from
 //! [`Executor::Reference`](wgpu_gather::Executor::Reference), which tells a user whether their GPU and
-//! driver are right; [`search`] does so for any number of random ones. [`read_quantized_cases`] reads
+//! driver are right; [`search`] does so for any number of random ones, and [`search_large`] for scatters,
+//! gradients and pooled lookups in which much accumulates. [`read_quantized_cases`] reads
 //! gathers from quantised tables (`gather-quantized/1`), and
 //! [`run_quantized_case`] runs one; [`read_fold_cases`] and [`run_fold_case`] do so for scatters and pooled
 //! lookups (`gather-scatter/1`).
 
+mod bag_call;
 mod builtin;
 mod call;
 mod case;
+mod close;
 mod data;
 mod fold_run;
+#[cfg(not(target_arch = "wasm32"))]
+mod large;
 mod output;
 mod quantized;
 mod random;
 mod report;
 mod run;
 mod run_quantized;
+mod scatter_call;
 mod scatter_case;
 #[cfg(not(target_arch = "wasm32"))]
 mod search;
+mod values;
 
+pub use bag_call::{Bag, Laid};
 pub use builtin::{SplitMix, builtin};
 pub use call::{Call, check_call, compare};
 pub use case::{Case, CaseError, Expected, read_cases};
+pub use close::within_ulps;
 pub use data::{Data, Values};
-pub use fold_run::{run_fold_case, ulps_between};
+pub use fold_run::run_fold_case;
+#[cfg(not(target_arch = "wasm32"))]
+pub use large::{FOLDED, LargeCall};
+pub use output::difference;
 pub use quantized::{
     QUANTIZED_SCHEMA, QuantizedCase, QuantizedData, QuantizedExpected, Scales, read_quantized_cases,
 };
@@ -35,8 +47,10 @@ pub use random::{call_from, rows_call_from};
 pub use report::{Outcome, Report};
 pub use run::run_case;
 pub use run_quantized::run_quantized_case;
+pub use scatter_call::Scatter;
 pub use scatter_case::{BagCase, FOLD_SCHEMA, FoldCall, FoldCase, Updates, read_fold_cases};
 #[cfg(not(target_arch = "wasm32"))]
-pub use search::{Counterexample, search};
+pub use search::{Counterexample, Work, search, search_large};
+pub use values::{tame_values, values};
 /// The library, in the version that is checked.
 pub use wgpu_gather;

@@ -31,14 +31,31 @@ pub(crate) fn byte_difference(
     got: &[u8],
 ) -> Option<String> {
     let at = expected.iter().zip(got).position(|(e, g)| e != g)? / element_bytes;
-    let hex = |bytes: &[u8]| {
-        let element = &bytes[at * element_bytes..(at + 1) * element_bytes];
-        element
-            .iter()
-            .map(|b| format!("{b:02x}"))
-            .collect::<String>()
-    };
+    let hex = |bytes: &[u8]| hexadecimal(&bytes[at * element_bytes..(at + 1) * element_bytes]);
     Some(describe(shape, at, &hex(got), &hex(expected)))
+}
+
+/// An element, lowest byte first.
+pub(crate) fn hexadecimal(element: &[u8]) -> String {
+    element.iter().map(|b| format!("{b:02x}")).collect()
+}
+
+/// What is wrong with what an executor has made: by `compare`, if there are two outputs; nothing, if there
+/// are two equal errors.
+pub fn difference(
+    expected: Result<Vec<u8>, Error>,
+    got: Result<Vec<u8>, Error>,
+    compare: impl FnOnce(&[u8], &[u8]) -> Option<String>,
+) -> Option<String> {
+    match (expected, got) {
+        (Ok(expected), Ok(got)) => compare(&expected, &got),
+        (Err(expected), Err(got)) if expected == got => None,
+        (Err(expected), Err(got)) => {
+            Some(format!("failed with \"{got}\", expected \"{expected}\""))
+        }
+        (Err(expected), Ok(_)) => Some(format!("gave an output, expected \"{expected}\"")),
+        (Ok(_), Err(got)) => Some(format!("failed with \"{got}\"")),
+    }
 }
 
 /// In words, what is wrong with element number `at` of a tensor of this shape.

@@ -13,14 +13,14 @@ const MAX_ELEMENTS: usize = 3000;
 
 /// The call that these choices make.
 pub fn call_from(choices: &[u32]) -> Call {
-    let mut choices = Choices { rest: choices };
+    let mut choices = Choices::new(choices);
     let shape = shapes(&mut choices);
     call_of(shape, choices)
 }
 
 /// The gather along the first axis that these choices make: of rows, which shards may hold.
 pub fn rows_call_from(choices: &[u32]) -> Call {
-    let mut choices = Choices { rest: choices };
+    let mut choices = Choices::new(choices);
     let shape = gather_rows(&mut choices);
     call_of(shape, choices)
 }
@@ -51,12 +51,16 @@ fn call_of(shape: Shapes, mut choices: Choices<'_>) -> Call {
 }
 
 /// Choices still to be made; 0 for ever when they run out.
-struct Choices<'a> {
+pub(crate) struct Choices<'a> {
     rest: &'a [u32],
 }
 
-impl Choices<'_> {
-    fn next(&mut self) -> u32 {
+impl<'a> Choices<'a> {
+    pub(crate) fn new(rest: &'a [u32]) -> Self {
+        Choices { rest }
+    }
+
+    pub(crate) fn next(&mut self) -> u32 {
         match self.rest.split_first() {
             Some((&first, rest)) => {
                 self.rest = rest;
@@ -66,11 +70,11 @@ impl Choices<'_> {
         }
     }
 
-    fn below(&mut self, n: usize) -> usize {
+    pub(crate) fn below(&mut self, n: usize) -> usize {
         self.next() as usize % n.max(1)
     }
 
-    fn of<T: Clone>(&mut self, options: &[T]) -> T {
+    pub(crate) fn of<T: Clone>(&mut self, options: &[T]) -> T {
         options[self.below(options.len())].clone()
     }
 
@@ -299,7 +303,7 @@ fn index(choice: u32, extents: &[usize]) -> i128 {
 }
 
 /// Values that do not fit the type wrap around to others.
-fn encode(index_type: IndexType, values: &[i128]) -> Vec<u8> {
+pub(crate) fn encode(index_type: IndexType, values: &[i128]) -> Vec<u8> {
     let bytes = index_type.bytes();
     values
         .iter()

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use wgpu_gather::Error;
+
 /// How a check went.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Outcome {
@@ -11,6 +13,22 @@ pub enum Outcome {
     Failed(String),
     /// It was not run; says why.
     Skipped(String),
+}
+
+/// Whether an error is the device's or the machine's, and so none that a framework has recorded of a call.
+pub(crate) fn is_of_device(error: &Error) -> bool {
+    matches!(
+        error,
+        Error::Gpu { .. }
+            | Error::GpuOutOfMemory { .. }
+            | Error::HostOutOfMemory { .. }
+            | Error::DeviceLost { .. }
+            | Error::CpuOnly { .. }
+            | Error::TensorTooLarge { .. }
+            | Error::TooMany { .. }
+            | Error::TooComplex { .. }
+            | Error::MissingLimit { .. }
+    )
 }
 
 /// How many checks passed, and which did not.

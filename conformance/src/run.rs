@@ -6,7 +6,7 @@ use crate::call::Call;
 use crate::case::{Case, Expected};
 use crate::data::{Data, Values};
 use crate::output::{byte_difference, describe};
-use crate::report::Outcome;
+use crate::report::{Outcome, is_of_device};
 
 /// Runs `case` on `executor`.
 pub async fn run_case(case: &Case, executor: &Executor) -> Outcome {
@@ -16,11 +16,13 @@ pub async fn run_case(case: &Case, executor: &Executor) -> Outcome {
     let got = output(case, executor).await;
     match (&case.expected, got) {
         (_, Err(Failure::Case(reason))) => Outcome::Failed(reason),
-        (Expected::Error(_), Err(Failure::Gather(_))) => Outcome::Passed,
+        (Expected::Error(_), Err(Failure::Gather(error))) if !is_of_device(&error) => {
+            Outcome::Passed
+        }
         (Expected::Error(message), Ok(_)) => Outcome::Failed(format!(
             "gave an output where an error was recorded: {message}"
         )),
-        (Expected::Output(_), Err(Failure::Gather(error))) => Outcome::Failed(error.to_string()),
+        (_, Err(Failure::Gather(error))) => Outcome::Failed(error.to_string()),
         (Expected::Output(expected), Ok(got)) => match difference(expected, &got) {
             None => Outcome::Passed,
             Some(difference) => Outcome::Failed(difference),

@@ -4,7 +4,7 @@ use std::fmt::Display;
 
 use mpi::collective::SystemOperation;
 use mpi::traits::*;
-use wgpu_gather::{BadIndex, OpKind};
+use wgpu_gather::{BadIndices, OpKind};
 
 use crate::error::Error;
 
@@ -71,7 +71,7 @@ pub(crate) fn agree_on_gather<T>(
             let words = broadcast(communicator, rank, bad.map(words_of).unwrap_or_default());
             let rank = rank as usize;
             let bad = bad_of(&words, count);
-            Err(Error::BadIndex { rank, bad })
+            Err(Error::BadIndices { rank, bad })
         }
     }
 }
@@ -109,7 +109,7 @@ pub fn broadcast<T: Equivalence + Clone + Default>(
 }
 
 /// A bad index of a gather along the first axis, as numbers.
-fn words_of(bad: BadIndex) -> Vec<u64> {
+fn words_of(bad: BadIndices) -> Vec<u64> {
     let (low, high) = (bad.value as u64, (bad.value >> 64) as u64);
     let position = bad.position.into_iter().map(|p| p as u64);
     [low, high, bad.extent as u64]
@@ -118,9 +118,9 @@ fn words_of(bad: BadIndex) -> Vec<u64> {
         .collect()
 }
 
-fn bad_of(words: &[u64], count: u64) -> BadIndex {
+fn bad_of(words: &[u64], count: u64) -> BadIndices {
     let word = |n: usize| words.get(n).copied().unwrap_or_default();
-    BadIndex {
+    BadIndices {
         op: OpKind::Gather,
         position: words.iter().skip(3).map(|&p| p as usize).collect(),
         value: i128::from(word(0)) | i128::from(word(1)) << 64,
@@ -137,7 +137,7 @@ mod tests {
     #[test]
     fn a_bad_index_survives_the_way() {
         for value in [-1, 7, i128::from(i64::MIN), i128::from(u64::MAX)] {
-            let bad = BadIndex {
+            let bad = BadIndices {
                 op: OpKind::Gather,
                 position: vec![3, 0, 9],
                 value,

@@ -1,6 +1,6 @@
 //! What goes wrong on a rank, as every rank returns it.
 
-use wgpu_gather::BadIndex;
+use wgpu_gather::BadIndices;
 
 /// The failure of one rank, which all ranks return.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -17,10 +17,10 @@ pub enum Error {
 
     /// An index is out of bounds and the rules ask for an error.
     #[error("rank {rank}: {bad}")]
-    BadIndex {
+    BadIndices {
         /// The first rank that has one.
         rank: usize,
         /// Its first bad index, at a position in the indices of that rank; the count is over all ranks.
-        bad: BadIndex,
+        bad: BadIndices,
     },
 }

@@ -146,7 +146,7 @@ impl<'a> ShardedTable<'a> {
     ///
     /// # Errors
     ///
-    /// [`Error::BadIndex`] with the first bad index of the first rank that has one, under the rule
+    /// [`Error::BadIndices`] with the first bad index of the first rank that has one, under the rule
     /// "error"; [`Error::Rank`] for an output of another length, other errors of the library, and a rank
     /// without memory. Every rank returns it. What the outputs then hold is not specified.
     pub fn gather(

@@ -7,12 +7,13 @@
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::parallel::threads;
 use super::pooling::{Looked, Pool, Pooling, fold_rows, pool_with};
-use super::report::report;
+use super::report::check;
+use super::threads::threads;
 use crate::bag_call::{AnyBagCall, BagTable};
-use crate::error::Result;
+use crate::error::{Result, Role};
 use crate::fold::Fold;
+use crate::memory::room;
 use crate::plan::BagPlan;
 use crate::quantized::{Format, QuantizedTable};
 use crate::rules::OutOfBounds;
@@ -44,13 +45,13 @@ pub(crate) fn embedding_bag(call: &AnyBagCall<'_>, output: &mut [u8]) -> Result<
         call,
         plan: &plan,
         indices: &indices,
-        rows: Rows::new(call.table, &plan),
+        rows: Rows::new(call.table, &plan)?,
         any_bad: &any_bad,
         output,
     };
     pool_with(&plan, work);
     match any_bad.into_inner() && plan.lookups.reports_bad_indices() {
-        true => Err(report(&plan.lookups, &indices)),
+        true => check(&plan.lookups, &indices),
         false => Ok(()),
     }
 }
@@ -66,21 +67,23 @@ enum Rows<'a> {
 }
 
 impl<'a> Rows<'a> {
-    fn new(table: BagTable<'a>, plan: &BagPlan) -> Self {
+    fn new(table: BagTable<'a>, plan: &BagPlan) -> Result<Self> {
         let params = match table {
-            BagTable::Quantized(table) => return Rows::Quantized(table),
+            BagTable::Quantized(table) => return Ok(Rows::Quantized(table)),
             BagTable::Plain(params) => params,
         };
         let geometry = plan.row.geometry();
         if geometry.slice() == plan.row_bytes() / plan.dtype.bytes() {
-            return Rows::Runs(params);
+            return Ok(Rows::Runs(params));
         }
         let mut offsets = vec![0isize];
         for l in &geometry.loops {
             let steps = |&at: &isize| (0..l.extent as isize).map(move |n| at + n * l.params_stride);
-            offsets = offsets.iter().flat_map(steps).collect();
+            let mut more = room(Role::Params, offsets.len().saturating_mul(l.extent))?;
+            more.extend(offsets.iter().flat_map(steps));
+            offsets = more;
         }
-        Rows::Scattered(params, offsets)
+        Ok(Rows::Scattered(params, offsets))
     }
 
     /// Columns that are decoded together; a divisor of [`COLUMNS`].

@@ -7,7 +7,7 @@ use std::ops::Range;
 use super::pooling::{Pool, Pooling, pool_with};
 use crate::bag::Split;
 use crate::bag_call::{AnyBagCall, BagTable};
-use crate::error::{BadIndex, Error, OpKind, Result};
+use crate::error::{BadIndices, Error, OpKind, Result};
 use crate::fold::Fold;
 use crate::plan::BagPlan;
 use crate::rules::OutOfBounds;
@@ -138,7 +138,7 @@ fn report(call: &AnyBagCall<'_>) -> Result<()> {
     let Some(position) = bad.next() else {
         return Ok(());
     };
-    Err(Error::IndexOutOfBounds(Box::new(BadIndex {
+    Err(Error::IndexOutOfBounds(Box::new(BadIndices {
         op: OpKind::EmbeddingBag,
         value: call.indices.load(call.indices.layout().position(&position)),
         position,

@@ -2,9 +2,9 @@
 
 use super::copy::BLOCK;
 use super::lookups::{BAD, Lookups};
-use super::parallel::in_chunks;
-use super::report::report;
+use super::report::check;
 use super::rows::Rows;
+use super::threads::in_chunks;
 use crate::error::{Error, Result};
 use crate::plan::Plan;
 use crate::quantized::{FloatType, PlannedQuantized, QuantizedCall, QuantizedTable};
@@ -53,7 +53,7 @@ pub(super) fn execute_part(call: &QuantizedCall<'_>, plan: &Plan, output: &mut [
         false => in_chunks(output, chunk_bytes, |first, chunk| work.write(first, chunk)),
     };
     match any_bad && plan.reports_bad_indices() {
-        true => Err(report(plan, call.indices)),
+        true => check(plan, call.indices),
         false => Ok(()),
     }
 }

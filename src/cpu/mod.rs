@@ -18,6 +18,8 @@ pub(crate) mod scatter;
 pub(crate) mod scatter_reference;
 #[cfg(test)]
 mod tests;
+pub(crate) mod threads;
 
 pub(crate) use chunks::{chunks, decoded_chunks};
 pub(crate) use parallel::gather;
+pub use report::bad_indices;

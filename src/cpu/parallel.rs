@@ -3,7 +3,8 @@
 use std::mem::MaybeUninit;
 
 use super::copy::Work;
-use super::report::report;
+use super::report::check;
+use super::threads::in_chunks;
 use crate::element::Element;
 use crate::error::{Result, Role};
 use crate::memory::filled_bits;
@@ -16,14 +17,6 @@ const CHUNK_BYTES: usize = 512 << 10;
 
 /// What the lookup of a row costs, as bytes of output that could be copied meanwhile.
 const LOOKUP_BYTES: usize = 64;
-
-/// How many threads share the work.
-pub(crate) fn threads() -> usize {
-    #[cfg(all(feature = "rayon", not(target_arch = "wasm32")))]
-    return rayon::current_num_threads();
-    #[cfg(not(all(feature = "rayon", not(target_arch = "wasm32"))))]
-    1
-}
 
 /// Executes `plan` for these tensors, writing the output's bytes, row-major.
 ///
@@ -85,52 +78,9 @@ fn write(
         false => in_chunks(output, chunk_bytes, |first, chunk| work.write(first, chunk)),
     };
     match any_bad && plan.reports_bad_indices() {
-        true => Err(report(plan, indices)),
+        true => check(plan, indices),
         false => Ok(()),
     }
-}
-
-/// Calls `write` with chunk after chunk of `output` and where it starts, on all cores; returns whether
-/// some call did.
-///
-/// The calling thread takes chunks too, and begins at once: a parallel iterator would have it wait
-/// for the pool to wake up.
-#[cfg(all(feature = "rayon", not(target_arch = "wasm32")))]
-pub(super) fn in_chunks<B: Send>(
-    output: &mut [B],
-    chunk_len: usize,
-    write: impl Fn(usize, &mut [B]) -> bool + Sync,
-) -> bool {
-    use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
-    use std::sync::{Mutex, PoisonError};
-
-    let helpers = output.len().div_ceil(chunk_len).min(threads()) - 1;
-    let any_bad = AtomicBool::new(false);
-    let chunks = Mutex::new(output.chunks_mut(chunk_len).enumerate());
-    let next = || chunks.lock().unwrap_or_else(PoisonError::into_inner).next();
-    let take_chunks = || {
-        while let Some((n, chunk)) = next() {
-            if write(n * chunk_len, chunk) {
-                any_bad.store(true, Relaxed);
-            }
-        }
-    };
-    rayon::in_place_scope(|scope| {
-        for _ in 0..helpers {
-            scope.spawn(|_| take_chunks());
-        }
-        take_chunks();
-    });
-    any_bad.into_inner()
-}
-
-#[cfg(not(all(feature = "rayon", not(target_arch = "wasm32"))))]
-pub(super) fn in_chunks<B: Send>(
-    output: &mut [B],
-    _chunk_len: usize,
-    write: impl Fn(usize, &mut [B]) -> bool + Sync,
-) -> bool {
-    write(0, output)
 }
 
 #[cfg(test)]

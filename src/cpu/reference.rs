@@ -4,7 +4,7 @@
 //! loop nest or a stride order, so that a mistake in the planner cannot hide in both.
 
 use crate::call::GatherCall;
-use crate::error::{BadIndex, Error, OpKind, Result, Role};
+use crate::error::{BadIndices, Error, OpKind, Result, Role};
 use crate::op::{Checked, Op};
 use crate::quantized::QuantizedCall;
 use crate::rules::{OutOfBounds, Rules};
@@ -227,7 +227,7 @@ impl<'a> Definition<'a> {
             Checked::GatherNd { depth, .. } => depth,
             Checked::Gather { .. } | Checked::GatherElements { .. } => 1,
         };
-        let mut first: Option<BadIndex> = None;
+        let mut first: Option<BadIndices> = None;
         let mut last_bad_lookup = None;
         let mut count = 0;
         for (n, position) in Coordinates::new(self.indices.layout().shape()).enumerate() {
@@ -240,7 +240,7 @@ impl<'a> Definition<'a> {
             }
             last_bad_lookup = Some(lookup);
             count += 1;
-            first.get_or_insert(BadIndex {
+            first.get_or_insert(BadIndices {
                 op: self.kind,
                 position,
                 value,
@@ -250,7 +250,10 @@ impl<'a> Definition<'a> {
             });
         }
         first.map_or(Ok(()), |bad| {
-            Err(Error::IndexOutOfBounds(Box::new(BadIndex { count, ..bad })))
+            Err(Error::IndexOutOfBounds(Box::new(BadIndices {
+                count,
+                ..bad
+            })))
         })
     }
 }

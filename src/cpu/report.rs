@@ -3,56 +3,145 @@
 use super::copy::BLOCK;
 use super::lookups::{BAD, Lookups};
 use super::rows::{Rows, forward};
-use crate::error::{Error, Result};
-use crate::plan::{Coordinate, Plan};
+use super::threads::{in_chunks, threads};
+use crate::error::{BadIndices, Error, Result};
+use crate::op::Op;
+use crate::plan::Plan;
+use crate::rules::Rules;
 use crate::tensor::Indices;
 
-/// Looks at all indices of a non-empty plan without gathering anything, and reports if some are
-/// bad.
-pub(super) fn check(plan: &Plan, indices: &Indices<'_>) -> Result<()> {
-    let lookups = plan.over(plan.lookups().clone());
-    let finder = Lookups::new(&lookups, indices.bytes());
-    let mut rows = Rows::new(lookups.geometry(), 0);
-    let mut left = lookups.geometry().elements();
-    let mut starts = [0; BLOCK];
-    while left > 0 {
-        let run = rows.next_run(left.min(BLOCK));
-        finder.find(run, &mut starts[..run.rows]);
-        if starts[..run.rows].contains(&BAD) {
-            return Err(report(plan, indices));
-        }
-        left -= run.rows;
+/// Fewer lookups than this are counted by one thread: waking another takes longer.
+const LEAST_LOOKUPS: usize = 32 << 10;
+
+/// The most parts for each thread, so that one that starts late gets fewer of them.
+const PARTS: usize = 8;
+
+/// How many indices of a call are bad, and the first of them, in row-major order; `None`, if all are good.
+/// An index is bad if it lies outside its axis, whatever the rules make of it. Nothing is gathered or
+/// scattered: `params_shape` is the shape of what would be.
+///
+/// ```
+/// use wgpu_gather::{Indices, Op, Rules, Tensor, bad_indices};
+///
+/// let ids = Tensor::new(&[4], vec![2i64, 7, -1, 0])?;
+/// let ids = Indices::try_from(&ids.view())?;
+/// let bad = bad_indices(Op::gather(0), &Rules::JAX_CLIP, &[5, 3], &ids)?.expect("two");
+/// assert_eq!((bad.position, bad.value, bad.count), (vec![1], 7, 2));
+/// # Ok::<(), wgpu_gather::Error>(())
+/// ```
+///
+/// (`gpu::Engine::bad_indices` does the same for indices on a device.)
+///
+/// # Errors
+///
+/// What [`Plan::new`] reports of shapes, attributes and rules.
+pub fn bad_indices(
+    op: Op,
+    rules: &Rules,
+    params_shape: &[usize],
+    indices: &Indices<'_>,
+) -> Result<Option<BadIndices>> {
+    let (index_type, layout) = (indices.index_type(), indices.layout());
+    let plan = Plan::of_lookups(op, rules, params_shape, index_type, layout)?;
+    match plan.looks_up() {
+        true => Ok(found(&plan, indices)),
+        false => Ok(None),
     }
-    Ok(())
 }
 
-/// Finds the first bad lookup and counts them, in row-major order of indices. Reached once per
-/// failed call, so plain rather than fast.
-pub(super) fn report(plan: &Plan, indices: &Indices<'_>) -> Error {
-    let lookups = plan.lookups();
-    let mut rows = Rows::new(lookups, 0);
-    let mut first = None;
-    let mut count = 0;
-    for lookup in 0..lookups.elements() as u64 {
-        let at = rows.next_run(1).indices;
-        let value = |k: usize| indices.load(forward(at, k as isize, lookups.index_step));
-        let coordinates = &lookups.coordinates;
-        let is_bad =
-            |(k, c): (usize, &Coordinate)| plan.rules().resolve(value(k), c.extent).is_none();
-        if coordinates.iter().enumerate().any(is_bad) {
-            count += 1;
-            first.get_or_insert_with(|| (lookup, (0..coordinates.len()).map(value).collect()));
-        }
+/// Reports the bad indices of a non-empty plan, if there are any. Nothing is gathered.
+pub(super) fn check(plan: &Plan, indices: &Indices<'_>) -> Result<()> {
+    match found(plan, indices) {
+        Some(bad) => Err(Error::IndexOutOfBounds(Box::new(bad))),
+        None => Ok(()),
     }
-    let (lookup, values): (u64, Vec<i128>) = first.unwrap_or_default();
-    plan.bad_index(lookup, &values, count)
+}
+
+/// The bad lookups of a part of them.
+#[derive(Clone, Copy, Default)]
+struct Counted {
+    count: u64,
+    first: Option<usize>,
+}
+
+/// The first bad lookup of a non-empty plan in row-major order of indices, and how many there are.
+fn found(plan: &Plan, indices: &Indices<'_>) -> Option<BadIndices> {
+    let counted = count(plan, indices);
+    let first = counted.first?;
+    let lookups = plan.lookups();
+    let at = Rows::new(lookups, first).next_run(1).indices;
+    let value = |k: usize| indices.load(forward(at, k as isize, lookups.index_step));
+    let values: Vec<i128> = (0..lookups.coordinates.len()).map(value).collect();
+    Some(plan.bad_lookups(first as u64, &values, counted.count))
+}
+
+/// Counts bad lookups in one pass over the indices, on all cores.
+fn count(plan: &Plan, indices: &Indices<'_>) -> Counted {
+    let lookups = plan.over(plan.lookups().clone()).strict();
+    let finder = Lookups::new(&lookups, indices.bytes());
+    let all = lookups.geometry().elements();
+    let part = all.div_ceil(PARTS * threads()).max(LEAST_LOOKUPS);
+    let mut parts = vec![Counted::default(); all.div_ceil(part)];
+    in_chunks(&mut parts, 1, |first_part, parts| {
+        for (n, counted) in parts.iter_mut().enumerate() {
+            let first = (first_part + n) * part;
+            *counted = count_part(&lookups, &finder, first, part.min(all - first));
+        }
+        false
+    });
+    let sum = |before: Counted, part: Counted| Counted {
+        count: before.count + part.count,
+        first: before.first.or(part.first),
+    };
+    parts.into_iter().fold(Counted::default(), sum)
+}
+
+/// Counts those of `left` lookups from number `first` on.
+fn count_part(lookups: &Plan, finder: &Lookups<'_>, first: usize, mut left: usize) -> Counted {
+    let mut rows = Rows::new(lookups.geometry(), first);
+    let mut starts = [0; BLOCK];
+    let mut counted = Counted::default();
+    let mut at = first;
+    while left > 0 {
+        let run = rows.next_run(left.min(BLOCK));
+        let starts = &mut starts[..run.rows];
+        finder.find(run, starts);
+        let bad = starts.iter().filter(|&&start| start == BAD).count();
+        if bad > 0 && counted.first.is_none() {
+            let within = starts.iter().position(|&start| start == BAD);
+            counted.first = within.map(|n| at + n);
+        }
+        counted.count += bad as u64;
+        at += run.rows;
+        left -= run.rows;
+    }
+    counted
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Layout;
     use crate::index::IndexType;
-    use crate::{Layout, Op, Rules};
+
+    /// More lookups than one thread takes, of a view that goes backwards; against the definition.
+    #[test]
+    fn bad_lookups_are_counted_over_all_parts() {
+        let (rows, columns) = (5, LEAST_LOOKUPS / 2 + 7);
+        let all = rows * columns;
+        for bad in [vec![], vec![all - 1], vec![0, LEAST_LOOKUPS, all - 2]] {
+            // Lookup n is element `all - 1 - n` in memory.
+            let mut ids = vec![2i32; all];
+            bad.iter().for_each(|&n| ids[all - 1 - n] = -3);
+            let strides = [-(columns as isize), -1];
+            let layout = Layout::strided(&[rows, columns], &strides, all - 1).unwrap();
+            let indices = Indices::new(bytemuck::cast_slice(&ids), IndexType::I32, layout).unwrap();
+            let found = bad_indices(Op::gather(0), &Rules::JAX_CLIP, &[3, 2], &indices).unwrap();
+            let got = found.map(|found| (found.count, found.position, found.value));
+            let first = bad.first().map(|n| vec![n / columns, n % columns]);
+            assert_eq!(got, first.map(|at| (bad.len() as u64, at, -3)));
+        }
+    }
 
     /// Bad in the last byte of the index, so that reading another width would miss it.
     #[test]

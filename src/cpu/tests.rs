@@ -2,9 +2,9 @@
 
 use std::iter::zip;
 
-use super::{gather, parallel, reference};
+use super::{gather, parallel, reference, threads};
 use crate::call::GatherCall;
-use crate::error::{Error, Result, Role};
+use crate::error::{Error, OpKind, Result, Role};
 use crate::index::IndexType;
 use crate::op::Op;
 use crate::plan::Plan;
@@ -252,7 +252,7 @@ fn long_rows() {
 fn fresh_outputs() {
     let params = data(3);
     let params = Params::new(&params[1..], 1, Layout::contiguous(&[3])).unwrap();
-    let many = parallel::threads() * (8 << 20) + 5;
+    let many = threads::threads() * (8 << 20) + 5;
     for count in [
         0,
         1,
@@ -303,7 +303,6 @@ fn a_plan_for_other_tensors_is_refused() {
     for (params, indices, role) in [
         (params(&[4, 2]), two.clone(), Role::Params),
         (right.clone(), indices(IndexType::I32, &[3]), Role::Indices),
-        (right.clone(), indices(IndexType::U32, &[2]), Role::Indices),
     ] {
         let got = parallel::execute(&plan, &params, &indices, &mut output);
         let Err(Error::OtherPlan { role: got, .. }) = got else {
@@ -311,4 +310,12 @@ fn a_plan_for_other_tensors_is_refused() {
         };
         assert_eq!(got, role);
     }
+    let refused = Error::OtherIndices {
+        op: OpKind::Gather,
+        expected: "i32",
+        got: "u32",
+    };
+    let unsigned = indices(IndexType::U32, &[2]);
+    let got = parallel::execute(&plan, &right, &unsigned, &mut output);
+    assert_eq!(got, Err(refused));
 }

@@ -83,7 +83,7 @@ impl fmt::Display for Role {
 /// [`OutOfBounds::Error`](crate::OutOfBounds::Error): the first bad one in row-major order of
 /// indices, and how many there are.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct BadIndex {
+pub struct BadIndices {
     /// The operator that met it.
     pub op: OpKind,
     /// Coordinates of the bad value in the indices tensor.
@@ -98,7 +98,7 @@ pub struct BadIndex {
     pub count: u64,
 }
 
-impl fmt::Display for BadIndex {
+impl fmt::Display for BadIndices {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: indices", self.op)?;
         if !self.position.is_empty() {

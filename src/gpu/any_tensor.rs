@@ -2,10 +2,10 @@
 //!
 //! Gathers and transfers work on these; `tensor` has the same with a type. Knows no plan.
 
+use std::fmt;
 use std::ops::Range;
 
 use crate::error::{Error, Result, Role};
-use crate::gpu::status::Status;
 use crate::gpu::storage::{Placement, Storage};
 use crate::shape::Layout;
 
@@ -35,13 +35,11 @@ use crate::shape::Layout;
 /// # Ok(())
 /// # }
 /// ```
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct AnyDeviceTensor {
     storage: Storage,
     layout: Layout,
     element_bytes: usize,
-    /// Where the gathers that made this tensor counted bad indices, the earliest first.
-    statuses: Vec<Status>,
 }
 
 impl AnyDeviceTensor {
@@ -109,7 +107,6 @@ impl AnyDeviceTensor {
             storage,
             layout,
             element_bytes,
-            statuses: Vec::new(),
         }
     }
 
@@ -214,12 +211,23 @@ impl AnyDeviceTensor {
         (self.layout.with_origin(first), placement)
     }
 
-    pub(super) fn statuses(&self) -> &[Status] {
-        &self.statuses
+    /// Whether its elements, in order, are all of the data of its storage.
+    pub(super) fn is_whole(&self) -> bool {
+        let bytes = self.layout.shape().iter().product::<usize>() * self.element_bytes;
+        let starts = self.layout.offset() == 0 && self.layout.is_contiguous();
+        starts && bytes as u64 >= self.storage.bytes()
     }
+}
 
-    pub(super) fn set_statuses(&mut self, statuses: Vec<Status>) {
-        self.statuses = statuses;
+impl fmt::Debug for AnyDeviceTensor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("AnyDeviceTensor")
+            .field("shape", &self.layout.shape())
+            .field("strides", &self.layout.strides())
+            .field("offset", &self.layout.offset())
+            .field("element_bytes", &self.element_bytes)
+            .field("buffers", &self.storage.owned().count())
+            .finish()
     }
 }
 

@@ -6,7 +6,6 @@ use crate::error::{Error, OpKind, Result, Role};
 use crate::gpu::any_tensor::AnyDeviceTensor;
 use crate::gpu::bag_recorder::{BagPlaced, BagRows, commands};
 use crate::gpu::batch::{Batch, check_indices, check_width};
-use crate::gpu::status::Status;
 use crate::gpu::tensor::DeviceTensor;
 use crate::index::{Index, IndexType};
 use crate::plan::{BagPlan, BagShapes};
@@ -99,8 +98,8 @@ impl Batch<'_> {
         tensors: &BagTensors<'_>,
     ) -> Result<AnyDeviceTensor> {
         let plan = tensors.plan(bags, rules)?;
-        let mut output = self.pooled_output(&plan)?;
-        self.record_bags(&plan, tensors, &mut output)?;
+        let output = self.pooled_output(&plan)?;
+        self.call(|batch| batch.record_bags(&plan, tensors, &output))?;
         Ok(output)
     }
 
@@ -138,24 +137,33 @@ impl Batch<'_> {
     ) -> Result<()> {
         let plan = tensors.plan(bags, rules)?;
         check_output(&plan, output)?;
-        self.record_bags(&plan, tensors, output)
+        self.call(|batch| batch.record_bags(&plan, tensors, output))
     }
 
     fn record_bags(
         &mut self,
         plan: &BagPlan,
         tensors: &BagTensors<'_>,
-        output: &mut AnyDeviceTensor,
+        output: &AnyDeviceTensor,
     ) -> Result<()> {
         let params = tensors.params;
-        params.storage().check_owner(self.context, Role::Params)?;
+        params
+            .storage()
+            .check_readable(self.context, Role::Params)?;
         let rows = BagRows::Plain(params.reached().1);
-        self.record_pooling(plan, rows, (tensors.indices, tensors.weights), output)?;
+        let read: Vec<&AnyDeviceTensor> = [params, tensors.indices]
+            .into_iter()
+            .chain(tensors.weights)
+            .collect();
         let owned = params.storage().owned();
         owned.for_each(|owned| self.recording.keep(owned));
-        let earlier = params.statuses().iter().filter(|s| !s.is_clean());
-        output.set_statuses(earlier.chain(output.statuses()).cloned().collect());
-        Ok(())
+        self.record_pooling(
+            plan,
+            rows,
+            (tensors.indices, tensors.weights),
+            &read,
+            output,
+        )
     }
 
     /// Memory for the output.
@@ -166,42 +174,41 @@ impl Batch<'_> {
         Ok(AnyDeviceTensor::new(storage, layout, plan.dtype.bytes()))
     }
 
-    /// Records a pooled lookup of these rows by these indices with these weights.
+    /// Records a pooled lookup of these rows by these indices with these weights; `read` has all tensors
+    /// that it reads.
     pub(super) fn record_pooling(
         &mut self,
         plan: &BagPlan,
         rows: BagRows<'_>,
         (indices, weights): (&AnyDeviceTensor, Option<&AnyDeviceTensor>),
-        output: &mut AnyDeviceTensor,
+        read: &[&AnyDeviceTensor],
+        output: &AnyDeviceTensor,
     ) -> Result<()> {
         let context = self.context;
         let weights_too = weights.map(|w| (Role::Weights, w));
-        let read = || [(Role::Indices, indices)].into_iter().chain(weights_too);
-        for (role, tensor) in read() {
-            tensor.storage().check_owner(context, role)?;
+        let by_index = || [(Role::Indices, indices)].into_iter().chain(weights_too);
+        for (role, tensor) in by_index() {
+            tensor.storage().check_readable(context, role)?;
         }
         output.storage().check_owner(context, Role::Output)?;
-        let reports = plan.lookups.reports_bad_indices() && !plan.lookups.is_empty();
-        let status = reports
-            .then(|| Status::new(context, &plan.lookups))
-            .transpose()?;
+        let replaces = output.is_whole();
+        let lookups = self.lookups(Some(&plan.lookups), output, replaces)?;
         let placed = BagPlaced {
             rows,
             indices: indices.reached().1,
             weights: weights.map(|w| w.reached().1),
             output: output.reached().1,
-            status: status.as_ref(),
+            status: lookups.status(),
         };
         let commands = commands(context, plan, &placed)?;
-        self.recording.run(context, commands, status.as_ref());
+        let counting = lookups.counting.as_ref();
+        self.recording.run(context, commands, counting);
 
-        let owned = read().flat_map(|(_, tensor)| tensor.storage().owned());
+        let owned = by_index().flat_map(|(_, tensor)| tensor.storage().owned());
         owned
             .chain(output.storage().owned())
             .for_each(|owned| self.recording.keep(owned));
-        let earlier = read().flat_map(|(_, tensor)| tensor.statuses());
-        let earlier = earlier.filter(|s| !s.is_clean()).cloned();
-        output.set_statuses(earlier.chain(status.clone()).collect());
+        self.wrote(output, read, &lookups, replaces);
         Ok(())
     }
 }

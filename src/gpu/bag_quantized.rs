@@ -57,8 +57,9 @@ impl Batch<'_> {
     ) -> Result<()> {
         let read = (indices.as_ref(), I::TYPE, weights.map(AsRef::as_ref));
         let plan = plan_of(bags, rules, table, read)?;
-        check_output(&plan, output.as_ref())?;
-        self.record_quantized_bags(&plan, table, read, output.any_mut())
+        let output = output.as_ref();
+        check_output(&plan, output)?;
+        self.call(|batch| batch.record_quantized_bags(&plan, table, read, output))
     }
 
     /// Pools by indices of a type, with weights of f32.
@@ -70,8 +71,8 @@ impl Batch<'_> {
         read: Read<'_>,
     ) -> Result<AnyDeviceTensor> {
         let plan = plan_of(bags, rules, table, read)?;
-        let mut output = self.pooled_output(&plan)?;
-        self.record_quantized_bags(&plan, table, read, &mut output)?;
+        let output = self.pooled_output(&plan)?;
+        self.call(|batch| batch.record_quantized_bags(&plan, table, read, &output))?;
         Ok(output)
     }
 
@@ -80,15 +81,15 @@ impl Batch<'_> {
         plan: &BagPlan,
         table: &DeviceQuantizedTable,
         (indices, _, weights): Read<'_>,
-        output: &mut AnyDeviceTensor,
+        output: &AnyDeviceTensor,
     ) -> Result<()> {
         table.check_owner(self.context)?;
         let memory = memory_for(self.context, plan)?;
         let rows = decoded_rows(self.context, plan, table, &memory)?;
-        self.record_pooling(plan, rows, (indices, weights), output)?;
+        let read: Vec<&AnyDeviceTensor> = [indices].into_iter().chain(weights).collect();
         let owned = table.owned().chain(memory.owned());
         owned.for_each(|owned| self.recording.keep(owned));
-        Ok(())
+        self.record_pooling(plan, rows, (indices, weights), &read, output)
     }
 }
 

@@ -260,6 +260,7 @@ fn copy(from: &Placement<'_>, segment: &Segment, to: &wgpu::Buffer) -> Result<Co
             from: from.clone(),
             offset: segment.offset,
             to: to.clone(),
+            to_offset: 0,
             bytes: segment.size,
         }),
         false => Err(Error::MissingUsage {

@@ -16,7 +16,8 @@ use crate::gpu::placed::Placed;
 use crate::gpu::quantized::DecodeRecorders;
 use crate::gpu::recorder::{Recorder, Recorders};
 use crate::gpu::recording::Recording;
-use crate::gpu::status::Status;
+use crate::gpu::reports::Written;
+use crate::gpu::status::{Counting, Status};
 use crate::gpu::tensor::DeviceTensor;
 use crate::index::{Index, IndexType};
 use crate::op::Op;
@@ -67,8 +68,8 @@ impl Batch<'_> {
         let layout = Layout::contiguous(plan.output_shape());
         let width = plan.element_bytes();
         let (storage, flag) = self.context.allocate_output(&plan)?;
-        let mut output = AnyDeviceTensor::new(storage, layout, width);
-        self.record(plan, params, indices, &mut output, None, flag)?;
+        let output = AnyDeviceTensor::new(storage, layout, width);
+        self.call(|batch| batch.record(plan, params, indices, &output, None, flag))?;
         Ok(output)
     }
 
@@ -106,7 +107,7 @@ impl Batch<'_> {
     ) -> Result<()> {
         let plan = plan(op, rules, params, indices, index_type)?;
         check_output(&plan, output)?;
-        self.record(plan, params, indices, output, None, false)
+        self.call(|batch| batch.record(plan, params, indices, output, None, false))
     }
 
     /// As [`Engine::gather_in_place`](crate::gpu::Engine::gather_in_place); submitted with the
@@ -125,12 +126,14 @@ impl Batch<'_> {
     ) -> Result<()> {
         let (params, indices) = (params.as_ref(), indices.as_ref());
         let plan = plan(op, rules, params, indices, I::TYPE)?;
-        let output = output.any_mut();
+        let output = output.as_ref();
         check_output(&plan, output)?;
         output.storage().check_owner(self.context, Role::Output)?;
-        let params = self.apart(plan.op(), Role::Params, params, output)?;
-        let indices = self.apart(plan.op(), Role::Indices, indices, output)?;
-        self.record(plan, &params, &indices, output, None, false)
+        self.call(|batch| {
+            let params = batch.apart(plan.op(), Role::Params, params, output)?;
+            let indices = batch.apart(plan.op(), Role::Indices, indices, output)?;
+            batch.record(plan, &params, &indices, output, None, false)
+        })
     }
 
     /// As [`Engine::gather_counted`](crate::gpu::Engine::gather_counted); submitted with the batch.
@@ -149,9 +152,9 @@ impl Batch<'_> {
     ) -> Result<()> {
         let (params, indices) = (params.as_ref(), indices.as_ref());
         let plan = plan(op, rules, params, indices, I::TYPE)?;
-        let output = output.any_mut();
+        let output = output.as_ref();
         check_output(&plan, output)?;
-        self.record(plan, params, indices, output, Some(count), false)
+        self.call(|batch| batch.record(plan, params, indices, output, Some(count), false))
     }
 
     /// `tensor`, or a copy of what it reaches if it shares its buffer with the output.
@@ -177,19 +180,70 @@ impl Batch<'_> {
         self.copy_of(tensor)
     }
 
-    /// A copy of what a tensor reaches, in the same layout. Its buffers have `COPY_SRC`.
+    /// A copy of what a tensor reaches, with the same strides. Its buffers have `COPY_SRC`.
     pub(super) fn copy_of(&mut self, tensor: &AnyDeviceTensor) -> Result<AnyDeviceTensor> {
-        let (storage, layout) = (tensor.storage(), tensor.layout());
-        let width = tensor.element_bytes();
-        let bytes = layout.reached().map_or(0..0, |(first, last)| {
-            (first * width) as i64..((last + 1) * width) as i64
-        });
+        let (storage, width) = (tensor.storage(), tensor.element_bytes());
+        let (layout, bytes) = tensor.layout().trimmed(width);
+        let bytes = bytes.start as i64..bytes.end as i64;
         let (copy, commands) = storage.copy(self.context, bytes)?;
         self.recording.push(commands);
         storage.owned().for_each(|owned| self.recording.keep(owned));
-        let mut copy = AnyDeviceTensor::new(copy, layout.clone(), width);
-        copy.set_statuses(tensor.statuses().to_vec());
+        let copy = AnyDeviceTensor::new(copy, layout, width);
+        let nothing = Lookups {
+            counting: None,
+            looks_up: false,
+        };
+        self.wrote(&copy, &[tensor], &nothing, false);
         Ok(copy)
+    }
+
+    /// Runs a call. If it fails, nothing of it stays recorded.
+    pub(super) fn call<R>(&mut self, call: impl FnOnce(&mut Self) -> Result<R>) -> Result<R> {
+        let mark = self.recording.mark();
+        let done = call(self);
+        if done.is_err() {
+            self.recording.rewind(mark);
+        }
+        done
+    }
+
+    /// How a call of `plan` that writes to a tensor counts bad indices. If it `replaces` all data of the
+    /// tensor, earlier reports say nothing about it any more.
+    pub(super) fn lookups(
+        &self,
+        plan: Option<&Plan>,
+        output: &AnyDeviceTensor,
+        replaces: bool,
+    ) -> Result<Lookups> {
+        let plan = plan.filter(|plan| plan.looks_up());
+        let counted = plan.filter(|plan| plan.reports_bad_indices());
+        let reports = output.storage().reports();
+        let here = self.recording.counted();
+        let counting = counted.map(|plan| reports.counting(self.context, here, plan, replaces));
+        Ok(Lookups {
+            counting: counting.transpose()?,
+            looks_up: plan.is_some(),
+        })
+    }
+
+    /// Notes that a call wrote to a tensor what it made of others.
+    pub(super) fn wrote(
+        &mut self,
+        output: &AnyDeviceTensor,
+        read: &[&AnyDeviceTensor],
+        lookups: &Lookups,
+        replaces: bool,
+    ) {
+        let reports = read.iter().map(|tensor| tensor.storage().reports());
+        let written = Written {
+            inherited: reports
+                .flat_map(|reports| reports.inheritable(self.recording.counted()))
+                .collect(),
+            counting: lookups.counting.as_ref(),
+            looks_up: lookups.looks_up,
+            replaces,
+        };
+        self.recording.note(output.storage().reports(), written);
     }
 
     fn record(
@@ -197,25 +251,24 @@ impl Batch<'_> {
         plan: Plan,
         params: &AnyDeviceTensor,
         indices: &AnyDeviceTensor,
-        output: &mut AnyDeviceTensor,
+        output: &AnyDeviceTensor,
         count: Option<wgpu::BufferSlice<'_>>,
         flag: bool,
     ) -> Result<()> {
         let context = self.context;
-        params.storage().check_owner(context, Role::Params)?;
-        indices.storage().check_owner(context, Role::Indices)?;
+        params.storage().check_readable(context, Role::Params)?;
+        indices.storage().check_readable(context, Role::Indices)?;
         output.storage().check_owner(context, Role::Output)?;
         let recorder = Recorder::kept(self.recorders, context, plan)?;
         let plan = recorder.plan();
-        let status = match plan.reports_bad_indices() && !plan.is_empty() {
-            true => Some(Status::new(context, plan)?),
-            false => None,
-        };
+        // Where a count cuts it short, a part of the old data stays.
+        let replaces = output.is_whole() && count.is_none();
+        let lookups = self.lookups(Some(plan), output, replaces)?;
         let placed = Placed {
             params: params.reached().1,
             indices: indices.reached().1,
             output: output.reached().1,
-            status: status.as_ref(),
+            status: lookups.status(),
             flag,
             count,
         };
@@ -224,15 +277,30 @@ impl Batch<'_> {
             plan.elements_per_entry()?;
         }
         placed.check_apart(plan)?;
-        self.recording.gather(context, &recorder, &placed)?;
+        let counting = lookups.counting.as_ref();
+        self.recording
+            .gather(context, &recorder, &placed, counting)?;
 
         let tensors = [params.storage(), indices.storage(), output.storage()];
         let owned = tensors.into_iter().flat_map(|s| s.owned());
         owned.for_each(|owned| self.recording.keep(owned));
-        let earlier = params.statuses().iter().chain(indices.statuses());
-        let earlier = earlier.filter(|s| !s.is_clean()).cloned();
-        output.set_statuses(earlier.chain(status).collect());
+        self.wrote(output, &[params, indices], &lookups, replaces);
         Ok(())
+    }
+}
+
+/// What a call looks up.
+#[derive(Debug)]
+pub(super) struct Lookups {
+    /// Where it counts bad indices, if its rules ask for that.
+    pub(super) counting: Option<Counting>,
+    /// Whether it looks at any index.
+    looks_up: bool,
+}
+
+impl Lookups {
+    pub(super) fn status(&self) -> Option<&Status> {
+        self.counting.as_ref().map(|counting| &counting.status)
     }
 }
 
@@ -286,7 +354,7 @@ pub(super) fn check_width(
     }
 }
 
-fn check_output(plan: &Plan, output: &AnyDeviceTensor) -> Result<()> {
+pub(super) fn check_output(plan: &Plan, output: &AnyDeviceTensor) -> Result<()> {
     let (op, layout) = (plan.op(), output.layout());
     check_width(op, Role::Output, output, plan.element_bytes())?;
     if layout.shape() != plan.output_shape() {

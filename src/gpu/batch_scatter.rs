@@ -10,7 +10,6 @@ use crate::gpu::any_tensor::AnyDeviceTensor;
 use crate::gpu::batch::{Batch, check_indices, check_width};
 use crate::gpu::commands::Command;
 use crate::gpu::scatter::{PlacedScatter, check_destination, dispatches};
-use crate::gpu::status::Status;
 use crate::gpu::tensor::DeviceTensor;
 use crate::index::{Index, IndexType};
 use crate::op::Op;
@@ -54,9 +53,11 @@ impl Batch<'_> {
     ) -> Result<AnyDeviceTensor> {
         FoldKernel::of(op.transposed_kind(), reduce, updates.1)?;
         check_width(op.transposed_kind(), Role::Params, base, updates.1.bytes())?;
-        let mut made = self.copied(base)?;
-        self.scatter_any_into(op, reduce, rules, &mut made, indices, updates)?;
-        Ok(made)
+        self.call(|batch| {
+            let made = batch.copied(base)?;
+            batch.scatter_to(op, reduce, rules, &made, indices, updates)?;
+            Ok(made)
+        })
     }
 
     /// As [`Engine::scatter_into`](crate::gpu::Engine::scatter_into); submitted with the batch.
@@ -89,6 +90,18 @@ impl Batch<'_> {
         reduce: Reduce,
         rules: &Rules,
         destination: &mut AnyDeviceTensor,
+        indices: (&AnyDeviceTensor, IndexType),
+        updates: (&AnyDeviceTensor, DType),
+    ) -> Result<()> {
+        self.call(|batch| batch.scatter_to(op, reduce, rules, destination, indices, updates))
+    }
+
+    fn scatter_to(
+        &mut self,
+        op: Op,
+        reduce: Reduce,
+        rules: &Rules,
+        destination: &AnyDeviceTensor,
         (indices, index_type): (&AnyDeviceTensor, IndexType),
         (updates, dtype): (&AnyDeviceTensor, DType),
     ) -> Result<()> {
@@ -96,7 +109,7 @@ impl Batch<'_> {
         check_width(kind, Role::Params, destination, dtype.bytes())?;
         check_width(kind, Role::Updates, updates, dtype.bytes())?;
         check_indices(kind, indices, index_type)?;
-        for (role, tensor) in [(Role::Params, &*destination), (Role::Updates, updates)] {
+        for (role, tensor) in [(Role::Params, destination), (Role::Updates, updates)] {
             check_units(kind, role, tensor)?;
         }
         let tensors = ScatterLayouts {
@@ -114,7 +127,7 @@ impl Batch<'_> {
     fn record_scatter(
         &mut self,
         plan: &ScatterPlan,
-        destination: &mut AnyDeviceTensor,
+        destination: &AnyDeviceTensor,
         indices: &AnyDeviceTensor,
         updates: &AnyDeviceTensor,
     ) -> Result<()> {
@@ -125,30 +138,23 @@ impl Batch<'_> {
             (updates.storage(), Role::Updates),
         ];
         for (storage, role) in tensors {
-            storage.check_owner(context, role)?;
+            storage.check_readable(context, role)?;
         }
-        let status = match &plan.keys {
-            Some(keys) if keys.reports_bad_indices() => Some(Status::new(context, keys)?),
-            _ => None,
-        };
+        let lookups = self.lookups(plan.keys.as_ref(), destination, false)?;
         let placed = PlacedScatter {
             indices: indices.reached().1,
             updates: updates.reached().1,
             destination: destination.reached().1,
-            status: status.as_ref(),
+            status: lookups.status(),
         };
         placed.check_apart(plan)?;
         let made = dispatches(context, plan, &placed)?;
         self.recording
-            .call(context, made.dispatches, status.as_ref());
+            .call(context, made.dispatches, lookups.counting.as_ref());
         let owned = tensors.into_iter().flat_map(|(s, _)| s.owned());
         owned.for_each(|owned| self.recording.keep(owned));
         made.scratch.iter().for_each(|s| self.recording.keep(s));
-
-        let earlier = [&*destination, indices, updates].map(AnyDeviceTensor::statuses);
-        let earlier = earlier.into_iter().flatten().filter(|s| !s.is_clean());
-        let statuses = earlier.cloned().chain(status).collect();
-        destination.set_statuses(statuses);
+        self.wrote(destination, &[indices, updates], &lookups, false);
         Ok(())
     }
 
@@ -190,21 +196,23 @@ impl Batch<'_> {
         let width = grad_output.1.bytes();
         let bytes = elements(Role::Params, params_shape, width)? * width;
         let storage = self.context.allocate("gradient", bytes as u64, &[width])?;
-        for owned in storage.owned() {
-            let clear = Command::Clear(owned.buffer().clone());
-            self.recording.push(vec![clear]);
-            self.recording.keep(owned);
-        }
         let layout = Layout::contiguous(params_shape);
-        let mut made = AnyDeviceTensor::new(storage, layout, width);
-        self.scatter_any_into(op, Reduce::Add, rules, &mut made, indices, grad_output)?;
+        let made = AnyDeviceTensor::new(storage, layout, width);
+        self.call(|batch| {
+            for owned in made.storage().owned() {
+                let clear = Command::Clear(owned.buffer().clone());
+                batch.recording.push(vec![clear]);
+                batch.recording.keep(owned);
+            }
+            batch.scatter_to(op, Reduce::Add, rules, &made, indices, grad_output)
+        })?;
         Ok(made)
     }
 
     /// A contiguous copy of a tensor.
     fn copied(&mut self, base: &AnyDeviceTensor) -> Result<AnyDeviceTensor> {
         let (storage, layout) = (base.storage(), base.layout());
-        storage.check_owner(self.context, Role::Params)?;
+        storage.check_readable(self.context, Role::Params)?;
         let can_be_copied = storage.has_usage(wgpu::BufferUsages::COPY_SRC);
         if can_be_copied && layout.is_contiguous() && !layout.is_empty() {
             return self.copy_of(base);

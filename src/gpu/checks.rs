@@ -76,7 +76,7 @@ impl Checks {
         status: &Status,
     ) -> Result<Vec<Dispatch>> {
         let mut dispatches = Vec::new();
-        if plan.counts_bad_indices() {
+        if plan.looks_up() {
             for pass in check_passes(plan, &placed.indices.parts, &context.binding_limits)? {
                 dispatches.extend(self.count(context, plan, placed, status, &pass)?);
             }

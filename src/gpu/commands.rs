@@ -16,6 +16,8 @@ pub(super) enum Grid {
 pub(super) struct Dispatch {
     pub(super) pipeline: wgpu::ComputePipeline,
     pub(super) group: wgpu::BindGroup,
+    /// Bind group 1, of the test that watches.
+    pub(super) watch_group: Option<wgpu::BindGroup>,
     pub(super) grid: Grid,
     /// How many bytes of output it makes.
     pub(super) output_bytes: u64,
@@ -33,6 +35,9 @@ impl Dispatch {
     pub(super) fn record(&self, pass: &mut wgpu::ComputePass<'_>) {
         pass.set_pipeline(&self.pipeline);
         pass.set_bind_group(0, &self.group, &[]);
+        if let Some(group) = &self.watch_group {
+            pass.set_bind_group(1, group, &[]);
+        }
         match &self.grid {
             Grid::Fixed([x, y, z]) => pass.dispatch_workgroups(*x, *y, *z),
             Grid::Indirect(arguments) => pass.dispatch_workgroups_indirect(arguments, 0),
@@ -46,11 +51,12 @@ pub(super) enum Command {
     Dispatch(Dispatch),
     /// Fills a buffer with zeros.
     Clear(wgpu::Buffer),
-    /// Copies so many bytes from an offset of one buffer to the start of another.
+    /// Copies so many bytes from a place in one buffer to a place in another.
     Copy {
         from: wgpu::Buffer,
         offset: u64,
         to: wgpu::Buffer,
+        to_offset: u64,
         bytes: u64,
     },
 }
@@ -92,8 +98,9 @@ pub(super) fn encode_into(encoder: &mut wgpu::CommandEncoder, commands: &[Comman
                 from,
                 offset,
                 to,
+                to_offset,
                 bytes,
-            } => encoder.copy_buffer_to_buffer(from, *offset, to, 0, *bytes),
+            } => encoder.copy_buffer_to_buffer(from, *offset, to, *to_offset, *bytes),
         }
     }
 }

@@ -8,8 +8,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::error::{Error, Result};
 use crate::gpu::adapter::AdapterSummary;
+use crate::gpu::commands::{Command, encode};
 use crate::gpu::deferred::{DeferredErrors, Pending};
-use crate::gpu::pipeline::{Fault, Pipelines};
+use crate::gpu::pipeline::Pipelines;
 #[cfg(not(target_arch = "wasm32"))]
 use crate::gpu::poller::Poller;
 use crate::gpu::pool::Pool;
@@ -17,6 +18,8 @@ use crate::gpu::queue::Queue;
 use crate::gpu::requirements;
 use crate::gpu::scope::{one_line, scoped};
 use crate::gpu::staging::{Direction, Staging};
+use crate::gpu::turns::NUMBERS;
+use crate::gpu::watch::Watch;
 use crate::plan::{BindingLimits, MAX_SEGMENTS};
 
 /// A device with what is made for it once.
@@ -34,7 +37,11 @@ pub(super) struct Context {
     pub(super) poller: Poller,
     /// What is bound where a kernel reads nothing.
     pub(super) nothing: wgpu::Buffer,
+    /// The words from 0 on, [`NUMBERS`] of them, to be copied from.
+    pub(super) numbers: wgpu::Buffer,
     pub(super) deferred: DeferredErrors,
+    /// The test that watches.
+    pub(super) watch: Option<Arc<dyn Watch>>,
     /// Why the device was lost, if it is known.
     lost: Arc<Mutex<Option<String>>>,
 }
@@ -45,7 +52,7 @@ pub(super) struct Settings {
     pub(super) pipeline_cache: Option<wgpu::PipelineCache>,
     pub(super) max_pool_bytes: u64,
     pub(super) max_pass_bytes: u64,
-    pub(super) fault: Option<Fault>,
+    pub(super) watch: Option<Arc<dyn Watch>>,
 }
 
 impl Context {
@@ -54,30 +61,37 @@ impl Context {
         queue: wgpu::Queue,
         settings: Settings,
     ) -> Result<Context> {
+        let watch = settings.watch;
         let limits = device.limits();
+        let limits = match &watch {
+            Some(watch) => watch.limits(limits),
+            None => limits,
+        };
         requirements::check(&limits)?;
         let binding_limits = BindingLimits::new(&limits, settings.max_pass_bytes);
         let deferred = DeferredErrors::default();
         let pipelines = scoped(&device, "the bind group layouts", || {
-            let (cache, fault) = (settings.pipeline_cache, settings.fault);
             Pipelines::new(
                 &device,
                 binding_limits.segments as u32,
                 deferred.clone(),
-                cache,
-                fault,
+                settings.pipeline_cache,
+                watch.clone(),
             )
         })
         .await?;
-        let nothing = scoped(&device, "a buffer", || {
-            device.create_buffer(&wgpu::BufferDescriptor {
-                label: Some("wgpu-gather nothing"),
-                size: 16,
-                usage: wgpu::BufferUsages::STORAGE,
-                mapped_at_creation: false,
-            })
+        let (nothing, numbers) = scoped(&device, "a buffer", || {
+            let usage = wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::COPY_DST;
+            let numbers = small_buffer(&device, "numbers", 4 * u64::from(NUMBERS), usage);
+            let words: Vec<u32> = (0..NUMBERS).collect();
+            queue.write_buffer(&numbers, 0, bytemuck::cast_slice(&words));
+            let usage = wgpu::BufferUsages::STORAGE;
+            (small_buffer(&device, "nothing", 16, usage), numbers)
         })
         .await?;
+        if let Some(watch) = &watch {
+            watch.memory(&nothing, nothing.size(), nothing.size());
+        }
         Ok(Context {
             adapter: AdapterSummary::new(&device.adapter_info(), &limits),
             binding_limits,
@@ -86,7 +100,9 @@ impl Context {
                 device.clone(),
                 deferred.clone(),
                 settings.max_pass_bytes,
+                numbers.clone(),
             )),
+            numbers,
             device,
             limits,
             pipelines,
@@ -96,6 +112,7 @@ impl Context {
             poller: Poller::default(),
             nothing,
             deferred,
+            watch,
             lost: Arc::default(),
         })
     }
@@ -108,10 +125,27 @@ impl Context {
         });
     }
 
-    /// Submits what waits.
+    /// Submits what waits. Fails, once, if something that waited could not be submitted.
     pub(super) fn flush(&self) -> Result<()> {
         self.queue.flush();
-        self.check_alive()
+        self.check_alive()?;
+        self.queue.failure().map_err(|error| self.with_loss(error))
+    }
+
+    /// Submits commands, after what waits.
+    pub(super) fn submit_commands(
+        &self,
+        what: &'static str,
+        commands: wgpu::CommandBuffer,
+    ) -> Result<wgpu::SubmissionIndex> {
+        let submitted = self.queue.submit(what, commands);
+        submitted.map_err(|error| self.with_loss(error))
+    }
+
+    /// Encodes and submits commands, after what waits.
+    pub(super) fn submit_all(&self, what: &'static str, commands: &[Command]) -> Result<()> {
+        let commands = self.scoped(what, || encode(&self.device, commands))?;
+        self.submit_commands(what, commands).map(drop)
     }
 
     /// Waits for what the device has still to say about the calls so far.
@@ -173,11 +207,11 @@ impl Context {
         Error::DeviceLost { reason }
     }
 
-    /// Fails if the device is known to be lost, and once if gathers that waited were not submitted.
+    /// Fails if the device is known to be lost.
     pub(super) fn check_alive(&self) -> Result<()> {
         match self.loss() {
             Some(reason) => Err(Error::DeviceLost { reason }),
-            None => self.queue.failure().map_err(|error| self.with_loss(error)),
+            None => Ok(()),
         }
     }
 
@@ -202,13 +236,36 @@ impl Context {
                 mapped_at_creation: false,
             })
         });
-        made.map_err(|error| match error {
+        let made = made.map_err(|error| match error {
             Error::GpuOutOfMemory { .. } => Error::GpuOutOfMemory {
                 what: format!("{label} of {size} bytes"),
             },
             other => other,
-        })
+        })?;
+        self.note_memory(&made, bytes, bytes);
+        Ok(made)
     }
+
+    /// Tells the test that watches what a buffer is for.
+    pub(super) fn note_memory(&self, buffer: &wgpu::Buffer, bytes: u64, room: u64) {
+        if let Some(watch) = &self.watch {
+            watch.memory(buffer, bytes, room);
+        }
+    }
+}
+
+fn small_buffer(
+    device: &wgpu::Device,
+    label: &'static str,
+    size: u64,
+    usage: wgpu::BufferUsages,
+) -> wgpu::Buffer {
+    device.create_buffer(&wgpu::BufferDescriptor {
+        label: Some(label),
+        size,
+        usage,
+        mapped_at_creation: false,
+    })
 }
 
 impl BindingLimits {

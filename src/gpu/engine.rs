@@ -6,6 +6,7 @@
 mod bag;
 mod execute;
 mod gather;
+mod indices;
 #[cfg(feature = "internals")]
 pub mod internals;
 mod probe;
@@ -22,10 +23,10 @@ use crate::error::Result;
 use crate::gpu::adapter::AdapterSummary;
 use crate::gpu::context::{Context, Settings};
 use crate::gpu::gather_pipeline::GatherPipeline;
-use crate::gpu::pipeline::Fault;
 use crate::gpu::quantized::DecodeRecorders;
 use crate::gpu::recorder::Recorders;
 use crate::gpu::shader::PipelineKey;
+use crate::gpu::watch::Watch;
 use crate::plan::{BindingLimits, Plan};
 
 /// How many plans an engine keeps, with what executes them: those that it met last.
@@ -55,8 +56,8 @@ pub struct Options {
     /// What [`Executor`](crate::Executor) does where the device has no memory for a host call, or
     /// would have to be sent far more of params than is gathered.
     pub when_full: WhenFull,
-    /// What a test changes in every shader (`internals`).
-    fault: Option<Fault>,
+    /// The test that watches the engine (`internals`).
+    watch: Option<Arc<dyn Watch>>,
 }
 
 impl Default for Options {
@@ -67,7 +68,7 @@ impl Default for Options {
             max_memory_bytes: u64::MAX,
             max_pass_bytes: 1 << 30,
             when_full: WhenFull::default(),
-            fault: None,
+            watch: None,
         }
     }
 }
@@ -125,7 +126,7 @@ impl Engine {
             pipeline_cache: options.pipeline_cache,
             max_pool_bytes: options.max_pool_bytes,
             max_pass_bytes: options.max_pass_bytes,
-            fault: options.fault,
+            watch: options.watch,
         };
         let context = Context::new(device, queue, settings).await?;
         Ok(Engine(Arc::new(Inner {
@@ -214,14 +215,15 @@ impl Engine {
 
     /// Waits for what the device has to say about the calls so far that wait for nothing, such as
     /// [`Engine::gather`]. In a browser their errors come late: here, or from the next call that
-    /// waits. Elsewhere such a call reports its errors itself, and this returns at once.
+    /// waits. Elsewhere such a call reports its errors itself, or [`Engine::flush`] does, and this is that.
     ///
     /// # Errors
     ///
     /// The errors of those calls: [`Error::GpuOutOfMemory`](crate::Error::GpuOutOfMemory),
     /// [`Error::Gpu`](crate::Error::Gpu); [`Error::DeviceLost`](crate::Error::DeviceLost).
     pub async fn settle(&self) -> Result<()> {
-        self.context().settle().await
+        let flushed = self.flush();
+        self.context().settle().await.and(flushed)
     }
 
     /// What the [pipeline cache](Options::pipeline_cache) holds by now, to be saved; nothing,

@@ -23,7 +23,10 @@ impl Context {
         let bytes = plan.output_bytes() as u64;
         let with_flag = bytes_with_flag(bytes);
         let room = plan.counts_bad_indices() && with_flag <= self.limits.max_buffer_size & !255;
-        let storage = self.allocate("output", if room { with_flag } else { bytes }, &units)?;
+        let storage = match room {
+            true => self.allocate_one("output", bytes, with_flag)?,
+            false => self.allocate("output", bytes, &units)?,
+        };
         Ok((storage, room))
     }
 }

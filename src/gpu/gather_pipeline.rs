@@ -6,6 +6,8 @@ use std::sync::Arc;
 
 use crate::element::Element;
 use crate::error::{Error, Result, Role};
+use crate::gpu::any_tensor::AnyDeviceTensor;
+use crate::gpu::batch::{check_output, check_width};
 use crate::gpu::commands::Dispatch;
 use crate::gpu::context::Context;
 use crate::gpu::flag::bytes_with_flag;
@@ -38,7 +40,8 @@ pub struct GatherBinding {
     status: Option<Status>,
 }
 
-/// The buffers of one recording: each tensor's position 0 is the start of a slice.
+/// The buffers of one recording: each tensor's position 0 is the start of a slice. What is in them is the
+/// caller's word; [`GatherPipeline::bind_tensors`] takes tensors and checks that they are those of the plan.
 ///
 /// The offset of indices is a multiple of their width; that of params and output is one of the
 /// largest of 1, 2 and 4 that divides the element's width. A slice may end within a word, if its
@@ -63,26 +66,6 @@ pub struct Buffers<'a> {
     pub count: Option<wgpu::BufferSlice<'a>>,
 }
 
-impl<'a> Buffers<'a> {
-    /// The buffers of tensors that have the layouts of the plan. The output is written from its
-    /// first element on. (For tensors beyond `max_buffer_size`: [`GatherPipeline::bind_tensors`].)
-    pub fn of<T: Element, I: Index>(
-        params: &'a DeviceTensor<T>,
-        indices: &'a DeviceTensor<I>,
-        output: &'a DeviceTensor<T>,
-    ) -> Self {
-        let skipped = (output.layout().offset() * size_of::<T>()) as u64;
-        Buffers {
-            params: params.buffer_slice(),
-            indices: indices.buffer_slice(),
-            output: output.buffer_slice().slice(skipped..),
-            status: None,
-            flag: false,
-            count: None,
-        }
-    }
-}
-
 impl GatherPipeline {
     pub(super) fn new(context: &Arc<Context>, plan: Plan) -> Result<Self> {
         Ok(GatherPipeline {
@@ -96,17 +79,13 @@ impl GatherPipeline {
         self.recorder.plan()
     }
 
-    /// A status to be recorded into, if the rules ask for an error where an index is bad.
+    /// A status to be recorded into, which counts bad indices under any rules.
     ///
     /// # Errors
     ///
     /// [`Error::GpuOutOfMemory`].
     pub fn status(&self) -> Result<Status> {
-        let status = Status::new(&self.context, self.plan())?;
-        // What is recorded with it may be submitted when it is gone: its buffer serves no other.
-        status.owned().share();
-        status.clear()?;
-        Ok(status)
+        Status::shared(&self.context, self.plan())
     }
 
     /// The bytes of an output with room for a flag behind it: see [`Buffers::flag`]. What the gather
@@ -122,53 +101,60 @@ impl GatherPipeline {
     /// [`Error::BufferTooSmall`], [`Error::Misaligned`], [`Error::MissingUsage`] and
     /// [`Error::SameBuffer`] name the tensor whose buffer does not fit; [`Error::TensorTooLarge`],
     /// [`Error::TooComplex`] and [`Error::TooMany`] say what the device cannot hold;
-    /// [`Error::CountPlace`] and [`Error::CountElsewhere`] refuse a count;
+    /// [`Error::CountPlace`] and [`Error::CountElsewhere`] refuse a count, [`Error::OtherStatus`] the status
+    /// of another plan;
     /// [`Error::Gpu`] has wgpu's own words, for example for a buffer of another device.
     pub fn bind(&self, buffers: &Buffers<'_>) -> Result<GatherBinding> {
         let placed = self.place(buffers)?;
-        let dispatches = self.recorder.dispatches(&self.context, &placed)?;
-        Ok(GatherBinding::new(dispatches, buffers.status))
+        self.bind_placed(&placed)
     }
 
-    /// [`GatherPipeline::bind`] for tensors, which may lie in several buffers. Their layouts are those of
-    /// the plan; the output is written from its first element on.
+    /// [`GatherPipeline::bind`] for tensors, which may lie in several buffers. The output is contiguous,
+    /// and written from its first element on.
     ///
     /// # Errors
     ///
-    /// As [`GatherPipeline::bind`].
-    pub fn bind_tensors<T: Element, I: Index>(
+    /// As [`GatherPipeline::bind`]; [`Error::OtherPlan`] for a tensor of another layout or other indices
+    /// than the plan's, [`Error::ElementWidth`], [`Error::OutputShape`] and [`Error::OutputStrided`] for
+    /// elements and outputs that do not fit it, [`Error::OtherEngine`] for a tensor of another engine.
+    pub fn bind_tensors<T: Element, I: Index<Wide = I>>(
         &self,
         params: &DeviceTensor<T>,
         indices: &DeviceTensor<I>,
         output: &DeviceTensor<T>,
         status: Option<&Status>,
     ) -> Result<GatherBinding> {
+        let plan = self.plan();
+        let (params, indices) = (params.as_ref(), indices.as_ref());
+        let output = output.as_ref();
+        check_width(plan.op(), Role::Params, params, plan.element_bytes())?;
+        plan.check_layout(Role::Params, plan.params_layout(), params.layout())?;
+        plan.check_index_type(I::TYPE)?;
+        plan.check_layout(Role::Indices, plan.indices_layout(), indices.layout())?;
+        check_output(plan, output)?;
+        let storages = [params, indices, output].map(AnyDeviceTensor::storage);
+        storages[0].check_readable(&self.context, Role::Params)?;
+        storages[1].check_readable(&self.context, Role::Indices)?;
+        storages[2].check_owner(&self.context, Role::Output)?;
+        let skipped = output.layout().offset() * size_of::<T>();
         let placed = Placed {
-            params: params.as_ref().shared(),
-            indices: indices.as_ref().shared(),
-            output: {
-                let skipped = output.layout().offset() * size_of::<T>();
-                output.as_ref().shared().with_origin(skipped as i64)
-            },
+            params: params.shared(),
+            indices: indices.shared(),
+            output: output.shared().with_origin(skipped as i64),
             status,
             flag: false,
             count: None,
         };
-        params
-            .as_ref()
-            .storage()
-            .check_owner(&self.context, Role::Params)?;
-        indices
-            .as_ref()
-            .storage()
-            .check_owner(&self.context, Role::Indices)?;
-        output
-            .as_ref()
-            .storage()
-            .check_owner(&self.context, Role::Output)?;
-        placed.check_apart(self.plan())?;
-        let dispatches = self.recorder.dispatches(&self.context, &placed)?;
-        Ok(GatherBinding::new(dispatches, status))
+        placed.check_apart(plan)?;
+        self.bind_placed(&placed)
+    }
+
+    fn bind_placed(&self, placed: &Placed<'_>) -> Result<GatherBinding> {
+        if let Some(status) = placed.status {
+            status.check_plan(self.plan())?;
+        }
+        let dispatches = self.recorder.dispatches(&self.context, placed)?;
+        Ok(GatherBinding::new(dispatches, placed.status))
     }
 
     /// Records the gather into `encoder`: [`GatherPipeline::bind`] and [`GatherBinding::encode`].

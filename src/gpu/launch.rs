@@ -7,12 +7,14 @@ use crate::gpu::commands::{Dispatch, Grid};
 use crate::gpu::context::Context;
 use crate::gpu::pipeline::{GEOMETRY, Pipeline};
 use crate::gpu::shader::PipelineKey;
+use crate::gpu::watch::Watched;
 
 /// A pipeline with its uniform block. It depends on where tensors start in their bindings, not on
 /// their buffers.
 #[derive(Debug, Clone)]
 pub(super) struct Launch {
     pub(super) pipeline: Pipeline,
+    key: PipelineKey,
     /// Never rewritten, unless a count on the device decides how many rows there are.
     uniform: wgpu::Buffer,
     grid: Grid,
@@ -27,6 +29,7 @@ impl Launch {
     ) -> Result<Self> {
         Ok(Launch {
             pipeline: context.pipelines.get(&context.device, key)?,
+            key,
             uniform,
             grid,
         })
@@ -49,9 +52,11 @@ impl Launch {
         let group = context.scoped("a bind group", || {
             context.device.create_bind_group(&descriptor)
         })?;
+        let watch = context.watch.as_ref();
         Ok(Dispatch {
             pipeline: self.pipeline.compute.clone(),
             group,
+            watch_group: watch.and_then(|watch| watch.dispatch(&Watched::new(self.key, &entries))),
             grid: self.grid.clone(),
             output_bytes: 0,
         })

@@ -31,6 +31,7 @@ mod gather_pipeline;
 mod indirect;
 mod launch;
 mod pipeline;
+mod pipeline_name;
 mod placed;
 #[cfg(not(target_arch = "wasm32"))]
 mod poller;
@@ -40,6 +41,7 @@ mod queue;
 mod recent;
 mod recorder;
 mod recording;
+mod reports;
 pub mod requirements;
 mod ring;
 mod scatter;
@@ -51,7 +53,17 @@ mod status;
 mod storage;
 mod tensor;
 mod transfer;
+mod turns;
 mod wait;
+#[cfg_attr(
+    not(feature = "internals"),
+    expect(
+        dead_code,
+        unreachable_pub,
+        reason = "tests reach it through `internals`"
+    )
+)]
+mod watch;
 mod writer;
 
 pub use adapter::{AdapterSummary, adapters};

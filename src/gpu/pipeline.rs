@@ -1,11 +1,12 @@
 //! Pipelines, compiled once per key and shared.
 
 use std::collections::HashMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::error::Result;
 use crate::gpu::deferred::DeferredErrors;
 use crate::gpu::shader::{PipelineKey, Stage, segment_binding};
+use crate::gpu::watch::Watch;
 use crate::plan::BindingLimits;
 
 /// The bindings, as the shaders number them.
@@ -54,12 +55,9 @@ pub(super) struct Pipelines {
     modules: Mutex<HashMap<String, wgpu::ShaderModule>>,
     deferred: DeferredErrors,
     cache: Option<wgpu::PipelineCache>,
-    /// What a test changes in every shader; nothing, otherwise.
-    fault: Option<Fault>,
+    /// The test that watches, and may change shaders.
+    watch: Option<Arc<dyn Watch>>,
 }
-
-/// A change to a shader's text that a test plants.
-pub(super) type Fault = fn(String) -> String;
 
 impl Pipelines {
     pub(super) fn new(
@@ -67,16 +65,18 @@ impl Pipelines {
         segments: u32,
         deferred: DeferredErrors,
         cache: Option<wgpu::PipelineCache>,
-        fault: Option<Fault>,
+        watch: Option<Arc<dyn Watch>>,
     ) -> Self {
+        let watching = watch.as_ref().and_then(|watch| watch.layout());
         let layouts = |label, entries: &[wgpu::BindGroupLayoutEntry]| {
             let bindings = device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor {
                 label: Some(label),
                 entries,
             });
+            let groups: Vec<_> = [&bindings].into_iter().chain(watching).map(Some).collect();
             let pipeline = device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
                 label: Some(label),
-                bind_group_layouts: &[Some(&bindings)],
+                bind_group_layouts: &groups,
                 immediate_size: 0,
             });
             (bindings, pipeline)
@@ -138,7 +138,7 @@ impl Pipelines {
             modules: Mutex::default(),
             deferred,
             cache,
-            fault,
+            watch,
         }
     }
 
@@ -162,7 +162,10 @@ impl Pipelines {
 
     fn module(&self, device: &wgpu::Device, key: PipelineKey, label: &str) -> wgpu::ShaderModule {
         let source = key.source();
-        let source = self.fault.map_or(source.clone(), |plant| plant(source));
+        let source = match &self.watch {
+            Some(watch) => watch.shader(source),
+            None => source,
+        };
         if let Some(module) = self.modules().get(&source) {
             return module.clone();
         }

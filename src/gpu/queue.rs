@@ -13,13 +13,15 @@
 //!
 //! The context holds it, and every buffer that the engine made. It knows no tensor.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use parking_lot::ReentrantMutex;
 
 use crate::error::{Error, Result};
-use crate::gpu::commands::{Command, encode};
+use crate::gpu::commands::{Command, encode_into};
 use crate::gpu::deferred::DeferredErrors;
+use crate::gpu::turns::{Batch, Failure, Turn, Turns};
 
 /// The most gathers that wait. In a browser none does: there a gather is found to be invalid only
 /// after its call has returned, and would take those with it that share its submission.
@@ -31,6 +33,9 @@ const MOST_CALLS: usize = match cfg!(target_arch = "wasm32") {
 /// The most bytes that waiting gathers write, so that a device that idles meanwhile soon catches up.
 const MOST_BYTES: u64 = 256 << 10;
 
+/// How long a thread waits for another that submits, before it takes the commands over.
+const PATIENCE: Duration = Duration::from_millis(20);
+
 /// A queue with gathers that wait for a submission.
 #[derive(Debug)]
 pub(super) struct Queue {
@@ -39,15 +44,19 @@ pub(super) struct Queue {
     deferred: DeferredErrors,
     waiting: Mutex<Waiting>,
     most_bytes: u64,
-    /// Held while what waited is submitted: another thread's work must not overtake it.
+    turns: Turns,
+    /// Held while what waited is submitted, so that threads rarely take each other's commands over.
     /// Reentrant, as wgpu runs callbacks of the caller within a submission, which may call the
     /// engine: what waited is submitted by then.
     order: ReentrantMutex<()>,
+    /// The numbers from 0 on, as words, and where submissions of what waited leave theirs.
+    numbers: wgpu::Buffer,
+    arrived: wgpu::Buffer,
 }
 
 #[derive(Debug, Default)]
 struct Waiting {
-    commands: Vec<Command>,
+    batch: Batch,
     calls: usize,
     bytes: u64,
     /// The first error of a submission of what waited, until somebody is told.
@@ -56,20 +65,25 @@ struct Waiting {
 
 impl Queue {
     /// A queue whose submissions of what waited write at most `max_pass_bytes`, or what one gather
-    /// does.
+    /// does. `numbers` has the words from 0 on, as many as turns have numbers.
     pub(super) fn new(
         queue: wgpu::Queue,
         device: wgpu::Device,
         deferred: DeferredErrors,
         max_pass_bytes: u64,
+        numbers: wgpu::Buffer,
     ) -> Self {
+        let usage = wgpu::BufferUsages::COPY_DST | wgpu::BufferUsages::COPY_SRC;
         Queue {
+            arrived: word(&device, usage),
             most_bytes: MOST_BYTES.min(max_pass_bytes),
             queue,
             device,
             deferred,
             waiting: Mutex::default(),
+            turns: Turns::default(),
             order: ReentrantMutex::new(()),
+            numbers,
         }
     }
 
@@ -78,9 +92,15 @@ impl Queue {
         &self.queue
     }
 
-    /// Takes the commands of one gather, unless the caller has a buffer that they use. They wait
-    /// until [`Queue::flush`], or until there are enough of them.
-    pub(super) fn defer(&self, commands: &mut Vec<Command>, is_shared: impl FnOnce() -> bool) {
+    /// Takes the commands of one gather, unless the caller has a buffer that they use. They wait until
+    /// [`Queue::flush`], or until there are enough of them. Should they not be submitted then, `written`
+    /// is told.
+    pub(super) fn defer(
+        &self,
+        commands: &mut Vec<Command>,
+        written: Vec<Arc<Failure>>,
+        is_shared: impl FnOnce() -> bool,
+    ) {
         let mut waiting = self.lock();
         // Asked under the lock: a thread that hands out a buffer marks it as shared, and flushes
         // then. Either it finds these commands here, or they find the mark.
@@ -89,7 +109,8 @@ impl Queue {
         }
         waiting.calls += 1;
         waiting.bytes += commands.iter().map(Command::bytes).sum::<u64>();
-        waiting.commands.append(commands);
+        waiting.batch.commands.append(commands);
+        waiting.batch.written.extend(written);
         let is_full = waiting.calls >= MOST_CALLS || waiting.bytes >= self.most_bytes;
         drop(waiting);
         if is_full {
@@ -97,26 +118,124 @@ impl Queue {
         }
     }
 
-    /// Submits what waits. An error is kept for [`Queue::failure`].
+    /// Submits what waits. When this returns, nothing that waited before can follow what is submitted
+    /// next. An error is kept for [`Queue::failure`] and for those who read what was to be written.
     pub(super) fn flush(&self) {
-        let _order = self.order.lock();
-        let commands = self.lock().take();
-        if commands.is_empty() {
-            return;
+        while self.waiting() > 0 || !self.turns.others_are_idle() {
+            self.call_back();
+            let _order = self.order.try_lock_for(PATIENCE);
+            let ticket = || self.word(wgpu::BufferUsages::COPY_DST);
+            if let Some(turn) = self.turns.begin(|| self.lock().take(), ticket) {
+                self.take_turn(turn);
+            }
         }
-        let submitted = self.deferred.scoped(&self.device, "a gather", || {
-            self.queue.submit([encode(&self.device, &commands)]);
-        });
-        if let Err(error) = submitted {
+    }
+
+    fn take_turn(&self, mut turn: Turn) {
+        if turn.has_taken_over() {
+            turn.stop_others();
+            if let Some(last) = self.last_arrived() {
+                turn.drop_arrived(last);
+            }
+        }
+        let submitted = self
+            .encode_turn(&turn)
+            .and_then(|commands| self.submit_now("a gather", commands));
+        if let (true, Err(error)) = (self.turns.end(&turn), submitted) {
+            let batches = turn.batches.iter();
+            let written = batches.flat_map(|numbered| &numbered.batch.written);
+            written.for_each(|failure| failure.set(Some(error.clone())));
             self.lock().failure.get_or_insert(error);
         }
     }
 
+    fn encode_turn(&self, turn: &Turn) -> Result<wgpu::CommandBuffer> {
+        self.deferred.scoped(&self.device, "a gather", || {
+            let mut encoder = self.device.create_command_encoder(&Default::default());
+            for numbered in &turn.batches {
+                encode_into(&mut encoder, &numbered.batch.commands);
+            }
+            encoder.clear_buffer(turn.ticket(), 0, None);
+            let number = 4 * u64::from(turn.number);
+            encoder.copy_buffer_to_buffer(&self.numbers, number, &self.arrived, 0, 4);
+            encoder.finish()
+        })
+    }
+
     /// Submits commands, after what waits and apart from it: should they be invalid, wgpu submits
     /// nothing that came with them.
-    pub(super) fn submit(&self, commands: wgpu::CommandBuffer) -> wgpu::SubmissionIndex {
+    pub(super) fn submit(
+        &self,
+        what: &'static str,
+        commands: wgpu::CommandBuffer,
+    ) -> Result<wgpu::SubmissionIndex> {
         self.flush();
-        self.queue.submit([commands])
+        self.call_back();
+        self.submit_now(what, commands)
+    }
+
+    /// Submits commands, whatever waits.
+    fn submit_now(
+        &self,
+        what: &'static str,
+        commands: wgpu::CommandBuffer,
+    ) -> Result<wgpu::SubmissionIndex> {
+        let mut index = None;
+        let submit = || index = Some(self.queue.submit([commands]));
+        match (self.deferred.scoped(&self.device, what, submit), index) {
+            (Err(Error::Gpu { reason, .. }), Some(index)) if !reason.contains("Queue::submit") => {
+                self.hand_on(&reason);
+                Ok(index)
+            }
+            (submitted, index) => submitted.map(|()| index.expect("it was submitted")),
+        }
+    }
+
+    /// Has wgpu call the program back for what is done. A submission does so, too, but in our error
+    /// scopes: errors of callbacks are the program's.
+    fn call_back(&self) {
+        let _ = self.device.poll(wgpu::PollType::Poll);
+    }
+
+    /// Hands on an error of a callback that wgpu called out of a submission of ours, which has succeeded
+    /// then. An error can be raised only by causing one: the label of a buffer without a use says what
+    /// it is about.
+    fn hand_on(&self, reason: &str) {
+        let _ = self.device.create_buffer(&wgpu::BufferDescriptor {
+            label: Some(&format!("of a callback within a submission: {reason}")),
+            size: 0,
+            usage: wgpu::BufferUsages::empty(),
+            mapped_at_creation: false,
+        });
+    }
+
+    /// The number of the last turn that has reached the queue; `None`, if the device does not say.
+    #[cfg(not(target_arch = "wasm32"))]
+    fn last_arrived(&self) -> Option<u32> {
+        let usage = wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST;
+        let word = self.word(usage);
+        let read = || {
+            let mut encoder = self.device.create_command_encoder(&Default::default());
+            encoder.copy_buffer_to_buffer(&self.arrived, 0, &word, 0, 4);
+            let submitted = self.queue.submit([encoder.finish()]);
+            word.map_async(wgpu::MapMode::Read, .., drop);
+            let wait = wgpu::PollType::Wait {
+                submission_index: Some(submitted),
+                timeout: None,
+            };
+            let _ = self.device.poll(wait);
+            let mapped = word.slice(..).get_mapped_range().ok()?;
+            Some(bytemuck::pod_read_unaligned(&mapped))
+        };
+        let read = self.deferred.scoped(&self.device, "a word", read);
+        read.ok().flatten()
+    }
+
+    /// There is one thread in a browser, and it is never in two submissions.
+    #[cfg(target_arch = "wasm32")]
+    #[expect(clippy::unused_self, reason = "elsewhere it is used")]
+    fn last_arrived(&self) -> Option<u32> {
+        None
     }
 
     /// Writes before what is submitted next, and after what waits.
@@ -136,9 +255,17 @@ impl Queue {
     }
 
     /// How many gathers wait.
-    #[cfg(any(test, feature = "internals"))]
     pub(super) fn waiting(&self) -> usize {
         self.lock().calls
+    }
+
+    /// A buffer of four bytes. Without memory for it, what uses it is refused.
+    fn word(&self, usage: wgpu::BufferUsages) -> wgpu::Buffer {
+        let mut made = None;
+        let _ = self.deferred.scoped(&self.device, "a word", || {
+            made = Some(word(&self.device, usage));
+        });
+        made.expect("a buffer, valid or not")
     }
 
     fn lock(&self) -> MutexGuard<'_, Waiting> {
@@ -147,8 +274,17 @@ impl Queue {
 }
 
 impl Waiting {
-    fn take(&mut self) -> Vec<Command> {
+    fn take(&mut self) -> Batch {
         (self.calls, self.bytes) = (0, 0);
-        std::mem::take(&mut self.commands)
+        std::mem::take(&mut self.batch)
     }
+}
+
+fn word(device: &wgpu::Device, usage: wgpu::BufferUsages) -> wgpu::Buffer {
+    device.create_buffer(&wgpu::BufferDescriptor {
+        label: Some("wgpu-gather word"),
+        size: 4,
+        usage,
+        mapped_at_creation: false,
+    })
 }

@@ -93,12 +93,12 @@ impl Recorder {
         };
         let mut copies = passes(plan, parts, &context.binding_limits)?;
         let mut checks = match placed.status {
-            Some(_) if plan.counts_bad_indices() => {
+            Some(_) if plan.looks_up() => {
                 check_passes(plan, parts.indices, &context.binding_limits)?
             }
             _ => Vec::new(),
         };
-        if placed.flag {
+        if placed.flag && plan.rules().out_of_bounds.moves().is_none() {
             let bytes = plan.output_bytes() as u64;
             give_flag(bytes, &mut copies, &mut checks, &context.binding_limits);
         }

@@ -70,8 +70,10 @@ impl<'c, D> Ring<'c, D> {
         duty: D,
     ) -> Result<()> {
         let context = self.context;
-        let callback = context.scoped(self.direction.what(), || {
-            let submitted = context.queue.submit(encoder.finish());
+        let what = self.direction.what();
+        let commands = context.scoped(what, || encoder.finish())?;
+        let submitted = context.submit_commands(what, commands)?;
+        let callback = context.scoped(what, || {
             Callback::register(submitted, |done| {
                 chunk.map_async(self.direction.mode(), ..bytes, done);
             })

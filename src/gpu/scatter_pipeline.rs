@@ -83,8 +83,8 @@ impl ScatterPipeline {
         })
     }
 
-    /// A status to be recorded into, if the rules ask for an error where an index is bad; `None`, if
-    /// nothing is scattered and so no index is looked at.
+    /// A status to be recorded into, which counts bad indices under any rules; `None`, if nothing is
+    /// scattered and so no index is looked at.
     ///
     /// # Errors
     ///
@@ -93,11 +93,7 @@ impl ScatterPipeline {
         let Some(keys) = &self.plan.keys else {
             return Ok(None);
         };
-        let status = Status::new(&self.context, keys)?;
-        // What is recorded with it may be submitted when it is gone: its buffer serves no other.
-        status.owned().share();
-        status.clear()?;
-        Ok(Some(status))
+        Status::shared(&self.context, keys).map(Some)
     }
 
     /// Checks `buffers` and makes what a recording with them needs.
@@ -115,6 +111,9 @@ impl ScatterPipeline {
             updates: Placement::of(buffers.updates),
             status: buffers.status,
         };
+        if let (Some(status), Some(keys)) = (placed.status, &self.plan.keys) {
+            status.check_plan(keys)?;
+        }
         placed.check_apart(&self.plan)?;
         let made = dispatches(&self.context, &self.plan, &placed)?;
         // What is recorded may be submitted when the binding is gone.

@@ -1,44 +1,145 @@
-//! The status of a gather whose rules ask for an error: how many lookups are bad, and the first.
+//! A status: how many lookups are bad, and the first of them, counted on the device.
 //!
-//! It is counted on the device beside the gather and costs no synchronisation until it is read.
+//! Counting costs no synchronisation until the status is read. A tensor that is written to has statuses
+//! of its own (`reports`), a recording of the caller has the one that it is given. `report` reads the
+//! words.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+mod report;
 
-use crate::error::{Error, Result};
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use crate::error::{BadIndices, Error, Result};
+use crate::gpu::commands::Command;
 use crate::gpu::context::Context;
 use crate::gpu::pool::Owned;
-use crate::gpu::storage::Placement;
+use crate::gpu::turns::NUMBERS;
 use crate::gpu::wait::PollMode;
-use crate::index::IndexType;
 use crate::plan::Plan;
+use report::{PLAN_WORD, bad_indices, bytes};
 
-/// Counts the bad indices of recorded gathers of one plan.
-#[derive(Debug, Clone)]
-pub struct Status {
+/// Counts the bad indices of recorded calls, under any rules: an index is bad if it lies outside its
+/// axis, whatever the rules then make of it.
+#[derive(Clone)]
+pub struct Status(Arc<Inner>);
+
+struct Inner {
     context: Arc<Context>,
-    plan: Plan,
     owned: Arc<Owned>,
-    /// Whether it was read after its gather and had nothing to report.
-    clean: Arc<AtomicBool>,
-    /// How many gathers were recorded with it: each counts a bad lookup once.
-    recorded: Arc<AtomicU64>,
+    state: Mutex<State>,
+}
+
+/// What the host knows of a status.
+#[derive(Debug, Default)]
+struct State {
+    /// The plans that count here, by the number that the device has for each.
+    plans: Vec<Plan>,
+    /// The most lookups that can have been bad.
+    most: u64,
+    /// Calls that were recorded, those of them that were submitted or given up, and how many of those a
+    /// reading has found good.
+    recorded: u64,
+    settled: u64,
+    read: u64,
+    /// Whether any of them was submitted. Before that, what the buffer holds is not defined.
+    is_begun: bool,
+    /// Read from the device, and not told yet.
+    found: Option<BadIndices>,
+}
+
+/// Where a call counts bad indices.
+#[derive(Debug, Clone)]
+pub(super) struct Counting {
+    pub(super) status: Status,
+    /// What the device calls the plan of the call.
+    number: u32,
+    /// Whether it counts on from earlier calls.
+    goes_on: bool,
 }
 
 impl Status {
+    /// A status for calls of `plan`. What its buffer holds is not defined.
     pub(super) fn new(context: &Arc<Context>, plan: &Plan) -> Result<Status> {
-        Ok(Status {
+        Ok(Status(Arc::new(Inner {
             context: Arc::clone(context),
-            plan: plan.clone(),
             owned: context.acquire("status", bytes(plan) as u64)?,
-            clean: Arc::default(),
-            recorded: Arc::default(),
+            state: Mutex::new(State {
+                plans: vec![plan.clone()],
+                ..State::default()
+            }),
+        })))
+    }
+
+    /// A status that the caller records with. It may be submitted when the status is gone, so its buffer
+    /// serves no other.
+    pub(super) fn shared(context: &Arc<Context>, plan: &Plan) -> Result<Status> {
+        let status = Status::new(context, plan)?;
+        status.owned().share();
+        status.clear()?;
+        Ok(status)
+    }
+
+    /// Counts calls of its first plan from zero.
+    pub(super) fn afresh(&self) -> Counting {
+        Counting {
+            status: self.clone(),
+            number: 0,
+            goes_on: false,
+        }
+    }
+
+    /// Counts on with a call of `plan`, if there is room for that.
+    pub(super) fn going_on(&self, plan: &Plan) -> Option<Counting> {
+        let mut state = self.lock();
+        let known = state.plans.iter().position(|known| known == plan);
+        let number = known.unwrap_or(state.plans.len());
+        if number >= NUMBERS as usize || bytes(plan) as u64 > self.buffer().size() {
+            return None;
+        }
+        if known.is_none() {
+            state.plans.push(plan.clone());
+        }
+        Some(Counting {
+            status: self.clone(),
+            number: number as u32,
+            goes_on: true,
         })
     }
 
-    /// To be called for each gather that is recorded with it.
+    /// Refuses a recording of another plan.
+    pub(super) fn check_plan(&self, plan: &Plan) -> Result<()> {
+        match self.lock().plans[0] == *plan {
+            true => Ok(()),
+            false => Err(Error::OtherStatus { op: plan.op() }),
+        }
+    }
+
+    /// To be called for each recording of its plan that the caller makes.
     pub(super) fn note_recording(&self) {
-        self.recorded.fetch_add(1, Ordering::Relaxed);
+        self.afresh().note_recording();
+    }
+
+    /// A recording was submitted.
+    pub(super) fn note_submitted(&self) {
+        let mut state = self.lock();
+        state.settled += 1;
+        state.is_begun = true;
+    }
+
+    /// A recording never will be submitted.
+    pub(super) fn note_given_up(&self) {
+        self.lock().settled += 1;
+    }
+
+    /// Whether a recording was submitted.
+    pub(super) fn is_begun(&self) -> bool {
+        self.lock().is_begun
+    }
+
+    /// Whether the device may have counted since it was read.
+    pub(super) fn has_news(&self) -> bool {
+        let state = self.lock();
+        state.is_begun && state.settled > state.read
     }
 
     /// Counts from zero again. Takes effect before what is submitted next.
@@ -47,38 +148,42 @@ impl Status {
     ///
     /// The errors of the device.
     pub fn clear(&self) -> Result<()> {
-        let zeros = vec![0; bytes(&self.plan)];
-        let queue = &self.context.queue;
-        self.context
-            .scoped("a status", || queue.write_buffer(self.buffer(), 0, &zeros))
+        let zeros = vec![0; self.bytes()];
+        let context = &self.0.context;
+        context.scoped("a status", || {
+            context.queue.write_buffer(self.buffer(), 0, &zeros);
+        })
     }
 
-    /// Whether it need not be read again. For the status of a tensor, which one gather writes.
+    /// Whether it need not be read again.
     pub(super) fn is_clean(&self) -> bool {
-        self.clean.load(Ordering::Relaxed)
-    }
-
-    /// It has nothing to report.
-    pub(super) fn set_clean(&self) {
-        self.clean.store(true, Ordering::Relaxed);
+        let state = self.lock();
+        state.found.is_none() && state.read == state.recorded
     }
 
     pub(super) fn buffer(&self) -> &wgpu::Buffer {
-        self.owned.buffer()
+        self.owned().buffer()
     }
 
     pub(super) fn owned(&self) -> &Arc<Owned> {
-        &self.owned
+        &self.0.owned
     }
 
-    /// Waits for what was submitted and reads whether an index was bad.
+    /// The bytes that are read.
+    pub(super) fn bytes(&self) -> usize {
+        let state = self.lock();
+        state.plans.iter().map(bytes).max().unwrap_or(0)
+    }
+
+    /// Waits for what was submitted, and reads how many indices were bad and which was the first, in
+    /// row-major order of the indices; `None`, if all were good. It goes on counting:
+    /// [`Status::clear`] starts anew, as `encode` of a binding does.
     ///
     /// # Errors
     ///
-    /// [`Error::IndexOutOfBounds`] names the first bad index in row-major order and says how many
-    /// there are, exactly as the CPU path does. [`Error::ImpossibleReport`] if the device says what
-    /// no gather of this plan can have counted; else the errors of the device.
-    pub async fn read(&self) -> Result<()> {
+    /// [`Error::StatusUnused`] if nothing was recorded with it. [`Error::ImpossibleReport`] if the
+    /// device says what these calls cannot have counted; else the errors of the device.
+    pub async fn read(&self) -> Result<Option<BadIndices>> {
         self.read_driven(PollMode::Aside).await
     }
 
@@ -86,217 +191,153 @@ impl Status {
     ///
     /// # Errors
     ///
-    /// As [`Status::read`].
+    /// [`Error::StatusUnused`] if nothing was recorded with it, and the errors of the device.
     #[cfg(not(target_arch = "wasm32"))]
-    pub fn read_blocking(&self) -> Result<()> {
+    pub fn read_blocking(&self) -> Result<Option<BadIndices>> {
         pollster::block_on(self.read_driven(PollMode::Here))
     }
 
-    pub(super) async fn read_driven(&self, poll_mode: PollMode) -> Result<()> {
-        let mut words = vec![0u32; bytes(&self.plan) / 4];
-        let output = bytemuck::cast_slice_mut(&mut words);
-        let placement = Placement::of(self.buffer().slice(..));
-        self.context
-            .read(placement, output, poll_mode, &mut |_, _| ())
-            .await?;
-        let recorded = self.recorded.load(Ordering::Relaxed);
-        match bad_lookups(&self.plan, &words, recorded)? {
-            Some(BadLookups {
-                first,
-                values,
-                count,
-            }) => Err(self.plan.bad_index(first, &values, count)),
-            None => {
-                self.set_clean();
-                Ok(())
+    pub(super) async fn read_driven(&self, poll_mode: PollMode) -> Result<Option<BadIndices>> {
+        if self.lock().recorded == 0 {
+            return Err(Error::StatusUnused);
+        }
+        let words = self.words(poll_mode).await?;
+        self.counted(&words)
+    }
+
+    /// Reads the status of a host call, which has one recording.
+    pub(super) async fn read_once(&self, poll_mode: PollMode) -> Result<()> {
+        match self.read_driven(poll_mode).await? {
+            Some(bad) => Err(Error::IndexOutOfBounds(Box::new(bad))),
+            None => Ok(()),
+        }
+    }
+
+    /// Keeps what its words say, which were read after so many recordings had been settled; if indices
+    /// were bad, it counts from zero from then on. [`Status::tell`] tells of it: a future may be dropped
+    /// at any await, a report may not.
+    pub(super) async fn look(
+        &self,
+        words: &[u32],
+        settled: u64,
+        poll_mode: PollMode,
+    ) -> Result<()> {
+        if let Some(bad) = self.counted(words)? {
+            self.lock().found = Some(bad);
+            let words = self.moved(poll_mode).await?;
+            if let Some(bad) = self.counted(&words)? {
+                self.lock().found = Some(bad);
             }
         }
-    }
-}
-
-/// Six words, and two more for each coordinate: see `shaders/check.wgsl`.
-fn bytes(plan: &Plan) -> usize {
-    24 + 8 * plan.lookups().coordinates.len()
-}
-
-/// What a status says, once it is known to make sense.
-#[derive(Debug, PartialEq, Eq)]
-struct BadLookups {
-    first: u64,
-    /// The index values of the first, of which at least one is bad.
-    values: Vec<i128>,
-    count: u64,
-}
-
-/// Reads the words of a status after at most `recorded` gathers.
-///
-/// A driver that runs nothing, or runs it wrongly, leaves anything here. So nothing is computed
-/// from the words before they are known to be possible.
-fn bad_lookups(plan: &Plan, words: &[u32], recorded: u64) -> Result<Option<BadLookups>> {
-    let wide = |w: &[u32]| u64::from(w[0]) | u64::from(w[1]) << 32;
-    let (count, first) = (wide(&words[..2]), wide(&words[4..6]));
-    let (found, located) = (words[2] != 0, words[3]);
-    let impossible = |what, got: String, allowed: String| {
-        Err(Error::ImpossibleReport {
-            op: plan.op(),
-            what,
-            got,
-            allowed,
-        })
-    };
-    if count == 0 {
-        // What is written beside the count is written only where something was counted.
-        return match words.iter().find(|&&word| word != 0) {
-            None => Ok(None),
-            Some(word) => impossible(
-                "a word of a status without bad indices",
-                format!("{word:#x}"),
-                "0".to_owned(),
-            ),
-        };
-    }
-    if !found || located != 1 {
-        let got = format!("{located}, with {count} bad ones");
-        return impossible("the flag of the first bad index", got, "1".to_owned());
-    }
-    let lookups = plan.lookups().elements() as u64;
-    if first >= lookups {
-        return impossible(
-            "the first bad index",
-            first.to_string(),
-            format!("less than {lookups}"),
-        );
-    }
-    // The gather that located the first has found those before it good.
-    let most = recorded.saturating_mul(lookups).saturating_sub(first);
-    if count > most {
-        return impossible(
-            "the number of bad indices",
-            count.to_string(),
-            format!("at most {most}"),
-        );
-    }
-    let value = |w: &[u32]| match plan.index_type() {
-        IndexType::I32 | IndexType::I64 => i128::from(wide(w) as i64),
-        IndexType::U32 | IndexType::U64 => i128::from(wide(w)),
-    };
-    let values: Vec<i128> = words[6..].chunks_exact(2).map(value).collect();
-    let ty = plan.index_type();
-    if let Some(value) = values.iter().find(|&&v| !ty.holds(v)) {
-        return impossible("an index", value.to_string(), format!("any {}", ty.name()));
-    }
-    let mut coordinates = plan.lookups().coordinates.iter().zip(&values);
-    if coordinates.all(|(c, &v)| plan.rules().resolve(v, c.extent).is_some()) {
-        return impossible(
-            "the first bad index",
-            format!("{values:?}"),
-            "one that is out of bounds".to_owned(),
-        );
-    }
-    Ok(Some(BadLookups {
-        first,
-        values,
-        count,
-    }))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::op::Op;
-    use crate::rules::Rules;
-    use crate::shape::Layout;
-
-    /// A gather_nd of six pairs from params [3, 4].
-    fn plan(index_type: IndexType) -> Plan {
-        let (params, indices) = (Layout::contiguous(&[3, 4]), Layout::contiguous(&[2, 3, 2]));
-        let rules = Rules::TENSORFLOW_CPU;
-        Plan::new(Op::gather_nd(), &rules, 4, &params, index_type, &indices).unwrap()
+        let mut state = self.lock();
+        state.read = state.read.max(settled);
+        Ok(())
     }
 
-    /// The pair (1, 9) is the fourth and the first of two bad ones.
-    const GOOD: [u32; 10] = [2, 0, !3, 1, 3, 0, 1, 0, 9, 0];
-
-    #[test]
-    fn what_a_gather_can_have_counted_is_read() {
-        let read = |words: &[u32], recorded| bad_lookups(&plan(IndexType::I64), words, recorded);
-        assert_eq!(read(&[0; 10], 0), Ok(None));
-        let found = |count, values: [i128; 2]| {
-            Ok(Some(BadLookups {
-                first: 3,
-                values: values.to_vec(),
-                count,
-            }))
-        };
-        assert_eq!(read(&GOOD, 1), found(2, [1, 9]));
-        let negative = [2, 0, !3, 1, 3, 0, u32::MAX, u32::MAX, 0, 0];
-        assert_eq!(read(&negative, 1), found(2, [-1, 0]));
-        // All that follow are bad, too; in two gathers, the six of the other besides.
-        let mut words = GOOD;
-        words[0] = 3;
-        assert_eq!(read(&words, 1), found(3, [1, 9]));
-        words[0] = 9;
-        assert_eq!(read(&words, 2), found(9, [1, 9]));
+    /// What was found, once.
+    pub(super) fn tell(&self) -> Option<BadIndices> {
+        self.lock().found.take()
     }
 
-    #[test]
-    fn what_no_gather_can_have_counted_is_an_error() {
-        let changed = |changes: &[(usize, u32)]| {
-            let mut words = GOOD;
-            changes.iter().for_each(|&(at, word)| words[at] = word);
-            words
-        };
-        let table = [
-            // (words, what of it is impossible)
-            ([0xdead_beef; 10], "the flag of the first bad index"),
-            ([u32::MAX; 10], "the flag of the first bad index"),
-            ([1; 10], "the first bad index"),
-            (changed(&[(0, 0)]), "a word of a status without bad indices"),
-            (changed(&[(2, 0)]), "the flag of the first bad index"),
-            (changed(&[(3, 0)]), "the flag of the first bad index"),
-            (changed(&[(3, 2)]), "the flag of the first bad index"),
-            (changed(&[(4, 6)]), "the first bad index"),
-            (changed(&[(5, 1)]), "the first bad index"),
-            (changed(&[(0, 4)]), "the number of bad indices"),
-            (changed(&[(1, 1)]), "the number of bad indices"),
-            (changed(&[(8, 3)]), "the first bad index"),
-            (changed(&[(6, 0), (8, 0)]), "the first bad index"),
-        ];
-        for index_type in IndexType::ALL {
-            for (words, expected) in &table {
-                let got = bad_lookups(&plan(index_type), words, 1);
-                let Err(Error::ImpossibleReport { op, what, .. }) = got else {
-                    panic!("{words:x?}: {got:?}");
-                };
-                assert_eq!((op, what), (plan(index_type).op(), *expected), "{words:x?}");
-            }
-        }
-        // Nothing was recorded, so there is nothing to report.
-        assert!(bad_lookups(&plan(IndexType::I64), &GOOD, 0).is_err());
+    /// How many recordings were settled so far.
+    pub(super) fn settled(&self) -> u64 {
+        self.lock().settled
     }
 
-    #[test]
-    fn an_index_is_one_of_its_type() {
-        let wide = [2, 0, !3, 1, 3, 0, 1, 0, 9, 1];
-        for (index_type, is_right) in [
-            (IndexType::I32, false),
-            (IndexType::U32, false),
-            (IndexType::I64, true),
-            (IndexType::U64, true),
-        ] {
-            let got = bad_lookups(&plan(index_type), &wide, 1);
-            assert_eq!(got.is_ok(), is_right, "{index_type:?}: {got:?}");
+    /// Reads its words and clears them, in one submission: nothing is counted in between.
+    async fn moved(&self, poll_mode: PollMode) -> Result<Vec<u32>> {
+        let context = &self.0.context;
+        let bytes = self.bytes() as u64;
+        let copy = context.acquire("report", bytes)?;
+        let moved = self.copy_to(copy.buffer(), 0);
+        context.submit_all("a status", &[moved, Command::Clear(self.buffer().clone())])?;
+        self.words_in(copy.buffer(), poll_mode).await
+    }
+
+    /// Its words.
+    pub(super) async fn words(&self, poll_mode: PollMode) -> Result<Vec<u32>> {
+        self.words_in(self.buffer(), poll_mode).await
+    }
+
+    /// Copies its words to a place in a buffer.
+    pub(super) fn copy_to(&self, to: &wgpu::Buffer, to_offset: u64) -> Command {
+        Command::Copy {
+            from: self.buffer().clone(),
+            offset: 0,
+            to: to.clone(),
+            to_offset,
+            bytes: self.bytes() as u64,
         }
     }
 
-    #[test]
-    fn a_plan_without_lookups_has_no_bad_one() {
-        let (params, indices) = (Layout::contiguous(&[3]), Layout::contiguous(&[0]));
-        let op = Op::gather(0);
-        let rules = Rules::ONNX;
-        let empty = Plan::new(op, &rules, 4, &params, IndexType::I32, &indices).unwrap();
-        assert_eq!(bad_lookups(&empty, &[0; 8], 1), Ok(None));
-        let words = [1, 0, !0, 1, 0, 0, 7, 0];
-        assert!(bad_lookups(&empty, &words, 1).is_err());
+    async fn words_in(&self, buffer: &wgpu::Buffer, poll_mode: PollMode) -> Result<Vec<u32>> {
+        let mut words = vec![0u32; self.bytes() / 4];
+        let context = &self.0.context;
+        context.read_words(buffer, &mut words, poll_mode).await?;
+        Ok(words)
+    }
+
+    /// What these words say.
+    fn counted(&self, words: &[u32]) -> Result<Option<BadIndices>> {
+        let state = self.lock();
+        bad_indices(&state.plans, state.most, words)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Counting {
+    /// For a host call of `plan`, if its rules ask for that.
+    pub(super) fn of_call(context: &Arc<Context>, plan: &Plan) -> Result<Option<Counting>> {
+        match plan.looks_up() && plan.reports_bad_indices() {
+            true => Ok(Some(Status::new(context, plan)?.afresh())),
+            false => Ok(None),
+        }
+    }
+
+    /// What precedes the call: the status starts from zero, or is told which plan goes on.
+    pub(super) fn begin(&self) -> Command {
+        let to = self.status.buffer().clone();
+        match self.goes_on {
+            false => Command::Clear(to),
+            true => Command::Copy {
+                from: self.status.0.context.numbers.clone(),
+                offset: 4 * u64::from(self.number),
+                to,
+                to_offset: 4 * PLAN_WORD as u64,
+                bytes: 4,
+            },
+        }
+    }
+
+    /// To be called once the call is recorded.
+    pub(super) fn note_recording(&self) {
+        let mut state = self.status.lock();
+        let lookups = state.plans[self.number as usize].lookups().elements();
+        state.recorded += 1;
+        state.most = state.most.saturating_add(lookups as u64);
+    }
+
+    /// Whether the status is new with this call.
+    pub(super) fn is_new(&self) -> bool {
+        !self.goes_on
+    }
+}
+
+impl PartialEq for Status {
+    /// Whether it is the same status.
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+impl fmt::Debug for Status {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let state = self.lock();
+        let mut shown = f.debug_struct("Status");
+        shown.field("recorded", &state.recorded);
+        shown.field("found", &state.found).finish()
     }
 }

@@ -10,12 +10,19 @@ use crate::error::{Error, OpKind, Result, Role};
 use crate::gpu::commands::Command;
 use crate::gpu::context::Context;
 use crate::gpu::pool::{Owned, rounded};
+use crate::gpu::reports::Reports;
 use crate::plan::{Part, Segment};
 use crate::shape::Layout;
 
-/// The buffers of a tensor, and which part of its data is in each.
+/// The buffers of a tensor, and which part of its data is in each. Views of the tensor share it.
 #[derive(Debug, Clone)]
-pub(super) struct Storage(Arc<[BufferPart]>);
+pub(super) struct Storage {
+    parts: Arc<[BufferPart]>,
+    /// Bytes of the data.
+    bytes: u64,
+    /// What is wrong with the data.
+    reports: Arc<Reports>,
+}
 
 #[derive(Debug)]
 struct BufferPart {
@@ -33,18 +40,37 @@ pub(super) struct Placement<'a> {
 impl Storage {
     /// Data that starts at byte `offset` of the caller's buffer.
     pub(super) fn wrapped(buffer: &wgpu::Buffer, offset: u64) -> Self {
-        Storage::one(Owned::wrapped(buffer.clone()), offset)
+        let bytes = buffer.size().saturating_sub(offset);
+        Storage::one(Owned::wrapped(buffer.clone()), offset, bytes)
     }
 
     /// Data that starts at byte `offset` of a buffer.
-    pub(super) fn one(owned: Arc<Owned>, offset: u64) -> Self {
+    fn one(owned: Arc<Owned>, offset: u64, bytes: u64) -> Self {
         let part = part_of(owned.buffer().slice(offset..));
-        Storage([BufferPart { owned, part }].into())
+        Storage::of(vec![BufferPart { owned, part }], bytes)
+    }
+
+    fn of(parts: Vec<BufferPart>, bytes: u64) -> Self {
+        Storage {
+            parts: parts.into(),
+            bytes,
+            reports: Arc::default(),
+        }
+    }
+
+    /// Bytes of the data.
+    pub(super) fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// What is wrong with the data.
+    pub(super) fn reports(&self) -> &Arc<Reports> {
+        &self.reports
     }
 
     /// The buffers, the one with the start of the data first.
     pub(super) fn owned(&self) -> impl Iterator<Item = &Arc<Owned>> {
-        self.0.iter().map(|p| &p.owned)
+        self.parts.iter().map(|p| &p.owned)
     }
 
     /// Whether the two have a buffer in common.
@@ -55,7 +81,7 @@ impl Storage {
 
     /// The buffers with the bytes of the data that each holds.
     pub(super) fn parts(&self) -> impl Iterator<Item = (&Arc<Owned>, &Part)> {
-        self.0.iter().map(|p| (&p.owned, &p.part))
+        self.parts.iter().map(|p| (&p.owned, &p.part))
     }
 
     /// Refuses a tensor that another engine made.
@@ -64,6 +90,12 @@ impl Storage {
             true => Err(Error::OtherEngine { role }),
             false => Ok(()),
         }
+    }
+
+    /// Refuses a tensor that another engine made, and one whose data was never written.
+    pub(super) fn check_readable(&self, context: &Context, role: Role) -> Result<()> {
+        self.check_owner(context, role)?;
+        self.reports.check_written()
     }
 
     /// Where in its buffer the data starts, if that is no multiple of `alignment`.
@@ -81,8 +113,8 @@ impl Storage {
         self.owned().all(|o| o.buffer().usage().contains(usage))
     }
 
-    /// Scratch memory for some bytes of the data and what shares a word with them, and the commands
-    /// that copy them there.
+    /// Memory for some bytes of the data and what shares a word with them, and the commands that copy them
+    /// there. The first of the bytes is at position 0 of the copy.
     pub(super) fn copy(
         &self,
         context: &Context,
@@ -102,18 +134,20 @@ impl Storage {
                 from: owned.buffer().clone(),
                 offset: words.start,
                 to: scratch.buffer().clone(),
+                to_offset: 0,
                 bytes: size,
             });
             parts.push(BufferPart {
                 owned: scratch,
                 part: Part {
-                    origin: part.origin + (words.start as i64 - part.offset as i64),
+                    origin: part.origin + (words.start as i64 - part.offset as i64) - bytes.start,
                     offset: 0,
                     bytes: size,
                 },
             });
         }
-        Ok((Storage(parts.into()), commands))
+        let size = (bytes.end - bytes.start).max(0) as u64;
+        Ok((Storage::of(parts, size), commands))
     }
 
     /// Where the data lies.
@@ -136,6 +170,7 @@ impl Context {
             Some(buffer) => buffer,
             None => self.fresh(label, size)?,
         };
+        self.note_memory(&buffer, bytes, bytes);
         Ok(Owned::pooled(buffer, &self.pool, &self.queue))
     }
 
@@ -173,7 +208,7 @@ impl Context {
     ) -> Result<Storage> {
         let limit = self.limits.max_buffer_size & !255;
         if bytes <= limit {
-            return Ok(Storage::one(self.acquire(label, bytes)?, 0));
+            return self.allocate_one(label, bytes, bytes);
         }
         let mut units = units_bytes.iter().map(|&unit| lcm(256, unit.max(1) as u64));
         let unit = units.find(|&unit| unit <= limit / 2).unwrap_or(256);
@@ -191,7 +226,19 @@ impl Context {
         };
         let starts = (0..bytes.div_ceil(each)).map(|n| n * each);
         let parts = starts.map(part).collect::<Result<Vec<_>>>()?;
-        Ok(Storage(parts.into()))
+        Ok(Storage::of(parts, bytes))
+    }
+
+    /// Memory for `bytes` bytes in one buffer, with so much room from their start on.
+    pub(super) fn allocate_one(
+        &self,
+        label: &'static str,
+        bytes: u64,
+        room: u64,
+    ) -> Result<Storage> {
+        let owned = self.acquire(label, room)?;
+        self.note_memory(owned.buffer(), bytes, room);
+        Ok(Storage::one(owned, 0, bytes))
     }
 }
 

@@ -83,6 +83,18 @@ impl Context {
         Ok(())
     }
 
+    /// Reads the first words of a buffer.
+    pub(super) async fn read_words(
+        &self,
+        buffer: &wgpu::Buffer,
+        words: &mut [u32],
+        poll_mode: PollMode,
+    ) -> Result<()> {
+        let output = bytemuck::cast_slice_mut(words);
+        self.read_one(buffer, 0, output, poll_mode, &mut |_, _| ())
+            .await
+    }
+
     /// Reads the data at `placement` into `output`.
     pub(super) async fn read(
         &self,

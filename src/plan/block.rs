@@ -274,6 +274,11 @@ impl GeometryBlock {
         padding.for_each(|c| *c = [extent, 0, multiplier, shift]);
     }
 
+    /// Moves no bad index to a valid one, so that each is found.
+    pub(super) fn find_bad(&mut self) {
+        self.index_rules &= !(CLIP | WRAP);
+    }
+
     /// Has the flag raised or looked at that ends the output's binding of so many bytes, which is made
     /// of such accesses.
     pub(super) fn set_flag(&mut self, output_bytes: u64, access_bytes: usize) {
@@ -282,17 +287,19 @@ impl GeometryBlock {
     }
 }
 
-/// The bit of the rules that asks for the flag.
+/// Bits of the rules: bad indices are clipped, wrapped, and raise the flag.
+const CLIP: u32 = 1 << 2;
+const WRAP: u32 = 1 << 3;
 const FLAG: u32 = 1 << 5;
 
 /// The rules as bits, as in `shaders/index.wgsl`.
 fn index_rules(plan: &Plan) -> u32 {
     let rules = plan.rules();
     u32::from(plan.index_type().is_signed())
-        | u32::from(rules.negative == Negative::FromEnd) << 1
-        | u32::from(rules.out_of_bounds == OutOfBounds::Clip) << 2
-        | u32::from(rules.out_of_bounds == OutOfBounds::Wrap) << 3
-        | u32::from(plan.index_type().bytes() == 8) << 4
+        | (u32::from(rules.negative == Negative::FromEnd) << 1)
+        | (u32::from(rules.out_of_bounds == OutOfBounds::Clip) * CLIP)
+        | (u32::from(rules.out_of_bounds == OutOfBounds::Wrap) * WRAP)
+        | (u32::from(plan.index_type().bytes() == 8) << 4)
 }
 
 /// A count that stays below 2^31, so that rounding it up to whole workgroups stays below 2^32.

@@ -5,6 +5,7 @@ use std::fmt;
 
 use crate::plan::Plan;
 use crate::plan::block::Origins;
+use crate::plan::loop_steps::{LOOKUP_STEPS, MAX_LOOP_STEPS};
 use crate::plan::nest_size::NestSize;
 
 /// Invocations of a workgroup, as `WORKGROUP` in `shaders/geometry.wgsl`.
@@ -13,6 +14,7 @@ pub(super) const WORKGROUP: u64 = 256;
 const IN_FLIGHT: u64 = 4;
 /// Lookups that an invocation checks, as in `shaders/check.wgsl`.
 const CHECKED: u64 = 64;
+const _: () = assert!(CHECKED as u32 * (1 + LOOKUP_STEPS) < MAX_LOOP_STEPS);
 /// Lookups that a workgroup checks.
 pub(super) const CHECKED_BY_WORKGROUP: u64 = WORKGROUP * CHECKED;
 /// Outputs of an invocation, as in `shaders/elements.wgsl` and `shaders/elements_x4.wgsl`.

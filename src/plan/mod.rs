@@ -14,6 +14,7 @@
 
 mod bag;
 mod block;
+mod checks;
 mod choice;
 mod chunks;
 mod explain;
@@ -22,6 +23,7 @@ mod host;
 mod indirect_args;
 mod kernel;
 mod kernels;
+mod loop_steps;
 mod nest_dims;
 mod nest_size;
 mod passes;
@@ -43,6 +45,7 @@ pub(crate) use host::HostReason;
 pub(crate) use indirect_args::{IndirectArgsBlock, IndirectDispatch};
 pub(crate) use kernel::{DecodeKernel, DecodeKind, Kernel};
 pub(crate) use kernels::KernelKind;
+pub(crate) use loop_steps::MAX_LOOP_STEPS;
 pub(crate) use nest_dims::NestDims;
 pub(crate) use nest_size::NestSize;
 pub(crate) use passes::{
@@ -50,9 +53,10 @@ pub(crate) use passes::{
     lookup_passes, passes, windows,
 };
 
+use checks::{check_fill, check_something_to_read};
 use geometry::{DimsOfLoop, Lowered};
 
-use crate::error::{BadIndex, Error, OpKind, Result, Role};
+use crate::error::{BadIndices, Error, OpKind, Result, Role};
 use crate::index::IndexType;
 use crate::op::Op;
 use crate::rules::{OutOfBounds, Rules};
@@ -165,6 +169,23 @@ impl Plan {
         })
     }
 
+    /// A plan that looks up what a gather from params of this shape would, to count bad indices: its
+    /// elements are as wide as the fill value, if there is one.
+    pub(crate) fn of_lookups(
+        op: Op,
+        rules: &Rules,
+        params_shape: &[usize],
+        index_type: IndexType,
+        indices: &Layout,
+    ) -> Result<Plan> {
+        let width = match &rules.out_of_bounds {
+            OutOfBounds::Fill(fill) => fill.bytes().len(),
+            _ => 1,
+        };
+        let params = Layout::contiguous(params_shape);
+        Plan::new(op, rules, width, &params, index_type, indices)
+    }
+
     /// The plan for these host tensors.
     ///
     /// # Errors
@@ -249,7 +270,12 @@ impl Plan {
 
     /// Whether there are indices to count bad ones among, and the rules ask for that.
     pub(crate) fn counts_bad_indices(&self) -> bool {
-        self.reports_bad_indices() && !self.lookups.coordinates.is_empty()
+        self.reports_bad_indices() && self.looks_up()
+    }
+
+    /// Whether it looks at any index.
+    pub(crate) fn looks_up(&self) -> bool {
+        !self.is_empty() && !self.lookups.coordinates.is_empty()
     }
 
     /// The elements of the output that each entry of the first dim of indices makes, where a count
@@ -292,87 +318,29 @@ impl Plan {
         }
     }
 
-    /// Checks that these are the tensors that the plan was made for, and the length of the output.
-    pub(crate) fn check_tensors(
-        &self,
-        params: &Params<'_>,
-        indices: &Indices<'_>,
-        output_bytes: usize,
-    ) -> Result<()> {
-        if (params.layout(), params.element_bytes()) != (&self.params_layout, self.element_bytes) {
-            return Err(self.made_for_other(Role::Params, &self.params_layout, params.layout()));
-        }
-        self.check_indices(indices)?;
-        if output_bytes != self.output_bytes {
-            return Err(Error::OutputLength {
-                op: self.op(),
-                expected: self.output_bytes,
-                got: output_bytes,
-            });
-        }
-        Ok(())
+    /// The plan under rules that move no bad index, so that each is found.
+    pub(crate) fn strict(self) -> Plan {
+        let rules = self.rules.with_out_of_bounds(OutOfBounds::Zero);
+        Plan { rules, ..self }
     }
 
-    /// Checks that these are the indices that the plan was made for.
-    pub(crate) fn check_indices(&self, indices: &Indices<'_>) -> Result<()> {
-        if (indices.layout(), indices.index_type()) != (&self.indices_layout, self.index_type) {
-            let (expected, got) = (&self.indices_layout, indices.layout());
-            return Err(self.made_for_other(Role::Indices, expected, got));
-        }
-        Ok(())
-    }
-
-    fn made_for_other(&self, role: Role, expected: &Layout, got: &Layout) -> Error {
-        Error::OtherPlan {
-            op: self.op(),
-            role,
-            expected: expected.shape().to_vec(),
-            got: got.shape().to_vec(),
-        }
-    }
-
-    /// The error for the bad lookup number `lookup` (in row-major order), whose coordinates
-    /// have these index values.
-    pub(crate) fn bad_index(&self, lookup: u64, values: &[i128], count: u64) -> Error {
-        let coordinates = &self.geometry.coordinates;
+    /// The report of `count` bad lookups, of which the first is number `lookup` (in row-major order), whose
+    /// coordinates have these index values.
+    pub(crate) fn bad_lookups(&self, lookup: u64, values: &[i128], count: u64) -> BadIndices {
+        let coordinates = &self.lookups.coordinates;
         let bad = coordinates
             .iter()
             .zip(values)
-            .position(|(c, &v)| self.rules.resolve(v, c.extent).is_none())
+            .position(|(c, &v)| self.rules.is_bad(v, c.extent))
             .unwrap_or(0);
         let element = lookup as usize * coordinates.len() + bad;
-        Error::IndexOutOfBounds(Box::new(BadIndex {
+        BadIndices {
             op: self.op(),
             position: unravel(element, self.indices_layout.shape()),
             value: values[bad],
             axis: coordinates[bad].axis,
             extent: coordinates[bad].extent,
             count,
-        }))
-    }
-}
-
-fn check_fill(op: OpKind, rules: &Rules, element_bytes: usize) -> Result<()> {
-    match &rules.out_of_bounds {
-        OutOfBounds::Fill(fill) if fill.bytes().len() != element_bytes => Err(Error::FillWidth {
-            op,
-            got: fill.bytes().len(),
-            expected: element_bytes,
-        }),
-        _ => Ok(()),
-    }
-}
-
-fn check_something_to_read(op: OpKind, rules: &Rules, geometry: &Geometry) -> Result<()> {
-    let Some(rule) = rules.out_of_bounds.moves() else {
-        return Ok(());
-    };
-    match geometry.coordinates.iter().find(|c| c.extent == 0) {
-        Some(c) => Err(Error::NothingToRead {
-            op,
-            axis: c.axis,
-            rule,
-        }),
-        None => Ok(()),
+        }
     }
 }

@@ -26,7 +26,7 @@ impl Decoder {
     }
 
     /// The name, in those of pipelines.
-    #[cfg(feature = "internals")]
+    #[cfg(feature = "gpu")]
     pub(crate) fn name(self) -> &'static str {
         match self {
             Decoder::Blocks(format) => format.name(),

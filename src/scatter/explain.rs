@@ -73,8 +73,9 @@ impl ScatterPlan {
             sort_digits: digits,
             sort_dispatches: sort.map_or(0, |sort| sort.digits.iter().map(Vec::len).sum()),
             // A pair of 8 bytes is written once, and for each digit read twice and written once.
-            sort_bytes: lookups as u64 * 8 * (1 + 3 * digits as u64),
-            updates_bytes: (lookups * slice * self.dtype.bytes()) as u64,
+            sort_bytes: (lookups as u64).saturating_mul(8 * (1 + 3 * digits as u64)),
+            updates_bytes: (lookups.saturating_mul(slice) as u64)
+                .saturating_mul(self.dtype.bytes() as u64),
         }
     }
 }

@@ -6,7 +6,7 @@ use super::plan::{Digits, ScatterPlan};
 use crate::element::DType;
 use crate::error::{Error, OpKind, Result};
 use crate::fold::Reduce;
-use crate::plan::divisor;
+use crate::plan::{MAX_LOOP_STEPS, divisor};
 #[cfg(feature = "gpu")]
 use crate::shape::Layout;
 
@@ -16,9 +16,10 @@ const MAX_DIGITS: usize = 32;
 /// Lookups, keys and free steps stay below 2^31, which is as far as `divide` goes.
 const MOST: usize = i32::MAX as usize;
 
-/// The most steps of a loop, those of the loops in it counted: Mesa's software drivers end loops after
-/// 65,535, and a GPU may end a dispatch that takes seconds.
-const MOST_STEPS: u32 = 32 << 10;
+/// The most free steps of a pair where invocations in a row take them (`shaders/fold_flat.wgsl`): the
+/// workgroups of a grid that is even are less than 4,096 more than are needed, and their invocations are
+/// numbered below 2^31.
+const MOST_FLAT: usize = MOST - (4096 << 8);
 
 /// Bytes of four words.
 const FOUR_WORDS: usize = 16;
@@ -142,6 +143,19 @@ impl FoldKernel {
         }
     }
 
+    /// How many free steps an invocation folds, one after the other.
+    fn steps_of_invocation(&self, free_count: u32) -> u32 {
+        match self.rows {
+            true => free_count.div_ceil(ROW_WORKGROUP).clamp(1, ROW_STEPS),
+            false => 1,
+        }
+    }
+
+    /// The most free steps of a pair.
+    fn most_free(&self) -> usize {
+        if self.rows { MOST } else { MOST_FLAT }
+    }
+
     /// Every kernel there is.
     #[cfg(feature = "gpu")]
     pub(crate) fn all() -> Vec<Self> {
@@ -173,7 +187,7 @@ impl FoldKernel {
     }
 
     /// For lists of pipelines.
-    #[cfg(feature = "internals")]
+    #[cfg(feature = "gpu")]
     pub(crate) fn name(&self) -> String {
         let kind = match self.kind {
             FoldKind::Moved => "moved",
@@ -239,19 +253,19 @@ impl FoldBlock {
     pub(crate) fn new(plan: &ScatterPlan, kernel: FoldKernel) -> Result<Self> {
         let (width, unit) = (plan.dtype.bytes(), kernel.unit_bytes);
         let mut block = FoldBlock::zeroed();
-        let narrow = |what, got: usize| match got <= MOST {
+        let narrow = |what, got: usize, limit: usize| match got <= limit {
             true => Ok(got as u32),
             false => Err(Error::TooMany {
                 op: plan.op,
                 what,
                 got: got as u64,
-                limit: MOST as u64,
+                limit: limit as u64,
             }),
         };
-        narrow("the number of lookups", plan.lookups())?;
-        block.key_count = narrow("the number of destinations", plan.key_digits.count())?;
+        narrow("the number of lookups", plan.lookups(), MOST)?;
+        block.key_count = narrow("the number of destinations", plan.key_digits.count(), MOST)?;
         let free = plan.free_digits.count().saturating_mul(width) / unit;
-        block.free_count = narrow("the elements of a slice", free)?;
+        block.free_count = narrow("the elements of a slice", free, kernel.most_free())?;
         let groups = kernel.groups_of_pair(block.free_count);
         block.free_divisor = divisor(groups.unwrap_or(block.free_count));
         let scaled =
@@ -333,10 +347,19 @@ impl FoldBlock {
         self
     }
 
-    /// The most pairs of a pass, so that no loop over them is long.
-    pub(crate) fn most_pairs(&self) -> u32 {
-        // One step for the pair, one for each digit of its lookup, and one that finds no further digit.
-        MOST_STEPS / (2 + self.lookup_digits)
+    /// The most pairs of a pass, so that no invocation takes more than [`MAX_LOOP_STEPS`]: for each of its
+    /// free steps, it goes through all of them if they have one key.
+    pub(crate) fn most_pairs(&self, kernel: FoldKernel) -> u32 {
+        // To leave the loop over free steps is one, too.
+        let of_free_step = (MAX_LOOP_STEPS - 1) / kernel.steps_of_invocation(self.free_count);
+        // The digits of a number are a loop over them, and a step that leaves it.
+        let loops = |digits: u32| match kernel.unit_bytes {
+            FOUR_WORDS => 0,
+            _ => digits + 1,
+        };
+        // The free step itself, and leaving the loop over pairs.
+        let once = 2 + loops(self.key_digits) + loops(self.free_digits);
+        (of_free_step - once) / (1 + loops(self.lookup_digits))
     }
 
     /// The block for a pass over these windows.

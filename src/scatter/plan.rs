@@ -46,7 +46,7 @@ impl Digits {
                     && runs_on(outer.updates, inner.updates) =>
             {
                 *outer = Digit {
-                    extent: outer.extent * inner.extent,
+                    extent: product([outer.extent, inner.extent]),
                     ..inner
                 };
             }
@@ -56,7 +56,7 @@ impl Digits {
 
     /// How many numbers there are.
     pub(crate) fn count(&self) -> usize {
-        self.0.iter().map(|d| d.extent).product()
+        product(self.0.iter().map(|d| d.extent))
     }
 
     /// Where `number` lies in the destination and in the updates, from where number 0 does.
@@ -70,6 +70,12 @@ impl Digits {
         }
         at
     }
+}
+
+/// The product of extents. One of zero wins; without it, the product fits, as a plan has checked the shape
+/// that the extents are of. So a product of some of them is too large only where nothing is scattered.
+fn product(extents: impl IntoIterator<Item = usize>) -> usize {
+    extents.into_iter().fold(1, usize::saturating_mul)
 }
 
 /// A dim of the destination, and what steps through it.
@@ -177,7 +183,8 @@ impl ScatterPlan {
 
     /// Checks the length of a contiguous destination.
     pub(crate) fn check_destination(&self, destination: &[u8]) -> Result<()> {
-        let expected = self.destination.shape().iter().product::<usize>() * self.dtype.bytes();
+        let elements = elements(Role::Params, self.destination.shape(), self.dtype.bytes())?;
+        let expected = elements * self.dtype.bytes();
         match destination.len() == expected {
             true => Ok(()),
             false => Err(Error::OutputLength {
@@ -302,7 +309,7 @@ fn push_free(dims: &mut Vec<DestinationDim>, inner: usize, step: isize) {
         Some(DestinationDim::Free { extent, updates })
             if step.checked_mul(inner as isize) == Some(*updates) =>
         {
-            (*extent, *updates) = (*extent * inner, step);
+            (*extent, *updates) = (product([*extent, inner]), step);
         }
         _ => dims.push(DestinationDim::Free {
             extent: inner,
@@ -315,7 +322,9 @@ fn push_free(dims: &mut Vec<DestinationDim>, inner: usize, step: isize) {
 fn push_key(dims: &mut Vec<DestinationDim>, inner: usize, by: usize) {
     match dims.last_mut() {
         _ if inner == 1 => {}
-        Some(DestinationDim::Key { extent, step }) => (*extent, *step) = (*extent * inner, by),
+        Some(DestinationDim::Key { extent, step }) => {
+            (*extent, *step) = (product([*extent, inner]), by);
+        }
         _ => dims.push(DestinationDim::Key {
             extent: inner,
             step: by,

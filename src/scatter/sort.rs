@@ -4,6 +4,8 @@
 
 use bytemuck::{Pod, Zeroable};
 
+use crate::plan::MAX_LOOP_STEPS;
+
 /// Pairs of an invocation, as in `shaders/sort.wgsl`.
 const TILE: u32 = 32;
 /// Values that an invocation adds up, as there.
@@ -11,6 +13,8 @@ const RUN: u32 = 32;
 /// The digits, as there.
 const DIGITS: u32 = 16;
 const DIGIT_BITS: u32 = 4;
+
+const _: () = assert!(TILE + DIGITS + RUN < MAX_LOOP_STEPS);
 
 /// The uniform block: `Sort` in `shaders/sort.wgsl`, field for field.
 #[repr(C)]
@@ -51,7 +55,7 @@ impl SortStage {
     ];
 
     /// For lists of pipelines.
-    #[cfg(feature = "internals")]
+    #[cfg(feature = "gpu")]
     pub(crate) fn name(self) -> &'static str {
         match self {
             SortStage::Count => "count",

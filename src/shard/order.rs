@@ -4,7 +4,7 @@ use super::format::RowFormat;
 use super::pack::packed;
 use super::partition::Partition;
 use crate::element::Element;
-use crate::error::{Result, Role};
+use crate::error::{Error, Result, Role};
 use crate::index::{IndexType, Word, load};
 use crate::memory::zeroed_bits;
 use crate::op::Op;
@@ -47,7 +47,8 @@ pub(super) fn resolved(
     {
         let count = rows.iter().filter(|&&row| row == BAD).count();
         let value = index_type.load(&bytes, first);
-        return Err(plan.bad_index(first as u64, &[value], count as u64));
+        let bad = plan.bad_lookups(first as u64, &[value], count as u64);
+        return Err(Error::IndexOutOfBounds(Box::new(bad)));
     }
     Ok((plan, rows))
 }

@@ -2,8 +2,8 @@
 
 use super::*;
 use crate::{
-    BadIndex, Error, Executor, Fill, IndexType, Indices, Layout, Negative, Op, OpKind, OutOfBounds,
-    Params, Rules, Tensor, TensorView,
+    BadIndices, Error, Executor, Fill, IndexType, Indices, Layout, Negative, Op, OpKind,
+    OutOfBounds, Params, Rules, Tensor, TensorView,
 };
 
 /// Numbers from a seed, the same on every machine.
@@ -135,7 +135,7 @@ fn a_bad_index_is_named_by_its_position_in_the_whole_table() {
     let ids = [0i64, 9, -10, 1, 2, 3];
     let ids = Indices::new(bytemuck::cast_slice(&ids), IndexType::I64, layout).unwrap();
     let failed = ShardPlan::new(&partition, &format, &Rules::ONNX, &ids, true);
-    let bad = BadIndex {
+    let bad = BadIndices {
         op: OpKind::Gather,
         position: vec![0, 1],
         value: -10,

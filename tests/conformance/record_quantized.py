@@ -27,7 +27,7 @@ INTS = {"i32": np.int32, "i64": np.int64, "u32": np.uint32, "u64": np.uint64}
 FILLS = {"f32": np.uint32(0xFFC0_0000), "f16": np.uint16(0x3E00), "bf16": np.uint16(0xFFC0)}  # NaN, 1.5, NaN
 
 
-class BadIndex(Exception):
+class BadIndices(Exception):
     pass
 
 
@@ -45,7 +45,7 @@ def resolve(indices, extent, neg, oob):
         at = np.clip(at, 0, extent - 1)
     bad = np.asarray((at < 0) | (at >= extent), bool)
     if oob == "error" and bad.any():
-        raise BadIndex
+        raise BadIndices
     return np.where(bad, 0, at).astype(np.int64), bad
 
 
@@ -172,7 +172,7 @@ def answer(op, attrs, decoded, indices, output):
         table = decoded.astype(np.float32).astype(dtype)
     try:
         return gather(op, attrs, table, indices, fill)
-    except BadIndex:
+    except BadIndices:
         return "an index is out of bounds"
 
 

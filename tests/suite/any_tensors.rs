@@ -5,7 +5,7 @@ use gather_conformance::{Call, Outcome, builtin, compare};
 use wgpu_gather::gpu::{AnyDeviceTensor, DeviceTensor, Engine};
 use wgpu_gather::{Error, IndexType, Layout, Op, OpKind, Params, Result, Role, Rules, Tensor};
 
-use crate::common::{buffer_with, engines};
+use crate::common::{buffer_with, engines, report};
 
 /// Uploads bytes, gathers into a new tensor or into the middle of another one, and downloads bytes.
 fn run(engine: &Engine, call: &Call, into: bool) -> Result<Vec<u8>> {
@@ -29,7 +29,7 @@ fn run(engine: &Engine, call: &Call, into: bool) -> Result<Vec<u8>> {
             output
         }
     };
-    engine.check_blocking(&output)?;
+    report(engine, &output, &call.rules)?;
     let elements: usize = output.shape().iter().product();
     let mut bytes = vec![0; elements * width];
     engine.download_bytes_blocking(&output, &mut bytes)?;

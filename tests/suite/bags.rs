@@ -8,14 +8,15 @@ use wgpu_gather::{
 
 use crate::bag_calls::{Bag, DTYPES, random_bag};
 use crate::common::{
-    block_on, buffer_with, bytes_of, device_on, engines, executors, fresh_adapter,
+    block_on, buffer_with, bytes_of, device_on, devices, engines, executors, fresh_adapter,
 };
 use crate::segments::limits;
 
-/// How many random calls each executor makes: a tenth of those of the gathers.
+/// How many random calls each executor makes: a tenth of those of the gathers, and one at least.
 fn cases() -> u64 {
     let cases = std::env::var("GATHER_CASES").ok();
-    cases.and_then(|c| c.parse().ok()).unwrap_or(20_000) / 10
+    let cases: u64 = cases.map_or(20_000, |c| c.parse().expect("a number"));
+    cases.div_ceil(10)
 }
 
 fn assert_right(bag: &Bag, executor: &Executor, number: u64) {
@@ -27,25 +28,29 @@ fn assert_right(bag: &Bag, executor: &Executor, number: u64) {
     }
 }
 
+fn check_random(executor: &Executor, count: u64, dtypes: &[DType]) {
+    let mut random = SplitMix(18);
+    let mut made = 0;
+    for number in 0..count {
+        let bag = random_bag(&mut random, dtypes);
+        assert_right(&bag, executor, number);
+        made += u64::from(bag.run(&Executor::Reference).is_ok());
+    }
+    let what = executor.describe();
+    println!("{what}: {count} calls, {made} with an output");
+    assert!(count < 20 || made > count / 2, "{made} of {count}");
+}
+
 #[test]
-fn random_pooled_lookups_are_those_of_the_reference() {
-    for executor in executors() {
-        let is_cpu = matches!(executor, Executor::Cpu);
-        let count = if is_cpu { 5 * cases() } else { cases() / 2 };
-        let mut random = SplitMix(18);
-        let dtypes = [&DTYPES[..], &[DType::F64]].concat();
-        let dtypes = if is_cpu { &dtypes[..] } else { &DTYPES[..] };
-        let mut made = 0;
-        for number in 0..count {
-            let bag = random_bag(&mut random, dtypes);
-            assert_right(&bag, &executor, number);
-            made += u64::from(bag.run(&Executor::Reference).is_ok());
-        }
-        println!(
-            "{}: {count} calls, {made} with an output",
-            executor.describe()
-        );
-        assert!(made > count / 2);
+fn random_pooled_lookups_are_those_of_the_reference_on_the_host() {
+    let dtypes = [&DTYPES[..], &[DType::F64]].concat();
+    check_random(&Executor::Cpu, 5 * cases(), &dtypes);
+}
+
+#[test]
+fn random_pooled_lookups_are_those_of_the_reference_on_devices() {
+    for device in devices() {
+        check_random(&device, cases().div_ceil(2), &DTYPES);
     }
 }
 
@@ -72,7 +77,7 @@ fn tables_in_segments_change_no_bit() {
                 }
             }
             println!("{binding}: {right} right, {refused} too large");
-            assert!(right > 4 * refused && refused > 0);
+            assert!(right > 4 * refused && refused > 0, "{right} {refused}");
         }
     }
 }
@@ -137,47 +142,6 @@ fn one_bag_with_everything_and_many_of_one() {
     }
 }
 
-/// Longer than a dispatch folds: it stops and another goes on, whatever the type and the mode.
-#[test]
-fn long_bags_are_folded_in_parts() {
-    for executor in executors()
-        .into_iter()
-        .filter(|e| matches!(e, Executor::Gpu(_)))
-    {
-        let mut random = SplitMix(20);
-        let mut seen = std::collections::BTreeSet::new();
-        let mut number = 0;
-        while seen.len() < 24 {
-            number += 1;
-            let mut bag = random_bag(&mut random, &DTYPES);
-            let is_short = bag.params.layout.is_empty() || bag.indices.layout.is_empty();
-            let columns: usize = bag.params.layout.shape()[1..].iter().product();
-            let kind = (bag.dtype, bag.mode, bag.weights.is_some());
-            if is_short || columns > 4 || !seen.insert(kind) {
-                continue;
-            }
-            // Every index again and again: one stride of 0.
-            let long = |layout: &Layout| {
-                let strides = vec![0; layout.rank()];
-                let shape: Vec<usize> = match layout.rank() {
-                    1 => vec![70_001],
-                    _ => vec![2, 35_003],
-                };
-                Layout::strided(&shape, &strides, layout.offset()).unwrap()
-            };
-            bag.indices.layout = long(&bag.indices.layout);
-            if let Some(weights) = &mut bag.weights {
-                weights.layout = long(&weights.layout);
-            }
-            bag.offsets = bag.offsets.map(|(_, last)| match last {
-                true => (vec![0, 3, 69_000], last),
-                false => (vec![0, 3, 5], last),
-            });
-            assert_right(&bag, &executor, number);
-        }
-    }
-}
-
 /// What a device keeps between calls does not leak into the next, and bad indices are reported late.
 #[test]
 fn tensors_stay_on_the_device() {
@@ -223,16 +187,19 @@ fn tensors_stay_on_the_device() {
             .unwrap();
         let got = engine.download_blocking(&weighted).unwrap();
         assert_eq!(got.data(), sum([2.0, 1.0, 0.5]));
-        // An output that is read in the same batch.
+        // An output that is read in the same batch: twice the first row, and the second, which is zeros.
+        let again = Tensor::new(&[3], vec![0u32, 1, 0]).unwrap();
+        let again = engine.upload_blocking(&again.view()).unwrap();
         let both = engine
             .batch(|batch| {
                 let first = batch.embedding_bag(bags, rules, &table, &ids, None)?;
-                let rows = Bags::offsets(BagMode::Max, &[0]);
-                batch.embedding_bag(rows, rules, &first, &ids, None)
+                let rows = Bags::offsets(BagMode::Sum, &[0]);
+                batch.embedding_bag(rows, rules, &first, &again, None)
             })
             .unwrap();
-        // ids 3, 3, 7 and 50 of two rows: zeros
-        assert_eq!(engine.download_blocking(&both).unwrap().data(), [0.0; 8]);
+        let twice: Vec<f32> = sum([1.0; 3])[..8].iter().map(|x| 2.0 * x).collect();
+        assert!(twice.iter().any(|&x| x != 0.0));
+        assert_eq!(engine.download_blocking(&both).unwrap().data(), twice);
     }
 }
 
@@ -274,11 +241,8 @@ fn a_binding_is_recorded_into_the_callers_encoder() {
                 assert_eq!([got[c], got[4 + c], got[8 + c]], [row(5, c), 0.0, last]);
             }
             assert_eq!(bytes[48..], [0xa5; 16]);
-            let said = binding
-                .status()
-                .expect("a status")
-                .read_blocking()
-                .unwrap_err();
+            let status = binding.status().expect("a status");
+            let said = status.read_blocking().unwrap().expect("a bad index");
             assert_eq!(
                 said.to_string(),
                 "embedding_bag: indices[4] = 6 is out of bounds for params axis 0 of extent 6"

@@ -106,10 +106,11 @@ const CONSTRUCTS: &[(&str, &[&str])] = &[
     ),
     (
         "sort_count.wgsl main for",
-        &[
-            "the last pair of a tile not counted",
-            "the last digit not counted",
-        ],
+        &["the last pair of a tile not counted"],
+    ),
+    (
+        "sort_count.wgsl main for 2",
+        &["the last digit not counted"],
     ),
     (
         "sort_scan.wgsl scan for",
@@ -133,9 +134,15 @@ const CONSTRUCTS: &[(&str, &[&str])] = &[
     ),
 ];
 
-/// Where the shaders loop, and where they return from within a block: file, function and which.
+/// Where the shaders loop, and where they return from within a block: file, function and which, from the
+/// second of a function on with its number.
 fn constructs() -> BTreeSet<String> {
     let mut found = BTreeSet::new();
+    let mut add = |construct: String| {
+        let numbered = (2..).map(|n| format!("{construct} {n}"));
+        let mut names = std::iter::once(construct.clone()).chain(numbered);
+        names.find(|name| found.insert(name.clone()));
+    };
     let shaders = Path::new(env!("CARGO_MANIFEST_DIR")).join("shaders");
     let files = |folder: &Path| fs::read_dir(folder).expect("the shaders");
     for file in files(&shaders).chain(files(&shaders.join("decode"))) {
@@ -162,10 +169,10 @@ fn constructs() -> BTreeSet<String> {
                 .next()
                 .unwrap();
             match first {
-                "for" | "while" | "loop" => found.insert(format!("{name} {function} for")),
-                "return" if within => found.insert(format!("{name} {function} return")),
-                _ => false,
-            };
+                "for" | "while" | "loop" => add(format!("{name} {function} for")),
+                "return" if within => add(format!("{name} {function} return")),
+                _ => {}
+            }
         }
     }
     found

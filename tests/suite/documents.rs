@@ -1,10 +1,16 @@
 //! The texts of the repository name what there is.
 
-use std::path::Path;
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
 
-fn read(path: &str) -> String {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(path);
-    std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
+/// A path in the repository.
+pub(crate) fn path(path: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join(path)
+}
+
+pub(crate) fn read(file: &str) -> String {
+    fs::read_to_string(path(file)).unwrap_or_else(|e| panic!("{file}: {e}"))
 }
 
 /// The names of the dependencies that no feature turns on.
@@ -41,31 +47,109 @@ fn the_dependencies_without_features_are_all_named() {
     }
 }
 
-/// Of what CONTRIBUTING.md has in backticks, the paths that begin in a folder of the repository.
-#[test]
-fn the_files_that_contributors_are_sent_to_exist() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let text = read("CONTRIBUTING.md");
+/// The texts in Markdown, without what is built or fetched.
+fn markdown(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).expect("a folder").map(Result::unwrap);
+    let visible = entries.filter(|entry| !entry.file_name().to_string_lossy().starts_with('.'));
+    visible
+        .map(|entry| entry.path())
+        .filter(|path| !path.ends_with("target") && !path.ends_with("node_modules"))
+        .flat_map(|path| match path.is_dir() {
+            true => markdown(&path),
+            false => vec![path],
+        })
+        .filter(|path| path.extension().is_some_and(|e| e == "md"))
+        .collect()
+}
+
+/// What is made by building and fuzzing, which git ignores.
+const MADE: [&str; 4] = ["target/", "web/dist", "fuzz/corpus", "fuzz/artifacts"];
+
+/// Of what a text has in backticks and as links, the paths that begin in a folder of the repository.
+fn named_paths<'a>(text: &'a str, folders: &[String]) -> Vec<&'a str> {
     let quoted = text.split('`').skip(1).step_by(2);
-    let folders = [
-        "benches/",
-        "cli/",
-        "conformance/",
-        "examples/",
-        "shaders/",
-        "src/",
-        "tests/",
-        "web/",
-    ];
-    let is_path = |word: &&str| folders.iter().any(|f| word.starts_with(f) && *word != *f);
-    let paths: Vec<&str> = quoted
+    let words = quoted.flat_map(str::split_whitespace);
+    let links = text.split("](").skip(1);
+    let links = links.filter_map(|rest| rest.split(')').next());
+    // `file.npz:array`; the end of a sentence.
+    let path = |word: &'a str| {
+        word.split(':')
+            .next()
+            .map(|w| w.trim_end_matches([',', '.']))
+    };
+    let is_path = |word: &&str| {
+        let begins = |folder: &String| word.starts_with(folder.as_str()) && *word != folder;
+        let is_pattern = word.contains("NAME") || word.contains(['*', '<', '{', '$']);
+        let is_made = MADE.iter().any(|made| word.starts_with(made));
+        folders.iter().any(begins) && !is_pattern && !is_made
+    };
+    words
+        .chain(links)
+        .filter_map(path)
         .filter(is_path)
-        .filter(|p| !p.contains("NAME"))
+        .collect()
+}
+
+#[test]
+fn the_paths_that_texts_name_exist() {
+    let root = path("");
+    let entries = fs::read_dir(&root).expect("the root").map(Result::unwrap);
+    let folders = entries.filter(|entry| entry.path().is_dir());
+    let folders: Vec<String> = folders
+        .map(|entry| format!("{}/", entry.file_name().to_string_lossy()))
         .collect();
-    assert!(paths.len() > 20, "{paths:?}");
-    for path in paths {
-        assert!(root.join(path).exists(), "{path}");
+    let texts = markdown(&root);
+    assert!(texts.len() >= 14, "{texts:?}");
+    let mut seen = BTreeSet::new();
+    for text in texts {
+        let own = text.parent().expect("a folder");
+        let words = fs::read_to_string(&text).expect("a text");
+        for named in named_paths(&words, &folders) {
+            // A text in a folder may mean that folder's own.
+            let exists = root.join(named).exists() || own.join(named).exists();
+            assert!(exists, "{}: {named}", text.display());
+            seen.insert(named.split('/').next().unwrap_or_default().to_owned());
+        }
     }
+    let folders = [
+        "benches",
+        "cli",
+        "conformance",
+        "docs",
+        "examples",
+        "shaders",
+        "src",
+        "tests",
+        "web",
+    ];
+    for folder in folders {
+        assert!(seen.contains(folder), "{folder}: {seen:?}");
+    }
+}
+
+/// The lines of the README's table of where it has run, which `tests/ran.sh` renews.
+fn rows_of_runs() -> String {
+    let runs = read("tests/ran.tsv");
+    let row = |line: &str| {
+        let fields: Vec<&str> = line.split('\t').collect();
+        assert_eq!(fields.len(), 6, "{line}");
+        format!("| {} |\n", fields[1..].join(" | "))
+    };
+    runs.lines().map(row).collect()
+}
+
+#[test]
+fn where_it_has_run_is_what_scripts_noted() {
+    let text = read("README.md");
+    let head = "| API | shader compiler | where | what ran | last run |\n|---|---|---|---|---|\n";
+    let (before, rest) = text.split_once(head).expect("the table");
+    let (rows, after) = rest.split_once("\n\n").expect("its end");
+    let noted = rows_of_runs();
+    if std::env::var_os("GATHER_RENEW").is_some() {
+        let text = format!("{before}{head}{noted}\n{after}");
+        return fs::write(path("README.md"), text).expect("the README is written");
+    }
+    assert_eq!(format!("{rows}\n"), noted, "tests/ran.sh renews it");
 }
 
 /// What registries and tools would follow must lead somewhere.

@@ -31,7 +31,7 @@ fn a_batch_that_fails_submits_nothing() {
             Err(Error::AxisOutOfRange { .. })
         ));
         // What was not submitted counts no bad index.
-        assert_eq!(engine.check_blocking(&rows), Ok(()));
+        assert_eq!(engine.check_blocking(&rows), Ok(None));
         let poison = bytes_of(&engine, &buffer);
         assert!(poison.iter().all(|&b| b == 0xa5), "a part was submitted");
         assert!(run(&mut rows, 0).is_ok());

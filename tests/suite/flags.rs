@@ -5,7 +5,7 @@ use gather_conformance::Call;
 use wgpu_gather::gpu::{Buffers, Engine};
 use wgpu_gather::{Error, Executor, IndexType, Layout, Op, OutOfBounds, Role, Rules};
 
-use crate::common::{block_on, buffer_with, bytes_of, engines};
+use crate::common::{block_on, buffer_with, bytes_of, engines, read_status};
 
 /// What memory holds before: zeros, ones, and a flag that is raised.
 const BEFORE: [u32; 3] = [0, u32::MAX, 0x7261_697d];
@@ -73,7 +73,7 @@ fn check(engine: &Engine, calls: &[Call], offset: usize, before: u32) {
         pipeline.encode(&mut encoder, &buffers).unwrap();
         engine.queue().submit([encoder.finish()]);
         let expected = block_on(call.output(&Executor::Reference)).map(|_| ());
-        assert_eq!(status.read_blocking(), expected, "{call:?}");
+        assert_eq!(read_status(&status), expected, "{call:?}");
         let got = bytes_of(engine, &output);
         let start = offset + plan.output_bytes();
         assert_eq!(got[offset..start], zeros_where_bad(call), "{call:?}");

@@ -1,23 +1,61 @@
 //! Tensors beyond 2 GiB and 4 GiB on a real device: byte positions and element numbers beyond 32
-//! bits. Software Vulkan, or a GPU with the memory.
+//! bits. Software Vulkan, or a GPU with the memory. One at a time.
 
-use wgpu_gather::gpu::Engine;
-use wgpu_gather::{Layout, Op, OutOfBounds, Rules, Tensor, TensorView};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use wgpu_gather::gpu::{DeviceTensor, Engine};
+use wgpu_gather::wgpu::Backend;
+use wgpu_gather::{Element, Error, Layout, Op, OutOfBounds, Rules, Tensor, TensorView};
 
 use crate::common::{block_on, engines};
 
-/// An engine of its own, whose memory is free when the test is done. Mesa's GL takes twice the
-/// memory for buffers so large.
-fn own_engine() -> Option<Engine> {
-    let Some(engine) = engines()
-        .iter()
-        .find(|e| e.adapter().api != wgpu_gather::wgpu::Backend::Gl)
-    else {
-        println!("SKIPPED: tensors beyond 2 GiB, as this machine has an adapter for GL only");
+/// What each test takes of the host's memory, and of the device's: the larger of the two tables, and a
+/// quarter of a GiB for the rest.
+const NEEDED: u64 = (4 << 30) + (256 << 20);
+
+/// An engine of its own, whose memory is free when the test is done, and the right to use it.
+struct Alone {
+    engine: Engine,
+    _turn: MutexGuard<'static, ()>,
+}
+
+/// Mesa's GL takes twice the memory for buffers so large.
+fn own_engine() -> Option<Alone> {
+    static TURN: Mutex<()> = Mutex::new(());
+    let turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
+    let Some(engine) = engines().iter().find(|e| e.adapter().api != Backend::Gl) else {
+        println!("SKIPPED: tensors beyond 2 GiB, as this machine has no adapter but for GL");
         return None;
     };
+    if let Some(free) = free_memory().filter(|&free| free < NEEDED) {
+        println!("SKIPPED: tensors beyond 2 GiB, which need {NEEDED} bytes of memory, not {free}");
+        return None;
+    }
     let label = engine.adapter().label();
-    Some(block_on(Engine::headless(Some(&label))).expect("an engine"))
+    let engine = block_on(Engine::headless(Some(&label))).expect("an engine");
+    Some(Alone {
+        engine,
+        _turn: turn,
+    })
+}
+
+/// Bytes of the host's memory that can be had, where the system tells.
+fn free_memory() -> Option<u64> {
+    let told = std::fs::read_to_string("/proc/meminfo").ok()?;
+    let line = told.lines().find_map(|l| l.strip_prefix("MemAvailable:"))?;
+    let kib: u64 = line.trim().strip_suffix(" kB")?.parse().ok()?;
+    Some(kib << 10)
+}
+
+/// The table on the device; nothing, if a GPU has no memory for it.
+fn uploaded<T: Element>(engine: &Engine, table: &TensorView<'_, T>) -> Option<DeviceTensor<T>> {
+    match engine.upload_blocking(table) {
+        Err(Error::GpuOutOfMemory { what }) if !engine.adapter().is_software() => {
+            println!("SKIPPED: tensors beyond 2 GiB: the GPU has no memory for {what}");
+            None
+        }
+        there => Some(there.expect("an upload")),
+    }
 }
 
 /// Zeros that take no memory until they are written.
@@ -27,7 +65,8 @@ fn zeros<T: bytemuck::Zeroable>(count: usize) -> Vec<T> {
 
 #[test]
 fn rows_beyond_2_gib() {
-    let Some(engine) = own_engine() else { return };
+    let Some(alone) = own_engine() else { return };
+    let engine = &alone.engine;
     let rows = (9 << 18) + 77; // of 1 KiB: 2.25 GiB
     let marked = [
         0,
@@ -46,7 +85,9 @@ fn rows_beyond_2_gib() {
         }
     }
     let view = TensorView::new(&[rows, 256], &table).unwrap();
-    let there = engine.upload_blocking(&view).unwrap();
+    let Some(there) = uploaded(engine, &view) else {
+        return;
+    };
     drop(table);
     let mut ids: Vec<i64> = marked.iter().map(|&row| row as i64).collect();
     ids.extend([rows as i64, -1, i64::MAX]);
@@ -68,7 +109,8 @@ fn rows_beyond_2_gib() {
 
 #[test]
 fn bytes_beyond_4_gib() {
-    let Some(engine) = own_engine() else { return };
+    let Some(alone) = own_engine() else { return };
+    let engine = &alone.engine;
     let count = (1usize << 32) + 12_345;
     let mut params = zeros::<u8>(count);
     let marked = [
@@ -84,7 +126,9 @@ fn bytes_beyond_4_gib() {
         params[at] = value;
     }
     let view = TensorView::strided(Layout::contiguous(&[count]), &params).unwrap();
-    let there = engine.upload_blocking(&view).unwrap();
+    let Some(there) = uploaded(engine, &view) else {
+        return;
+    };
     drop(params);
     let mut ids: Vec<i64> = marked.iter().map(|&(at, _)| at as i64).collect();
     // Two that 32 bits would take for others, one beyond the end, and the last from the end.

@@ -1,7 +1,7 @@
 //! Outputs in memory of the caller: what lies around them stays as it is, and their length is
 //! checked before anything is written.
 
-use wgpu_gather::{BadIndex, Error, Executor, Op, OpKind, Result, Rules, Tensor};
+use wgpu_gather::{BadIndices, Error, Executor, Op, OpKind, Result, Rules, Tensor};
 
 use crate::common::{block_on, executors};
 
@@ -118,7 +118,7 @@ fn a_bad_index_is_reported() {
     for executor in all_executors() {
         let call = (&table, &some_bad);
         let (result, _) = into(&executor, Op::gather(0), &Rules::ONNX, call, 12);
-        let expected = BadIndex {
+        let expected = BadIndices {
             op: OpKind::Gather,
             position: vec![1],
             value: 5,

@@ -1,7 +1,8 @@
 //! The integration tests, as one binary: wgpu links once.
 //!
 //! Everything that runs on a GPU runs on every adapter of the machine. Without an adapter the
-//! tests fail, unless `WGPU_GATHER_ALLOW_NO_GPU=1`.
+//! tests fail, unless `WGPU_GATHER_ALLOW_NO_GPU=1`. The names of long tests that need none end with
+//! `on_the_host`: scripts that run the suite on several sets of adapters run those once.
 
 mod any_tensors;
 mod bad_calls;
@@ -18,6 +19,7 @@ mod constructs;
 mod counts;
 mod devices;
 mod documented;
+mod documented_counts;
 mod documents;
 mod elements;
 mod engines;
@@ -31,16 +33,21 @@ mod fold_fixtures;
 mod hlsl;
 mod huge;
 mod into;
+mod long_bags;
+mod lost;
 mod memory;
 #[cfg(feature = "ndarray")]
 mod ndarrays;
 mod planted;
 mod probes;
+mod programs;
 mod quantized;
 mod quantized_chunks;
 mod quantized_fixtures;
 mod random;
+mod reports;
 mod scatter_calls;
+mod scatter_empty;
 mod scatter_faults;
 mod scatter_rows;
 mod scatter_scale;

@@ -1,8 +1,10 @@
 //! Scatters of rows that are folded four words at a time, and of rows that nearly are, on every executor
 //! and in windows of small bindings.
 
-use wgpu_gather::gpu::{Engine, Options};
-use wgpu_gather::{DType, Executor, Layout, Op, Reduce};
+use wgpu_gather::gpu::{Engine, Options, internals};
+use wgpu_gather::{
+    DType, Executor, IndexType, Layout, Op, Reduce, Rules, ScatterLayouts, ScatterPlan, TensorView,
+};
 
 use crate::common::{block_on, executors, fresh_device};
 use crate::scatter_calls::{Scatter, values};
@@ -80,15 +82,138 @@ fn rows_in_fours_on_every_executor() {
     }
 }
 
-/// More updates of one row than a pass has, so that the next goes on with it: in the midst of three rows,
-/// and where each invocation takes all of its steps.
+/// Many updates of the second of three rows, and a few of the others between them.
+struct Sums {
+    width: usize,
+    count: usize,
+    reduce: Reduce,
+    /// Which update goes to another row.
+    others: usize,
+}
+
+impl Sums {
+    fn row(&self, n: usize) -> u32 {
+        match n % self.others {
+            5 => (n / self.others % 2) as u32 * 2,
+            _ => 1,
+        }
+    }
+
+    /// A value that no other makes up for: a product of odd numbers has all of its factors, and a least or
+    /// greatest value comes late in the last columns and early in the first.
+    fn update(&self, n: usize, column: usize) -> u32 {
+        let bits = ((n * self.width + column) as u32).wrapping_mul(2_654_435_761);
+        let bits = bits ^ bits >> 15;
+        let is_extreme = n == column * self.count / self.width;
+        match self.reduce {
+            Reduce::Mul => bits | 1,
+            Reduce::Min => {
+                if is_extreme {
+                    bits >> 20
+                } else {
+                    bits | 1 << 20
+                }
+            }
+            Reduce::Max => {
+                if is_extreme {
+                    bits | 0xfff0_0000
+                } else {
+                    bits >> 4
+                }
+            }
+            _ => bits,
+        }
+    }
+
+    fn combine(&self, sum: u32, value: u32) -> u32 {
+        match self.reduce {
+            Reduce::None => value,
+            Reduce::Add => sum.wrapping_add(value),
+            Reduce::Mul => sum.wrapping_mul(value),
+            Reduce::Min => sum.min(value),
+            Reduce::Max => sum.max(value),
+            other => panic!("{other} is not known here"),
+        }
+    }
+
+    /// The plan's bound on the updates of a key in one pass.
+    fn most_pairs(&self) -> usize {
+        let [destination, indices, updates] = [
+            &[3, self.width][..],
+            &[self.count],
+            &[self.count, self.width],
+        ]
+        .map(Layout::contiguous);
+        let layouts = ScatterLayouts {
+            dtype: DType::U32,
+            destination: &destination,
+            index_type: IndexType::U32,
+            indices: &indices,
+            updates: &updates,
+        };
+        let plan = ScatterPlan::new(Op::gather(0), self.reduce, &Rules::TORCH, layouts);
+        internals::most_pairs(&plan.expect("a plan")).expect("a kernel") as usize
+    }
+
+    /// Fails where `executors` make something else than a loop over the updates.
+    fn check(&self, executors: &[Executor]) {
+        let (width, count) = (self.width, self.count);
+        let rows: Vec<u32> = (0..count).map(|n| self.row(n)).collect();
+        let mut updates = Vec::with_capacity(count * width);
+        let base = vec![1u32 << 19 | 1; 3 * width];
+        let mut expected = base.clone();
+        for (n, &row) in rows.iter().enumerate() {
+            for column in 0..width {
+                let (at, value) = (row as usize * width + column, self.update(n, column));
+                expected[at] = self.combine(expected[at], value);
+                updates.push(value);
+            }
+        }
+        let ids = TensorView::new(&[count], &rows).expect("ids");
+        let updates = TensorView::new(&[count, width], &updates).expect("updates");
+        for executor in executors {
+            let mut got = base.clone();
+            let (op, rules) = (Op::gather(0), &Rules::TORCH);
+            let made = executor.scatter_into_blocking(
+                op,
+                self.reduce,
+                rules,
+                &[3, width],
+                &mut got,
+                &ids,
+                &updates,
+            );
+            made.unwrap_or_else(|error| panic!("{}: {error}", executor.describe()));
+            let differing = got.iter().zip(&expected).filter(|(a, b)| a != b).count();
+            let what = (executor.describe(), width, count, self.reduce);
+            assert_eq!(differing, 0, "{what:?} of {} elements", got.len());
+        }
+    }
+}
+
+/// More updates of one row than a pass has, so that the next goes on with it: where an invocation folds one
+/// element, four at once, and several fours one after the other.
 #[test]
 fn a_row_that_passes_go_on_with() {
-    let calls = [(3, 128, 40_000), (1, 1024, 20_000)].map(|(rows, width, updates)| {
-        let shapes = [&[rows, width][..], &[updates], &[updates, width]];
-        scatter(Op::gather(0), shapes, DType::U32, Reduce::Add, 8)
-    });
-    for executor in executors() {
-        check(&executor, &calls, &executor.describe());
+    let executors = executors();
+    for (width, counts) in [
+        (3, &[12_000, 22_000][..]),
+        (12, &[40_000]),
+        (128, &[8_189, 8_191, 11_000, 22_000, 40_000]),
+        (1_024, &[8_189, 8_191, 11_000, 22_000]),
+    ] {
+        let mut goes_on = 0;
+        for (&count, reduce) in counts.iter().flat_map(|n| Reduce::ALL.map(|r| (n, r))) {
+            let sums = Sums {
+                width,
+                count,
+                reduce,
+                others: 97,
+            };
+            let of_one = (0..count).filter(|&n| sums.row(n) == 1).count();
+            goes_on += usize::from(of_one > sums.most_pairs());
+            sums.check(&executors);
+        }
+        assert!(goes_on >= Reduce::ALL.len(), "{width}: {goes_on}");
     }
 }

@@ -8,7 +8,7 @@ use crate::common::block_on;
 
 /// 10,000 times the same 10,000 ids: tensors that take no memory, so what a scatter takes is its own.
 #[test]
-fn a_hundred_million_updates_in_parts() {
+fn a_hundred_million_updates_in_parts_on_the_host() {
     const EACH: usize = 10_000;
     const ROWS: usize = 1000;
     // Not in order, and each row as often.

@@ -2,7 +2,7 @@
 //!
 //! `SCATTER_CASES` sets how many random ones there are.
 
-use gather_conformance::SplitMix;
+use gather_conformance::{FOLDED, SplitMix};
 use wgpu_gather::gpu::{Engine, Options};
 use wgpu_gather::{DType, Error, Executor, Layout, Op, OutOfBounds, Reduce, Rules, Tensor};
 
@@ -15,10 +15,10 @@ fn cases(default: usize) -> usize {
     given.map_or(default, |n| n.parse().expect("a number"))
 }
 
-/// Runs so many random scatters; says which differ.
+/// Runs so many random scatters; says which differ. Enough of many change something.
 fn differences(executor: &Executor, count: usize, seed: u64, dtypes: &[DType]) -> Vec<String> {
     let mut random = SplitMix(seed);
-    let (mut found, mut ran) = (Vec::new(), 0);
+    let (mut found, mut ran, mut changed) = (Vec::new(), 0, 0);
     while ran < count {
         let Some(scatter) = random_scatter(&mut random, dtypes) else {
             continue;
@@ -27,36 +27,31 @@ fn differences(executor: &Executor, count: usize, seed: u64, dtypes: &[DType]) -
         if let Some(difference) = scatter.difference(executor) {
             found.push(format!("{difference}: {scatter:?}"));
         }
+        let defined = scatter.run(&Executor::Reference);
+        changed += usize::from(defined.is_ok_and(|defined| defined != scatter.base));
     }
+    println!(
+        "{}: {ran} scatters, {changed} change something",
+        executor.describe()
+    );
+    assert!(
+        count < 300 || changed * 100 >= count * 40,
+        "{changed} of {count}"
+    );
     found
 }
 
 #[test]
-fn random_scatters_on_the_cpu_agree_with_the_reference() {
+fn random_scatters_agree_with_the_reference_on_the_host() {
     let found = differences(&Executor::Cpu, cases(16_500), 1, &DType::ALL);
     assert!(found.is_empty(), "{}: {}", found.len(), found[0]);
 }
 
-/// The types whose arithmetic devices have.
-const ON_DEVICES: [DType; 11] = [
-    DType::F32,
-    DType::F16,
-    DType::BF16,
-    DType::U8,
-    DType::I8,
-    DType::U16,
-    DType::I16,
-    DType::U32,
-    DType::I32,
-    DType::U64,
-    DType::I64,
-];
-
 #[test]
-fn random_scatters_on_devices_agree_with_the_reference() {
+fn random_scatters_agree_with_the_reference_on_devices() {
     for engine in engines() {
         let executor = Executor::Gpu(engine.clone());
-        let found = differences(&executor, cases(1000), 2, &ON_DEVICES);
+        let found = differences(&executor, cases(1000), 2, &FOLDED);
         let label = executor.describe();
         assert!(found.is_empty(), "{label}: {}: {}", found.len(), found[0]);
     }
@@ -66,11 +61,16 @@ fn random_scatters_on_devices_agree_with_the_reference() {
 fn a_scatter_is_the_transpose_of_the_gather_in_exact_integers() {
     for executor in executors() {
         let mut random = SplitMix(3);
-        let mut ran = 0;
+        let (mut ran, mut tried) = (0, 0);
         while ran < cases(400) {
             let Some(mut scatter) = random_scatter(&mut random, &[DType::I64]) else {
                 continue;
             };
+            tried += 1;
+            assert!(
+                tried <= 10 + 3 * cases(400),
+                "{ran} of {tried} calls give something"
+            );
             // A fill value is no multiple of params.
             if let OutOfBounds::Fill(_) = scatter.call.rules.out_of_bounds {
                 scatter.call.rules.out_of_bounds = OutOfBounds::Zero;
@@ -137,7 +137,7 @@ fn windows_of_small_bindings_fold_in_the_same_order() {
             }
         }
         println!("{refused} of {ran} refused");
-        assert!(refused * 5 < ran, "{refused} of {ran}");
+        assert!(refused * 5 < ran + 5, "{refused} of {ran}");
     }
 }
 

@@ -5,7 +5,9 @@ use wgpu_gather::gpu::{Engine, Options, WhenFull};
 use wgpu_gather::shard::{Partition, Shard, ShardedTable};
 use wgpu_gather::{Error, Executor, Layout, Params, Rules, Tensor};
 
-use crate::common::{block_on, engines, executors, fresh_device};
+use crate::common::{block_on, engines, executors, failed, fresh_device};
+use crate::planted::faulty;
+use crate::shader_faults::SHADER_FAULTS;
 
 /// Choices from a seed.
 fn choices(seed: u32) -> Vec<u32> {
@@ -63,26 +65,107 @@ fn a_table_over_all_devices_at_once_gives_the_bits_of_one() {
     assert!(outputs > 200 && errors > 20, "{outputs} {errors}");
 }
 
-#[test]
-fn a_shard_on_the_wrong_device_is_found() {
-    let executors = executors();
-    if executors.len() < 2 {
-        println!("SKIPPED: one executor has all shards");
-        return;
+/// Which row lies where row `row` belongs, given the place of that.
+type Misplaced = fn(&Partition, row: usize, place: (usize, usize)) -> Option<usize>;
+
+/// Ways to misplace rows of a table.
+const MISPLACED: [(&str, Misplaced); 5] = [
+    ("none", |_, row, _| Some(row)),
+    (
+        "neighbouring shards swapped",
+        |spread, _, (shard, local)| spread.row(shard ^ 1, local),
+    ),
+    (
+        "rows of a shard one too early",
+        |spread, _, (shard, local)| spread.row(shard, local + 1),
+    ),
+    ("rows of a shard backwards", |spread, _, (shard, local)| {
+        spread.row(shard, spread.rows_of(shard) - 1 - local)
+    }),
+    ("rows spread in another way", |spread, _, (shard, local)| {
+        let [blocks, cyclic] = [0, 2].map(|kind| partition(kind, spread.rows(), spread.shards()));
+        let other = if *spread == cyclic { blocks } else { cyclic };
+        other.row(shard, local)
+    }),
+];
+
+/// The call on a table with misplaced rows. Where there is no such row, the right one stays.
+fn misplaced(call: &Call, partition: &Partition, fault: Misplaced) -> Call {
+    let (layout, width) = (&call.params_layout, call.element_bytes);
+    let shape = layout.shape();
+    let columns: usize = shape[1..].iter().product();
+    let mut params = Vec::new();
+    for row in 0..shape[0] {
+        let place = partition.place(row).expect("a place");
+        let from = fault(partition, row, place).unwrap_or(row);
+        for column in 0..columns {
+            let at = layout.position(&[&[from], &coordinates(column, &shape[1..])[..]].concat());
+            params.extend_from_slice(&call.params[at * width..][..width]);
+        }
     }
-    // The rows of the first two executors in each other's place.
-    let rows = Tensor::new(&[2, 1], vec![1u32, 2]).expect("a table");
-    let swapped = Tensor::new(&[2, 1], vec![2u32, 1]).expect("a table");
-    let ids = Tensor::new(&[2], vec![0u32, 1]).expect("ids");
-    let gather = |rows: &Tensor<u32>| {
-        let params = Params::try_from(&rows.view()).expect("params");
-        let partition = Partition::even_blocks(2, 2).expect("a partition");
-        let table = ShardedTable::new_blocking(&executors[..2], partition, &params).expect("table");
-        table
-            .gather_blocking::<u32, _>(&Rules::TORCH, &ids.view())
-            .expect("an output")
-    };
-    assert_ne!(gather(&rows), gather(&swapped));
+    Call {
+        params,
+        params_layout: Layout::contiguous(shape),
+        ..call.clone()
+    }
+}
+
+/// The coordinates of an element, row-major.
+fn coordinates(mut at: usize, shape: &[usize]) -> Vec<usize> {
+    let mut coordinates = vec![0; shape.len()];
+    for (coordinate, &extent) in coordinates.iter_mut().zip(shape).rev() {
+        *coordinate = at % extent;
+        at /= extent;
+    }
+    coordinates
+}
+
+/// The devices of the machine and twice the CPU path: two shards at least.
+fn several() -> Vec<Executor> {
+    let mut several = executors();
+    several.push(Executor::Cpu);
+    several
+}
+
+#[test]
+fn misplaced_rows_are_reported() {
+    let executors = several();
+    for (name, fault) in MISPLACED {
+        let mut reported = 0;
+        for seed in 0..150 {
+            let (call, kind) = (rows_call_from(&choices(seed)), seed as usize % 3);
+            let partition = partition(kind, call.params_layout.shape()[0], executors.len());
+            let got = gathered(&misplaced(&call, &partition, fault), &executors, kind);
+            reported += usize::from(failed(&compare(&call, got)));
+        }
+        println!("{name}: reported by {reported} of 150 calls");
+        match name {
+            "none" => assert_eq!(reported, 0),
+            _ => assert!(reported >= 10, "{name}: {reported}"),
+        }
+    }
+}
+
+/// One of the devices has a shader with a fault, the others have none.
+#[test]
+fn a_fault_on_the_device_of_one_shard_is_reported() {
+    for engine in engines() {
+        for name in ["none", "stride off by one", "last row left out: rows"] {
+            let planted = SHADER_FAULTS.iter().find(|fault| fault.0 == name);
+            let (_, _, fault) = planted.expect("a fault of that name");
+            let one = faulty(engine, engine.device().limits(), *fault);
+            let executors = [Executor::Cpu, Executor::Gpu(one), Executor::Cpu];
+            let mut reported = 0;
+            for seed in 0..60 {
+                let call = rows_call_from(&choices(seed));
+                let got = gathered(&call, &executors, seed as usize % 3);
+                reported += usize::from(failed(&compare(&call, got)));
+            }
+            let label = engine.adapter().label();
+            println!("{label}: {name}: reported by {reported} of 60 calls");
+            assert_eq!(reported == 0, name == "none", "{label}: {name}");
+        }
+    }
 }
 
 #[test]

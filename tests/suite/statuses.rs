@@ -1,8 +1,11 @@
 //! Errors from the device, without stopping it.
 
 use gather_conformance::{Call, builtin};
-use wgpu_gather::gpu::Buffers;
-use wgpu_gather::{BadIndex, Error, IndexType, Layout, Op, OpKind, Rules};
+use wgpu_gather::gpu::{Buffers, DeviceTensor, Engine, GatherPipeline};
+use wgpu_gather::{
+    BadIndices, Error, Executor, Fill, IndexType, Layout, Negative, Op, OpKind, OutOfBounds,
+    Params, Result, Rules, bad_indices,
+};
 
 use crate::common::{block_on, buffer_with, bytes_of, engines, executors};
 
@@ -30,22 +33,23 @@ fn many_bad() -> Call {
     }
 }
 
-fn expected() -> Error {
-    Error::IndexOutOfBounds(Box::new(BadIndex {
+fn expected() -> BadIndices {
+    BadIndices {
         op: OpKind::GatherNd,
         position: vec![3, 3333, 1],
         value: (1 << 32) + 1,
         axis: 1,
         extent: 4,
         count: 3,
-    }))
+    }
 }
 
 #[test]
 fn the_first_bad_index_and_their_number_are_exact_on_every_executor() {
     for executor in executors() {
         let got = block_on(many_bad().output(&executor));
-        assert_eq!(got, Err(expected()), "{}", executor.describe());
+        let expected = Error::IndexOutOfBounds(Box::new(expected()));
+        assert_eq!(got, Err(expected), "{}", executor.describe());
     }
 }
 
@@ -72,8 +76,8 @@ fn a_status_is_read_later_and_the_gather_is_not_stopped() {
         pipeline.encode(&mut encoder, &buffers).unwrap();
         pipeline.encode(&mut encoder, &buffers).unwrap();
         engine.queue().submit([encoder.finish()]);
-        assert_eq!(status.read_blocking(), Err(expected()));
-        assert_eq!(block_on(status.read()), Err(expected()));
+        assert_eq!(status.read_blocking(), Ok(Some(expected())));
+        assert_eq!(block_on(status.read()), Ok(Some(expected())));
         // The good elements are there, the bad ones are zero.
         let words: Vec<u32> = bytemuck::pod_collect_to_vec(&bytes_of(engine, &output));
         let element = |n: usize| u32::from_ne_bytes([0, 1, 2, 3].map(|b| (n * 4 + b) as u8));
@@ -84,18 +88,135 @@ fn a_status_is_read_later_and_the_gather_is_not_stopped() {
     }
 }
 
+/// Gathers, twice with the status, which then is read.
+fn twice(
+    engine: &Engine,
+    pipeline: &GatherPipeline,
+    call: &Call,
+    flag: bool,
+) -> Result<Option<BadIndices>> {
+    let status = pipeline.status()?;
+    assert_eq!(status.read_blocking(), Err(Error::StatusUnused));
+    let [params, indices] = [&call.params, &call.indices].map(|bytes| buffer_with(engine, bytes));
+    let output = buffer_with(engine, &vec![0xa5; pipeline.bytes_with_flag() as usize]);
+    let buffers = Buffers {
+        params: params.slice(..),
+        indices: indices.slice(..),
+        output: output.slice(..),
+        status: Some(&status),
+        flag,
+        count: None,
+    };
+    let mut encoder = engine.device().create_command_encoder(&Default::default());
+    let binding = pipeline.bind(&buffers)?;
+    binding.encode(&mut encoder);
+    binding.encode_in_pass(&mut encoder.begin_compute_pass(&Default::default()));
+    engine.queue().submit([encoder.finish()]);
+    status.read_blocking()
+}
+
 #[test]
-fn a_clean_gather_leaves_a_clean_status() {
+fn bad_indices_are_counted_under_any_rules() {
+    let fill = Fill::new(7u32);
+    for engine in engines() {
+        for (negative, from_end) in [(Negative::OutOfBounds, false), (Negative::FromEnd, true)] {
+            for rule in OutOfBounds::all(fill.clone()) {
+                let mut call = many_bad();
+                call.rules = Rules::new(negative, rule);
+                let pipeline = block_on(engine.pipeline(&call.plan().unwrap())).unwrap();
+                // The two lookups with -1 and 9: the second is bad all the same.
+                let expected = BadIndices {
+                    count: 6,
+                    ..expected()
+                };
+                for flag in [false, true] {
+                    let got = twice(engine, &pipeline, &call, flag);
+                    assert_eq!(
+                        got,
+                        Ok(Some(expected.clone())),
+                        "{:?}, flag {flag}",
+                        call.rules
+                    );
+                }
+                // -1 alone is bad or not.
+                let good = vec![[2i64, 3]; 70_000];
+                let mut values = good.clone();
+                values[50_000][0] = -1;
+                call.indices = bytemuck::cast_slice(&values).to_vec();
+                let found = twice(engine, &pipeline, &call, true).unwrap();
+                let found = found.map(|bad| (bad.position, bad.value, bad.count));
+                let expected = (!from_end).then(|| (vec![5, 0, 0], -1, 2));
+                assert_eq!(found, expected, "{:?}", call.rules);
+                call.indices = bytemuck::cast_slice(&good).to_vec();
+                assert_eq!(twice(engine, &pipeline, &call, true), Ok(None));
+            }
+        }
+    }
+}
+
+#[test]
+fn a_status_is_one_of_its_plan() {
     for engine in engines() {
         let mut call = many_bad();
-        let clean: Vec<i64> = vec![2; 7 * 10_000 * 2];
-        call.indices = bytemuck::cast_slice(&clean).to_vec();
+        let status = block_on(engine.pipeline(&call.plan().unwrap())).unwrap();
+        let status = status.status().unwrap();
+        call.rules = Rules::ONNX;
         let pipeline = block_on(engine.pipeline(&call.plan().unwrap())).unwrap();
-        let status = pipeline.status().unwrap();
-        assert_eq!(status.read_blocking(), Ok(()), "before anything ran");
-        let output = block_on(call.output(&wgpu_gather::Executor::Gpu(engine.clone())));
-        assert!(output.is_ok_and(|o| o.chunks(4).all(|e| e == [40, 41, 42, 43])));
+        let [params, indices] = [&call.params, &call.indices].map(|b| buffer_with(engine, b));
+        let output = buffer_with(engine, &vec![0; call.plan().unwrap().output_bytes()]);
+        let buffers = Buffers {
+            params: params.slice(..),
+            indices: indices.slice(..),
+            output: output.slice(..),
+            status: Some(&status),
+            flag: false,
+            count: None,
+        };
+        let op = OpKind::GatherNd;
+        assert_eq!(
+            pipeline.bind(&buffers).err(),
+            Some(Error::OtherStatus { op })
+        );
     }
+}
+
+/// What the reference reports of the same indices where rules ask for an error.
+fn as_reported(call: &Call) -> Option<BadIndices> {
+    let mut strict = call.clone();
+    strict.rules = strict.rules.with_out_of_bounds(OutOfBounds::Error);
+    match block_on(strict.output(&Executor::Reference)) {
+        Err(Error::IndexOutOfBounds(bad)) => Some(*bad),
+        _ => None,
+    }
+}
+
+#[test]
+fn indices_can_be_counted_without_a_gather() {
+    let calls = builtin();
+    let (mut met, mut clean) = (0, 0);
+    for call in calls.iter().filter(|call| call.plan().is_ok()) {
+        let indices = call.indices().unwrap();
+        let shape = call.params_layout.shape();
+        let got = bad_indices(call.op, &call.rules, shape, &indices);
+        let expected = as_reported(call);
+        assert_eq!(got, Ok(expected.clone()), "{call:?}");
+        *(if expected.is_some() {
+            &mut met
+        } else {
+            &mut clean
+        }) += 1;
+        if call.index_type != IndexType::I32 {
+            continue;
+        }
+        for engine in engines() {
+            let bytes = Params::new(&call.indices, 4, call.indices_layout.clone()).unwrap();
+            let indices = engine.upload_any_blocking(&bytes).unwrap();
+            let indices = DeviceTensor::<i32>::try_from(indices).unwrap();
+            let got = engine.bad_indices_blocking(call.op, &call.rules, shape, &indices);
+            assert_eq!(got, Ok(expected.clone()), "{call:?}");
+        }
+    }
+    assert!(met > 300 && clean > 100, "{met} {clean}");
 }
 
 #[test]

@@ -3,9 +3,11 @@
 //! Every test holds gathers back and then does something that would show it: wrong data, or memory
 //! that stays taken. Expected values come from the tables here, never from a gather.
 
+mod callbacks;
 mod limits;
 mod order;
 mod threads;
+mod verbs;
 
 use wgpu_gather::gpu::internals::waiting_gathers;
 use wgpu_gather::gpu::{DeviceTensor, Engine, Options};

@@ -55,13 +55,16 @@ impl RawTensor {
         })
     }
 
-    /// Waits for the gathers that made it; their errors.
+    /// Waits for the calls that made it. Rejects with their errors, and with the bad indices that they
+    /// counted.
     pub fn check(&self) -> Promise {
         let (engine, tensor) = (self.engine.clone(), self.shared());
         future_to_promise(async move {
             let tensor = tensor.borrow().clone();
-            engine.check(&tensor).await.map_err(|e| failure(&e))?;
-            Ok(JsValue::UNDEFINED)
+            match engine.check(&tensor).await.map_err(|e| failure(&e))? {
+                None => Ok(JsValue::UNDEFINED),
+                Some(bad) => Err(failure(&Error::IndexOutOfBounds(Box::new(bad)))),
+            }
         })
     }
 }

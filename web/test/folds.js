@@ -159,6 +159,8 @@ const ON_DEVICE = {
   elements: '30 0 3 4 50 60',
   badInPlace: 'IndexOutOfBounds: scatter: indices[0] = 5 is out of bounds for params axis 0 of extent 3',
   badLater: 'IndexOutOfBounds: scatter: indices[0] = 5 is out of bounds for params axis 0 of extent 3',
+  toldOnce: /^NotCounted: /,
+  readThen: '30 7 30',
   same: /^SameBuffer: scatter: /,
   types: 'Call: updates of i64 for a tensor of f32',
   shape: 'UpdatesShape: scatter: updates has shape [2], but params and indices need [3, 2]',
@@ -200,9 +202,14 @@ const onDevice = (page) =>
     await gpu.scatterInto(base, place, await gpu.upload(floats([1], 0)), { op: 'scatterNd' });
     found.elements = await down(base);
     const outside = await gpu.uploadIndices(ids(5));
-    const later = gpu.scatterInto(line, outside, seven, { rules: 'torch' }).then(() => told(line.check()));
+    const bad = () => gpu.scatterInto(line, outside, seven, { rules: 'torch' });
+    await bad();
+    // What is gathered from it has its report, which is told once; it was also written to without counting.
     found.badLater = await down(gpu.gather(line, last));
-    found.badInPlace = await later;
+    found.toldOnce = await told(line.check());
+    await bad();
+    found.badInPlace = await told(line.check());
+    found.readThen = await down(gpu.gather(line, last));
 
     found.same = await told(gpu.scatterInto(updates, twice, updates));
     const longer = await gpu.upload(longs([3, 2], 1, 2, 3, 4, 5, 6));

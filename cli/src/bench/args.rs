@@ -35,7 +35,13 @@ pub(crate) struct BenchArgs {
     #[arg(long, value_name = "NAME", num_args = 1.., conflicts_with_all = ["op", "from"])]
     pub(crate) case: Vec<String>,
     /// Print the cases instead of running them
-    #[arg(long, conflicts_with_all = ["op", "from", "plot"])]
+    #[arg(
+        long,
+        conflicts_with_all = [
+            "op", "from", "plot", "adapter", "backend", "seconds", "transfers", "rules", "negative",
+            "out_of_bounds",
+        ]
+    )]
     pub(crate) list: bool,
     /// What computes, one after the other; auto is the GPU, or the CPU where there is no GPU or
     /// only a software adapter
@@ -79,7 +85,10 @@ pub(crate) struct BenchArgs {
         long,
         value_name = "FILE",
         num_args = 1..,
-        conflicts_with_all = ["op", "adapter", "transfers", "scale", "pattern"]
+        conflicts_with_all = [
+            "op", "adapter", "backend", "seconds", "transfers", "scale", "pattern", "rules",
+            "negative", "out_of_bounds",
+        ]
     )]
     pub(crate) from: Vec<PathBuf>,
     #[command(flatten)]

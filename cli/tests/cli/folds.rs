@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use crate::gpu::{backends, on_backend};
 use crate::kit::{Dir, f32s, i32s, i64s, npy, one_tensor, split_npy, split_safetensors};
 
 /// `p.npy`: a table of 4 rows of 2 numbers; `i.npy`: 5 indices; `f.npy`: offsets.
@@ -19,22 +20,17 @@ fn dir() -> Dir {
     dir
 }
 
-const BACKENDS: [&str; 4] = [
-    "cpu",
-    "reference",
-    "gpu --adapter vulkan",
-    "gpu --adapter gl",
-];
-
+/// The output of the reference, which is that of the CPU path and of every adapter.
 fn pooled(dir: &Dir, line: &str) -> Vec<u8> {
-    let mut outputs = BACKENDS.map(|backend| {
-        let line = format!("{line} --params p.npy --out o.npy --backend {backend}");
-        dir.ok(&line);
-        split_npy(&dir.get("o.npy")).1
-    });
-    let first = outputs[0].clone();
-    assert!(outputs.iter_mut().all(|output| *output == first), "{line}");
-    first
+    let mut output = None;
+    for backend in backends(dir) {
+        let line = format!("{line} --params p.npy --out o.npy");
+        on_backend(dir, &backend, &line);
+        let made = split_npy(&dir.get("o.npy")).1;
+        let expected = output.get_or_insert_with(|| made.clone());
+        assert_eq!(made, *expected, "{line} on {backend:?}");
+    }
+    output.expect("the reference's")
 }
 
 #[test]

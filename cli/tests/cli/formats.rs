@@ -104,6 +104,59 @@ fn a_name_may_hold_a_colon() {
     assert_eq!(data, [9]);
 }
 
+/// `.npy` has no name for bf16: what the command writes comes back as raw bytes.
+#[test]
+fn raw_updates_and_weights_have_the_type_of_params() {
+    let dir = Dir::new();
+    // 1, 2, 4 and -1.
+    let values = hex("803f 0040 8040 80bf");
+    dir.put("p.safetensors", &one_tensor("BF16", "[4]", &values))
+        .put("rows.safetensors", &one_tensor("BF16", "[2,2]", &values))
+        .put("wide.npy", &npy("<V4", "(2,)", &[0; 8]))
+        .put("last.npy", &npy("|u1", "(2,)", &[2, 3]))
+        .put("first.npy", &npy("|u1", "(2,)", &[0, 1]))
+        .put("all.npy", &npy("|u1", "(4,)", &[0, 1, 2, 3]))
+        .put("f.npy", &npy("<i4", "(1,)", &i32s(&[0])));
+    for (ids, out) in [
+        ("last.npy", "u.npy"),
+        ("last.npy", "u.safetensors"),
+        ("all.npy", "p.npy"),
+    ] {
+        let line = format!("--params p.safetensors:t --indices {ids} --out {out}");
+        dir.ok(&format!("gather {line} --backend cpu"));
+    }
+    assert!(split_npy(&dir.get("u.npy")).0.contains("V2"));
+    let scatter = "scatter --reduce add --indices first.npy --out o.npy --backend cpu";
+    for files in [
+        "--params p.safetensors:t --updates u.npy",
+        "--params p.npy --dtype bf16 --updates u.npy",
+        "--params p.npy --dtype bf16 --updates u.safetensors:output",
+    ] {
+        dir.ok(&format!("{scatter} {files}"));
+        let sums = split_npy(&dir.get("o.npy")).1;
+        assert_eq!(sums, hex("a040 803f 8040 80bf"), "{files}");
+    }
+    let bag = "embedding-bag --params rows.safetensors:t --indices first.npy --offsets f.npy \
+               --out o.npy --backend cpu --weights";
+    // 4 [1, 2] - [4, -1].
+    dir.ok(&format!("{bag} u.npy"));
+    assert_eq!(split_npy(&dir.get("o.npy")).1, hex("0000 1041"));
+    for (line, role) in [
+        (format!("{bag} wide.npy"), "weights"),
+        (
+            format!("{scatter} --params p.safetensors:t --updates wide.npy"),
+            "updates",
+        ),
+    ] {
+        let ran = dir.run(&line);
+        let expected = format!(
+            "error: {role} wide.npy: raw elements of 4 bytes, but params has bf16, of 2; they must \
+             be equal\n"
+        );
+        assert_eq!((ran.code, ran.stderr), (1, expected));
+    }
+}
+
 #[test]
 fn headers_of_every_version_and_key_order() {
     let dir = Dir::new();

@@ -56,8 +56,7 @@ impl Dir {
             .stdin(Stdio::null())
             // Some GL drivers complain on stderr where it is not set.
             .env("XDG_RUNTIME_DIR", self.path())
-            .env("COLUMNS", "100")
-            .env_remove("WGPU_BACKEND");
+            .env("COLUMNS", "100");
         command
     }
 

@@ -1,8 +1,10 @@
 //! Runs the real command: files of hand-made bytes in, output bytes typed by hand.
 
 mod bad_calls;
+mod bad_indices;
 mod bench;
 mod commands;
+mod drivers;
 mod elements;
 mod explain;
 mod folds;

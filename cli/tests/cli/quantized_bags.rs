@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use crate::gpu::{backends, on_backend};
 use crate::kit::{Dir, f32s, gguf, hex, i32s, i64s, npy, split_npy};
 
 /// `q.gguf`: two rows of Q8_0, of 0.5 * 3 and 2 * -7; `p.npy`, `s.npy`: two rows of two codes of 4 bits
@@ -36,18 +37,12 @@ fn quantised_rows_are_pooled() {
         (ONNX, f32s(&[7.0, -15.0, 7.0, -15.0])),
         ("--params h.npy --to f32", f32s(&[0.5, 0.5])),
     ] {
-        for backend in [
-            "cpu",
-            "reference",
-            "gpu --adapter vulkan",
-            "gpu --adapter gl",
-        ] {
-            let line = format!(
-                "embedding-bag {line} --indices i.npy --offsets f.npy --out o.npy --backend {backend}"
-            );
-            dir.ok(&line);
+        for backend in backends(&dir) {
+            let line = format!("embedding-bag {line} --indices i.npy --offsets f.npy --out o.npy");
+            on_backend(&dir, &backend, &line);
             let (head, data) = split_npy(&dir.get("o.npy"));
-            assert!(data == expected && head.contains("<f4"), "{line}: {head}");
+            assert_eq!(data, expected, "{line} on {backend:?}");
+            assert!(head.contains("<f4"), "{line} on {backend:?}: {head}");
         }
     }
     let line = format!(

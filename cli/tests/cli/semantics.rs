@@ -192,12 +192,14 @@ fn one_line_says_what_was_done() {
     let dir = two_rows();
     dir.put("i.npy", &npy("<i2", "(1, 1)", &[1, 0]));
     let line = dir.ok("gather --params p.npy --indices i.npy --out o.npy --backend reference");
+    let (line, bad) = line.split_once("; ").unwrap();
+    assert_eq!(bad, "none out of bounds\n");
     let (before, time) = line.rsplit_once(", ").unwrap();
     assert_eq!(
         before,
         "gather: params [2, 4] i32, indices [1, 1] i16 -> output [1, 1, 4], 16 bytes, reference"
     );
-    let (number, unit) = time.trim_end().split_once(' ').unwrap();
+    let (number, unit) = time.split_once(' ').unwrap();
     assert!(number.parse::<f64>().is_ok(), "{line}");
     assert!(["µs", "ms", "s"].contains(&unit), "{line}");
     let line = dir.ok("gather --params p.npy --indices i.npy --out o.npy --backend cpu");
@@ -225,6 +227,11 @@ fn json_says_the_same() {
         "index_type": "u8",
         "output_shape": [3],
         "rules": {"name": "numpy", "negative": "from-end", "out_of_bounds": "fill=0x7fc00000"},
+        "bad_indices": {
+            "count": 1,
+            "gave": "fill value 0x7fc00000",
+            "first": {"position": [2], "value": 9, "axis": 0, "extent": 2},
+        },
         "executor": "cpu",
         "reason": null,
         "adapter": null,

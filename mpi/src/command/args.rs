@@ -42,6 +42,17 @@ pub(crate) enum Command {
     Model(ModelArgs),
 }
 
+impl Command {
+    /// With its article, for "it has …, but rank 0 has …".
+    pub(crate) fn name(&self) -> &'static str {
+        match self {
+            Command::Gather(_) => "the command gather",
+            Command::Verify(_) => "the command verify",
+            Command::Model(_) => "the command model",
+        }
+    }
+}
+
 /// `gather`.
 #[derive(Args)]
 pub(crate) struct GatherArgs {

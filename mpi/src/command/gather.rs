@@ -1,5 +1,6 @@
 //! `gather`: each rank reads its part of params and of the indices, and writes its part of the output.
 
+use std::ops::Range;
 use std::time::Instant;
 
 use anyhow::{Context, Result};
@@ -7,10 +8,10 @@ use gather_mpi::{Error, Options, ShardedTable, Traffic, agree, agree_on_same};
 use mpi::traits::*;
 use wgpu_gather::gpu::{Options as GpuOptions, WhenFull};
 use wgpu_gather::shard::RowFormat;
-use wgpu_gather::{BadIndex, DType, Op, OutOfBounds, Params, Rules};
+use wgpu_gather::{BadIndices, DType, Op, OutOfBounds, Params, Role, Rules};
 use wgpu_gather_cli::backend::Chosen;
 use wgpu_gather_cli::files::{AROUND_BYTES, Array, MOST_BYTES, Resident, Source};
-use wgpu_gather_cli::tensors::{as_indices, element_type, output_bytes};
+use wgpu_gather_cli::tensors::{as_indices, element_type, output_bytes, reserved};
 use wgpu_gather_cli::{interrupt, rules};
 
 use crate::args::GatherArgs;
@@ -105,11 +106,14 @@ fn chunks(
         files.params.expect_scattered();
     }
     let (mut traffic, mut write) = (Traffic::default(), 0.0);
-    let mut output = Vec::new();
+    // The first chunk is the longest.
+    let most = parts.of_chunk(world.rank() as u64, 0);
+    let output = reserved(Role::Output, bytes_of(&most, row_bytes));
+    let mut output = agree(world, output)?;
     for chunk in 0..parts.chunks() {
         let part = parts.of_chunk(world.rank() as u64, chunk);
         let offset = part.start * row_bytes as u64;
-        output.resize((part.end - part.start) as usize * row_bytes, 0);
+        output.resize(bytes_of(&part, row_bytes), 0);
         let indices = ids.part(part)?;
         traffic += table.gather_watched(&files.rules, &indices, &mut output, || {
             if let Some(resident) = &mut resident {
@@ -121,6 +125,12 @@ fn chunks(
         write += started.elapsed().as_secs_f64();
     }
     Ok((traffic, write))
+}
+
+/// Bytes of the rows of some lookups; more than there can be, if they cannot be addressed.
+fn bytes_of(lookups: &Range<u64>, row_bytes: usize) -> usize {
+    let lookups = usize::try_from(lookups.end - lookups.start).unwrap_or(usize::MAX);
+    lookups.saturating_mul(row_bytes)
 }
 
 /// The lookups of each rank and chunk.
@@ -168,11 +178,14 @@ fn read(args: &GatherArgs) -> Result<Files> {
 /// What all ranks must have alike.
 fn description(args: &GatherArgs, files: &Files) -> String {
     format!(
-        "params {:?} {}, indices {:?} {}, partition {}, chunks of {} bytes, output {}",
+        "params {:?} {}, indices {:?} {}, rules with negative {} and out_of_bounds {}, partition {}, chunks \
+         of {} bytes, output {}",
         files.params.layout().shape(),
         files.dtype,
         files.indices.layout().shape(),
         files.index_dtype,
+        rules::negative_text(&files.rules),
+        rules::out_of_bounds_text(&files.rules),
         args.exchange.partition.name(),
         args.exchange.chunk.0,
         args.out.display(),
@@ -194,7 +207,7 @@ fn options(args: &GatherArgs, params: &Array, row_bytes: usize, ranks: usize) ->
 
 /// A bad index at its position in the file, instead of in a rank's part of it.
 fn in_the_file(error: Error, parts: &Parts, shape: &[usize]) -> Error {
-    let Error::BadIndex { rank, bad } = error else {
+    let Error::BadIndices { rank, bad } = error else {
         return error;
     };
     let at = bad.position.first().copied().unwrap_or_default();
@@ -204,6 +217,6 @@ fn in_the_file(error: Error, parts: &Parts, shape: &[usize]) -> Error {
         *p = at % extent;
         at /= extent;
     }
-    let bad = BadIndex { position, ..bad };
-    Error::BadIndex { rank, bad }
+    let bad = BadIndices { position, ..bad };
+    Error::BadIndices { rank, bad }
 }

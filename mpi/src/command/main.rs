@@ -17,6 +17,7 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use clap::Parser;
+use gather_mpi::{agree, agree_on_same};
 use mpi::Threading;
 use mpi::traits::*;
 
@@ -37,9 +38,18 @@ fn main() -> ExitCode {
     };
     let world = universe.world();
     let speaks = world.rank() == 0;
-    let cli = match Cli::try_parse() {
-        Ok(cli) => cli,
-        Err(error) => {
+    let parsed = Cli::try_parse();
+    let understood = parsed.as_ref().map(|_| ()).map_err(without_prefix);
+    let understood = agree(&world, understood);
+    let cli = match (parsed, understood) {
+        (Ok(cli), Ok(())) => cli,
+        (Ok(_), Err(error)) => {
+            if speaks {
+                complain(&error.to_string());
+            }
+            return ExitCode::FAILURE;
+        }
+        (Err(error), _) => {
             if speaks {
                 let _ = error.print();
             }
@@ -63,8 +73,18 @@ fn main() -> ExitCode {
     }
 }
 
+/// What clap says, less what [`complain`] begins with.
+fn without_prefix(error: &clap::Error) -> String {
+    let text = error.to_string();
+    text.strip_prefix("error: ")
+        .unwrap_or(&text)
+        .trim()
+        .to_owned()
+}
+
 /// Does what the command says, and returns what there is to print. Errors are the same on every rank.
 fn run(command: Command, world: &impl Communicator) -> Result<String> {
+    agree_on_same(world, command.name())?;
     match command {
         Command::Gather(args) => gather::run(world, &args),
         Command::Verify(args) => verify::run(world, &args),

@@ -2,7 +2,7 @@
 
 use anyhow::{Result, bail};
 use gather_conformance::{Call, SplitMix, rows_call_from};
-use gather_mpi::{Options, ShardedTable, agree, broadcast};
+use gather_mpi::{Options, ShardedTable, agree, agree_on_same, broadcast};
 use mpi::traits::*;
 use wgpu_gather::shard::Partition;
 use wgpu_gather::{Executor, Indices, Layout, Params};
@@ -23,6 +23,10 @@ struct Tally {
 
 /// Runs the calls; the ranks make the same choices, and look different indices up.
 pub(crate) fn run(world: &impl Communicator, args: &VerifyArgs) -> Result<String> {
+    agree_on_same(
+        world,
+        &format!("{} random calls of seed {}", args.random, args.seed),
+    )?;
     let chosen = Chosen::new(&args.backend);
     let chosen = agree(world, chosen.map_err(|error| format!("{error:#}")))?;
     let mut tally = Tally::default();

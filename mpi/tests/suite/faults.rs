@@ -36,6 +36,29 @@ fn a_fault_on_one_rank_is_an_error_on_all() {
             "partition block",
         ),
         (
+            good(&["--backend", "cpu", "--rules", "torch"]),
+            "it has params",
+            "out_of_bounds error",
+        ),
+        (
+            good(&["--backend", "cpu", "--out-of-bounds", "fill=7"]),
+            "it has params",
+            "but rank 0 has params [1003, 7] u16, indices [500, 10] i64, rules with negative \
+             out-of-bounds and out_of_bounds zero",
+        ),
+        (
+            [BINARY, "verify", "--random", "3"]
+                .map(str::to_owned)
+                .to_vec(),
+            "it has the command verify",
+            "but rank 0 has the command gather",
+        ),
+        (
+            good(&["--backend", "no"]),
+            "invalid value 'no' for '--backend <BACKEND>'",
+            "",
+        ),
+        (
             good(&["--backend", "cpu", "--dtype", "f32"]),
             "params",
             "--dtype f32 is for raw bytes",
@@ -79,6 +102,54 @@ fn a_fault_on_one_rank_is_an_error_on_all() {
         );
     }
     println!("{} faults on one of 4 ranks", faults.len());
+}
+
+/// Rank 1 of 2 may map little more memory than it starts with: for its part of the output, and to turn
+/// indices that lie in Fortran's order.
+#[cfg(target_os = "linux")]
+#[test]
+fn memory_that_one_rank_lacks_is_an_error_on_all() {
+    let files = Files::new();
+    npy(&files.path("wide.npy"), "|u1", &[2, 1 << 16], &[7; 2 << 16]);
+    npy(
+        &files.path("many.npy"),
+        "|u1",
+        &[2 << 14],
+        &vec![1; 2 << 14],
+    );
+    sparse_fortran(&files.path("turned.npy"), 1 << 13);
+    let all = ["--backend", "cpu", "--chunk", "1TiB"];
+    let mut wide = files.gather("many", "out.npy", &all);
+    wide[3] = files.path("wide.npy").display().to_string();
+    let turned = files.gather("turned", "out.npy", &all);
+    for (program, bytes, role) in [(wide, 1u64 << 30, "output"), (turned, 1 << 29, "indices")] {
+        let limit = format!("ulimit -v {}; exec \"$@\"", LITTLE_KIB);
+        let mut little = ["sh", "-c", &limit, "sh"].map(str::to_owned).to_vec();
+        little.extend(program.clone());
+        let run = mpirun(&[(1, program), (1, little)]);
+        let said = text(&run.stderr);
+        let expected = format!("error: rank 1: {role}: the host could not allocate {bytes} bytes");
+        assert!(!run.status.success(), "{role}");
+        assert!(said.contains(&expected), "{expected}\n{said}");
+        assert!(!files.path("out.npy").exists());
+    }
+}
+
+/// Enough to start with, and to map the files.
+const LITTLE_KIB: u64 = 1 << 20;
+
+/// So many columns of as many `i64` 0, of which the file has no bytes.
+fn sparse_fortran(path: &Path, side: u64) {
+    let mut header =
+        format!("{{'descr': '<i8', 'fortran_order': True, 'shape': ({side}, {side}), }}");
+    header.extend(std::iter::repeat_n(' ', 117 - header.len()));
+    header.push('\n');
+    let start = [b"\x93NUMPY\x01\x00\x76\x00", header.as_bytes()].concat();
+    std::fs::write(path, &start).expect("a file");
+    let file = std::fs::OpenOptions::new().write(true).open(path);
+    let bytes = start.len() as u64 + 8 * side * side;
+    file.and_then(|file| file.set_len(bytes))
+        .expect("a sparse file");
 }
 
 /// As the single command has it: the position in the file, and how many are bad in all of it.

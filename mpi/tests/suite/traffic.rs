@@ -13,21 +13,30 @@ fn bytes_on_the_wire_are_those_of_the_model_and_deduplication_saves_the_duplicat
     let files = Files::new();
     for ranks in ranks().into_iter().filter(|&ranks| ranks > 1) {
         for (partition, dedupe, sizes) in [
-            ("block", "on", &["--chunk", "1GiB"][..]),
-            ("block", "off", &["--chunk", "1GiB"]),
-            ("cyclic", "on", &["--chunk", "1GiB"]),
-            ("cyclic", "off", &["--chunk", "1GiB"]),
-            (
-                "cyclic",
-                "on",
-                &["--chunk", "9KiB", "--round", "1000", "--message", "61"],
-            ),
+            ("block", "on", LARGE),
+            ("block", "off", LARGE),
+            ("cyclic", "on", LARGE),
+            ("cyclic", "off", LARGE),
+            ("cyclic", "on", SMALL),
+            ("block", "off", SMALL),
         ] {
+            let Sizes {
+                chunk,
+                round,
+                message,
+                ..
+            } = sizes;
+            let [chunk, round, message] = [chunk, round, message].map(|n| n.to_string());
             let how = [
-                &["--partition", partition, "--dedupe", dedupe, "--json"],
-                sizes,
-            ]
-            .concat();
+                "--partition",
+                partition,
+                "--dedupe",
+                dedupe,
+                "--json",
+                "--chunk",
+                &chunk,
+            ];
+            let how = [&how[..], &["--round", &round, "--message", &message]].concat();
             let more = [&how[..], &["--backend", "cpu"]].concat();
             let printed = succeeds(&mpirun(&[(
                 ranks,
@@ -55,46 +64,124 @@ fn bytes_on_the_wire_are_those_of_the_model_and_deduplication_saves_the_duplicat
                 run["received_bytes"].as_u64(),
                 Some(sum(&run, "id_bytes") + sum(&run, "row_bytes"))
             );
-            if sizes.len() == 2 {
-                let asked = asked_of_others(ranks, partition, dedupe == "on");
-                assert_eq!(sum(&run, "row_bytes"), asked * ROW_BYTES as u64, "{how:?}");
-                assert_eq!(sum(&run, "id_bytes"), asked * 8, "{how:?}");
-            }
+            let counted = counted(ranks, partition, dedupe == "on", &sizes);
+            let reported = Counted {
+                chunks: number(&run["chunks"]),
+                rounds: number(&run["rounds"]),
+                messages: sum(&run, "messages"),
+                rows: sum(&run, "row_bytes") / ROW_BYTES as u64,
+                duplicates: number(&run["duplicates"]),
+            };
+            assert_eq!(reported, counted, "{ranks} ranks, {how:?}");
+            assert_eq!(sum(&run, "id_bytes"), counted.rows * 8, "{how:?}");
         }
     }
 }
+
+/// How much goes at once, in bytes.
+struct Sizes {
+    chunk: u64,
+    /// So many lookups: each takes a row, and 48 bytes besides.
+    lookups: usize,
+    round: u64,
+    message: u64,
+}
+
+/// All in one chunk, one round, and one message for each pair of ranks.
+const LARGE: Sizes = Sizes {
+    chunk: 1 << 30,
+    lookups: (1 << 30) / 62,
+    round: 64 << 20,
+    message: 1 << 30,
+};
+
+/// Several of each.
+const SMALL: Sizes = Sizes {
+    chunk: 9 << 10,
+    lookups: 148,
+    round: 1000,
+    message: 61,
+};
 
 fn sum(run: &Value, key: &str) -> u64 {
     run["wire"][key].as_u64().expect("a number")
 }
 
-/// How many rows all ranks ask others for.
-fn asked_of_others(ranks: usize, partition: &str, once: bool) -> u64 {
-    let owner = |row: usize| match partition {
-        "cyclic" => row % ranks,
-        _ => {
-            let (each, more) = (ROWS / ranks, ROWS % ranks);
-            let ends = (0..ranks).scan(0, |end, rank| {
-                *end += each + usize::from(rank < more);
-                Some(*end)
-            });
-            ends.take_while(|&end| end <= row).count()
-        }
+fn number(value: &Value) -> u64 {
+    value.as_u64().expect("a number")
+}
+
+/// What goes from rank to rank.
+#[derive(Debug, Default, PartialEq)]
+struct Counted {
+    chunks: u64,
+    rounds: u64,
+    messages: u64,
+    /// That ranks ask others for.
+    rows: u64,
+    duplicates: u64,
+}
+
+/// Counted from the definitions: the ranks have a part of the ids each, and go through them chunk by
+/// chunk; in each, a rank asks every owner for its rows (`once`: each once), and in a round no owner for
+/// more than its share of the round's bytes.
+fn counted(ranks: usize, partition: &str, once: bool, sizes: &Sizes) -> Counted {
+    let per_round = (sizes.round as usize / ranks / ROW_BYTES).max(1);
+    let messages = |rows: usize| {
+        let of = |bytes: usize| (bytes as u64).div_ceil(sizes.message);
+        of(8 * rows) + of(ROW_BYTES * rows)
     };
     let ids = ids("random");
-    let (each, more) = (IDS / ranks, IDS % ranks);
-    let (mut asked, mut start) = (0, 0);
-    for rank in 0..ranks {
-        let end = start + each + usize::from(rank < more);
-        let rows = ids[start..end].iter().map(|&id| id as usize);
-        let others: Vec<usize> = rows.filter(|&row| owner(row) != rank).collect();
-        asked += match once {
-            true => others.iter().collect::<HashSet<_>>().len(),
-            false => others.len(),
-        };
-        start = end;
+    let mut counted = Counted {
+        chunks: IDS.div_ceil(ranks).div_ceil(sizes.lookups) as u64,
+        ..Counted::default()
+    };
+    for chunk in 0..counted.chunks as usize {
+        let mut rounds = 0;
+        for rank in 0..ranks {
+            let mine = &ids[part(IDS, ranks, rank)];
+            let at = |chunk: usize| (chunk * sizes.lookups).min(mine.len());
+            let lookups = mine[at(chunk)..at(chunk + 1)].iter().map(|&id| id as usize);
+            let mut asked: Vec<usize> = lookups.collect();
+            let found = asked.len();
+            if once {
+                asked = asked
+                    .into_iter()
+                    .collect::<HashSet<_>>()
+                    .into_iter()
+                    .collect();
+            }
+            counted.duplicates += (found - asked.len()) as u64;
+            for owner in 0..ranks {
+                let owned = |&&row: &&usize| owner_of(row, ranks, partition) == owner;
+                let rows = asked.iter().filter(owned).count();
+                rounds = rounds.max(rows.div_ceil(per_round));
+                if owner != rank {
+                    let (full, rest) = (rows / per_round, rows % per_round);
+                    counted.messages += full as u64 * messages(per_round) + messages(rest);
+                    counted.rows += rows as u64;
+                }
+            }
+        }
+        counted.rounds += rounds as u64;
     }
-    asked as u64
+    counted
+}
+
+/// The part of `count` things that a rank has: as many as the others, or one more.
+fn part(count: usize, ranks: usize, rank: usize) -> std::ops::Range<usize> {
+    let (each, more) = (count / ranks, count % ranks);
+    let start = |rank: usize| rank * each + rank.min(more);
+    start(rank)..start(rank + 1)
+}
+
+fn owner_of(row: usize, ranks: usize, partition: &str) -> usize {
+    match partition {
+        "cyclic" => row % ranks,
+        _ => (0..ranks)
+            .position(|rank| part(ROWS, ranks, rank).contains(&row))
+            .expect("an owner"),
+    }
 }
 
 #[test]

@@ -20,7 +20,7 @@ use keys::{Pair, find_pairs, none, sort};
 use nest::{Nest, Run};
 use segment::{fold_in_place, fold_segment};
 
-use super::report::report;
+use super::report::check;
 use crate::element::Element;
 use crate::error::{Result, Role};
 use crate::fold::{Combine, Fold, Folding, fold_with};
@@ -92,7 +92,7 @@ fn run(
     };
     let any_bad = fold_with(plan.op, plan.reduce, plan.dtype, work)??;
     match any_bad && keys.reports_bad_indices() {
-        true => Err(report(keys, indices)),
+        true => check(keys, indices),
         false => Ok(()),
     }
 }
@@ -113,7 +113,7 @@ const BYTES_OF_ONE: usize = 1 << 20;
 fn parts(lookups: usize, row_bytes: usize) -> usize {
     match lookups.saturating_mul(row_bytes) <= BYTES_OF_ONE {
         true => 1,
-        false => super::parallel::threads() * (row_bytes / 512).clamp(1, 2),
+        false => super::threads::threads() * (row_bytes / 512).clamp(1, 2),
     }
 }
 
@@ -144,7 +144,7 @@ impl Work<'_> {
         let lookups = self.plan.lookups();
         let most = if T::RESUMES { MOST_LOOKUPS } else { lookups };
         let nest = Nest::new(self.plan);
-        let threads = super::parallel::threads();
+        let threads = super::threads::threads();
         let long = nest.slice * size_of::<T>() >= LONG_ROW_BYTES * threads;
         let in_order = T::RESUMES && nest.is_rows() && (long || threads <= FEW_THREADS);
         let mut pairs: Vec<P> = Vec::new();
@@ -184,7 +184,7 @@ impl<P: Pair> Chunk<'_, P> {
     /// Folds them into the destination, side by side.
     fn fold_all<T: Fold, C: Combine<T>>(&self, destination: &mut Destination<'_>) {
         let width = size_of::<T>();
-        let even = destination.len() / (super::parallel::threads() * CHUNKS_PER_THREAD);
+        let even = destination.len() / (super::threads::threads() * CHUNKS_PER_THREAD);
         let bytes = even.max(CHUNK_BYTES) / width * width;
         destination.for_each_part(bytes, |n, part| {
             self.fold_part::<T, C>(n * (bytes / width), part);

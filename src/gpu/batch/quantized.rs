@@ -5,7 +5,6 @@ use crate::gpu::any_tensor::AnyDeviceTensor;
 use crate::gpu::batch::{Batch, check_indices, check_output};
 use crate::gpu::placed::Placed;
 use crate::gpu::quantized::{DecodeRecorder, DeviceQuantizedTable};
-use crate::gpu::status::Status;
 use crate::gpu::tensor::DeviceTensor;
 use crate::index::{Index, IndexType};
 use crate::op::Op;
@@ -50,8 +49,8 @@ impl Batch<'_> {
         let plan = plan(op, rules, table, indices, index_type, to)?;
         let layout = Layout::contiguous(plan.output_shape());
         let (storage, flag) = self.context.allocate_output(&plan)?;
-        let mut output = AnyDeviceTensor::new(storage, layout, to.bytes());
-        self.record_quantized(plan, (table, to), indices, &mut output, flag)?;
+        let output = AnyDeviceTensor::new(storage, layout, to.bytes());
+        self.call(|batch| batch.record_quantized(plan, (table, to), indices, &output, flag))?;
         Ok(output)
     }
 
@@ -72,7 +71,8 @@ impl Batch<'_> {
         let (indices, to) = (indices.as_ref(), T::TYPE);
         let plan = plan(op, rules, table, indices, I::TYPE, to)?;
         check_output(&plan, output.as_ref())?;
-        self.record_quantized(plan, (table, to), indices, output.any_mut(), false)
+        let output = output.as_ref();
+        self.call(|batch| batch.record_quantized(plan, (table, to), indices, output, false))
     }
 
     fn record_quantized(
@@ -80,37 +80,35 @@ impl Batch<'_> {
         plan: Plan,
         (table, to): (&DeviceQuantizedTable, FloatType),
         indices: &AnyDeviceTensor,
-        output: &mut AnyDeviceTensor,
+        output: &AnyDeviceTensor,
         flag: bool,
     ) -> Result<()> {
         let context = self.context;
         table.check_owner(context)?;
-        indices.storage().check_owner(context, Role::Indices)?;
+        indices.storage().check_readable(context, Role::Indices)?;
         output.storage().check_owner(context, Role::Output)?;
         let recorder = DecodeRecorder::kept(self.decoders, context, plan, table, to)?;
         let plan = recorder.plan();
-        let status = match plan.reports_bad_indices() && !plan.is_empty() {
-            true => Some(Status::new(context, plan)?),
-            false => None,
-        };
+        let replaces = output.is_whole();
+        let lookups = self.lookups(Some(plan), output, replaces)?;
         let placed = Placed {
             params: table.codes().placement(),
             indices: indices.reached().1,
             output: output.reached().1,
-            status: status.as_ref(),
+            status: lookups.status(),
             flag,
             count: None,
         };
         recorder.check_apart(table, &placed)?;
         let dispatches = recorder.dispatches(context, table, &placed)?;
-        self.recording.call(context, dispatches, status.as_ref());
+        self.recording
+            .call(context, dispatches, lookups.counting.as_ref());
         let tensors = [indices.storage(), output.storage()];
         let owned = tensors.into_iter().flat_map(|s| s.owned());
         owned
             .chain(table.owned())
             .for_each(|owned| self.recording.keep(owned));
-        let earlier = indices.statuses().iter().filter(|s| !s.is_clean()).cloned();
-        output.set_statuses(earlier.chain(status).collect());
+        self.wrote(output, &[indices], &lookups, replaces);
         Ok(())
     }
 }

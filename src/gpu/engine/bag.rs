@@ -172,11 +172,14 @@ impl Engine {
         let plan = tensors.plan(bags, rules)?;
         self.check_bindable(&plan, output.as_ref())?;
         let params = params.as_ref();
-        params.storage().check_owner(self.context(), Role::Params)?;
-        params.shared();
+        params
+            .storage()
+            .check_readable(self.context(), Role::Params)?;
         let rows = BagRows::Plain(params.reached().1);
         let read = (tensors.indices, tensors.weights);
-        self.bind_pooling(&plan, rows, read, output.as_ref())
+        let bound = self.bind_pooling(&plan, rows, read, output.as_ref())?;
+        params.shared();
+        Ok(bound)
     }
 
     /// [`Engine::bind_bags`] of the rows of a quantized table. The binding keeps the memory for decoded
@@ -200,12 +203,13 @@ impl Engine {
         self.check_bindable(&plan, output.as_ref())?;
         table.check_owner(context)?;
         let memory = bag_quantized::memory_for(context, &plan)?;
+        let rows = bag_quantized::decoded_rows(context, &plan, table, &memory)?;
+        let bound = self.bind_pooling(&plan, rows, (read.0, read.2), output.as_ref())?;
         // What is recorded with it may be submitted when the binding is gone.
         table.owned().chain(memory.owned()).for_each(|owned| {
             owned.share();
         });
-        let rows = bag_quantized::decoded_rows(context, &plan, table, &memory)?;
-        self.bind_pooling(&plan, rows, (read.0, read.2), output.as_ref())
+        Ok(bound)
     }
 
     fn check_bindable(&self, plan: &BagPlan, output: &AnyDeviceTensor) -> Result<()> {
@@ -222,19 +226,13 @@ impl Engine {
     ) -> Result<BagBinding> {
         let context = self.context();
         let weights_too = weights.map(|w| (Role::Weights, w));
-        let tensors = [(Role::Indices, indices), (Role::Output, output)];
-        for (role, tensor) in tensors.into_iter().chain(weights_too) {
-            tensor.storage().check_owner(context, role)?;
-            tensor.shared();
+        for (role, tensor) in [(Role::Indices, indices)].into_iter().chain(weights_too) {
+            tensor.storage().check_readable(context, role)?;
         }
-        let reports = plan.lookups.reports_bad_indices() && !plan.lookups.is_empty();
+        output.storage().check_owner(context, Role::Output)?;
+        let reports = plan.lookups.reports_bad_indices() && plan.lookups.looks_up();
         let status = match reports {
-            true => {
-                let status = Status::new(context, &plan.lookups)?;
-                // What is recorded with it may be submitted when it is gone.
-                status.owned().share();
-                Some(status)
-            }
+            true => Some(Status::shared(context, &plan.lookups)?),
             false => None,
         };
         let placed = BagPlaced {
@@ -244,10 +242,11 @@ impl Engine {
             output: output.reached().1,
             status: status.as_ref(),
         };
-        Ok(BagBinding {
-            commands: commands(context, plan, &placed)?,
-            status,
-        })
+        let commands = commands(context, plan, &placed)?;
+        // What is recorded with it may be submitted when the tensors are gone.
+        let tensors = [indices, output].into_iter().chain(weights);
+        tensors.for_each(|tensor| drop(tensor.shared()));
+        Ok(BagBinding { commands, status })
     }
 
     /// Executes a pooled lookup of host tensors, writing the output's bytes, row-major.
@@ -296,9 +295,7 @@ impl Engine {
                 self.batch(|batch| batch.pool_quantized(bags, rules, &table, read))?
             }
         };
-        for status in made.statuses() {
-            status.read_driven(poll_mode).await?;
-        }
+        self.report(&made, poll_mode).await?;
         let placement = made.storage().placement();
         self.context()
             .read(placement, output, poll_mode, silent)

@@ -6,10 +6,9 @@
 use crate::error::{Error, Result, Role};
 use crate::gpu::engine::Engine;
 use crate::gpu::engine::stream::Host;
-use crate::gpu::engine::transfer::reached;
 use crate::gpu::placed::Placed;
 use crate::gpu::recorder::Recorder;
-use crate::gpu::status::Status;
+use crate::gpu::status::Counting;
 use crate::gpu::wait::PollMode;
 use crate::gpu::writer::{Chunks, Whole, Writer};
 use crate::memory::zeroed_bits;
@@ -138,21 +137,19 @@ impl Engine {
             .write(&indices, host.indices, poll_mode, silent)
             .await?;
 
-        let status = match plan.reports_bad_indices() {
-            true => Some(Status::new(context, plan)?),
-            false => None,
-        };
+        let counting = Counting::of_call(context, plan)?;
         let placed = Placed {
             params: params.placement().with_origin(-(host.params_at as i64)),
             indices: indices.placement().with_origin(-(host.indices_at as i64)),
             output: output.placement(),
-            status: status.as_ref(),
+            status: counting.as_ref().map(|counting| &counting.status),
             flag,
             count: None,
         };
-        context.submit(|recording| recording.gather(context, &recorder, &placed))?;
-        if let Some(status) = &status {
-            status.read_driven(poll_mode).await?;
+        let counting = counting.as_ref();
+        context.submit(|recording| recording.gather(context, &recorder, &placed, counting))?;
+        if let Some(counting) = counting {
+            counting.status.read_once(poll_mode).await?;
         }
         let all = 0..plan.output_bytes();
         writer.take(context, placed.output, all, poll_mode).await
@@ -165,6 +162,6 @@ pub(super) fn reached_bytes<'b>(
     layout: &Layout,
     element_bytes: usize,
 ) -> (usize, &'b [u8]) {
-    let (_, range) = reached(layout, element_bytes);
+    let (_, range) = layout.trimmed(element_bytes);
     (range.start, &bytes[range])
 }

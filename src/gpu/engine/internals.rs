@@ -1,17 +1,41 @@
 //! For the project's own tests: faults planted in shaders, the list of pipelines. No part of the
 //! public API.
 
+use std::sync::Arc;
+
+use crate::error::Result;
 use crate::gpu::engine::Options;
 use crate::gpu::shader::{PipelineKey, Stage};
-use crate::plan::DecodeKind;
+pub use crate::gpu::watch::{Watch, Watched};
+use crate::plan::{DecodeKind, MAX_LOOP_STEPS};
+use crate::scatter::{FoldBlock, FoldKernel, ScatterPlan};
 
 /// Options for an engine with a fault in every shader, which a check against the reference must then
 /// report.
 pub fn with_fault(fault: fn(String) -> String) -> Options {
+    watched(Arc::new(Fault(fault)))
+}
+
+#[derive(Debug)]
+struct Fault(fn(String) -> String);
+
+impl Watch for Fault {
+    fn shader(&self, source: String) -> String {
+        (self.0)(source)
+    }
+}
+
+/// Options for an engine that is watched.
+pub fn watched(watch: Arc<dyn Watch>) -> Options {
     Options {
-        fault: Some(fault),
+        watch: Some(watch),
         ..Options::default()
     }
+}
+
+/// The most loop steps that an invocation takes in one dispatch, the steps that leave a loop included.
+pub const fn max_loop_steps() -> u32 {
+    MAX_LOOP_STEPS
 }
 
 /// How many threads `engine` has started to poll its device for futures.
@@ -29,6 +53,19 @@ pub fn buffer_of(tensor: &impl AsRef<crate::gpu::AnyDeviceTensor>) -> &wgpu::Buf
 /// How many gathers `engine` holds back.
 pub fn waiting_gathers(engine: &crate::gpu::Engine) -> usize {
     engine.context().queue.waiting()
+}
+
+/// The most updates of one key that a dispatch of a scatter folds, where its tensors start at multiples of
+/// 16 bytes: the next dispatch goes on with a key that has more.
+pub fn most_pairs(plan: &ScatterPlan) -> Result<u32> {
+    let kernel = FoldKernel::of(plan.op, plan.reduce, plan.dtype)?;
+    let kernel = kernel.in_fours(plan).unwrap_or(kernel);
+    Ok(FoldBlock::new(plan, kernel)?.most_pairs(kernel))
+}
+
+/// How many statuses a tensor has that may have bad indices to report.
+pub fn pending_statuses(tensor: &impl AsRef<crate::gpu::AnyDeviceTensor>) -> usize {
+    tensor.as_ref().storage().reports().pending().len()
 }
 
 /// What a pipeline is compiled from.
@@ -60,56 +97,39 @@ pub struct PipelineSource {
 
 /// Every pipeline there is on a device that binds so many segments of params.
 pub fn pipelines(segments: u32) -> Vec<PipelineSource> {
-    let all = PipelineKey::all(segments).into_iter();
-    all.map(|pipeline| {
-        let (name, kernel, access_bytes, loops, depth) = match pipeline.stage {
-            Stage::Copy(kind, bytes, nest) => {
-                let name = format!("{} {bytes}, {nest}", kind.name());
-                (name, kind.name(), bytes, nest.loops, nest.depth)
-            }
-            Stage::Decode(decoder, kind, nest) => {
-                let name = format!("decode {} {}, {nest}", decoder.name(), kind.name());
-                let kernel = match kind {
-                    DecodeKind::Rows => "decode rows",
-                    DecodeKind::HalfRows => "decode half rows",
-                    DecodeKind::Elements => "decode elements",
-                };
-                (name, kernel, 4, nest.loops, nest.depth)
-            }
-            Stage::Count => ("count".to_owned(), "count", 0, None, None),
-            Stage::Locate => ("locate".to_owned(), "locate", 0, None, None),
-            Stage::IndirectArgs => ("indirect_args".to_owned(), "indirect_args", 0, None, None),
-            Stage::Bag(element, bytes) => {
-                let (element, _) = element.name_and_number();
-                // It folds: `access_bytes` is of those that copy.
-                (format!("bag {element} {bytes}"), "bag", 0, None, None)
-            }
-            Stage::Keys => ("keys".to_owned(), "keys", 0, None, None),
-            Stage::Sort(stage) => (format!("sort {}", stage.name()), "sort", 0, None, None),
-            Stage::Fold(kernel) => (format!("fold {}", kernel.name()), "fold", 0, None, None),
-        };
-        let PipelineKey {
-            segments,
-            index_words,
-            ..
-        } = pipeline;
-        let several = match segments {
-            0 => String::new(),
-            _ => format!(" in {segments}"),
-        };
-        let wide = if index_words == 2 { " i64" } else { "" };
-        PipelineSource {
-            name: name + &several + wide,
-            wgsl: pipeline.source(),
-            entry_point: pipeline.entry_point(),
-            constants: pipeline.constants(),
-            kernel,
-            access_bytes,
-            loops,
-            depth,
-            index_words,
-            segments,
+    PipelineKey::all(segments).into_iter().map(source).collect()
+}
+
+fn source(pipeline: PipelineKey) -> PipelineSource {
+    let (kernel, access_bytes, loops, depth) = match pipeline.stage {
+        Stage::Copy(kind, bytes, nest) => (kind.name(), bytes, nest.loops, nest.depth),
+        Stage::Decode(_, kind, nest) => {
+            let kernel = match kind {
+                DecodeKind::Rows => "decode rows",
+                DecodeKind::HalfRows => "decode half rows",
+                DecodeKind::Elements => "decode elements",
+            };
+            (kernel, 4, nest.loops, nest.depth)
         }
-    })
-    .collect()
+        Stage::Count => ("count", 0, None, None),
+        Stage::Locate => ("locate", 0, None, None),
+        Stage::IndirectArgs => ("indirect_args", 0, None, None),
+        // It folds: `access_bytes` is of those that copy.
+        Stage::Bag(..) => ("bag", 0, None, None),
+        Stage::Keys => ("keys", 0, None, None),
+        Stage::Sort(_) => ("sort", 0, None, None),
+        Stage::Fold(_) => ("fold", 0, None, None),
+    };
+    PipelineSource {
+        name: pipeline.to_string(),
+        wgsl: pipeline.source(),
+        entry_point: pipeline.entry_point(),
+        constants: pipeline.constants(),
+        kernel,
+        access_bytes,
+        loops,
+        depth,
+        index_words: pipeline.index_words,
+        segments: pipeline.segments,
+    }
 }

@@ -9,7 +9,7 @@ use crate::gpu::engine::execute::reached_bytes;
 use crate::gpu::engine::stream::{from_the_start, line, segment_of};
 use crate::gpu::placed::Placed;
 use crate::gpu::quantized::{BoundWindow, DecodeRecorder, ScalesPlace};
-use crate::gpu::status::Status;
+use crate::gpu::status::{Counting, Status};
 use crate::gpu::storage::Storage;
 use crate::gpu::wait::PollMode;
 use crate::gpu::writer::{Chunks, Whole, Writer};
@@ -125,27 +125,24 @@ impl Engine {
             .write(&indices, bytes, poll_mode, &mut |_, _| ())
             .await?;
         let (output, flag) = context.allocate_output(plan)?;
-        let status = match plan.reports_bad_indices() {
-            true => Some(Status::new(context, plan)?),
-            false => None,
-        };
+        let counting = Counting::of_call(context, plan)?;
         let recorder =
             DecodeRecorder::kept(self.decoders(), context, plan.clone(), &table, call.to)?;
         let placed = Placed {
             params: table.codes().placement(),
             indices: indices.placement().with_origin(-(first as i64)),
             output: output.placement(),
-            status: status.as_ref(),
+            status: counting.as_ref().map(|counting| &counting.status),
             flag,
             count: None,
         };
         context.submit(|recording| {
             let dispatches = recorder.dispatches(context, &table, &placed)?;
-            recording.call(context, dispatches, status.as_ref());
+            recording.call(context, dispatches, counting.as_ref());
             Ok(())
         })?;
-        if let Some(status) = &status {
-            status.read_driven(poll_mode).await?;
+        if let Some(counting) = &counting {
+            counting.status.read_once(poll_mode).await?;
         }
         let all = 0..plan.output_bytes();
         writer.take(context, placed.output, all, poll_mode).await
@@ -196,7 +193,7 @@ impl Engine {
                     Ok(())
                 })?;
             }
-            status.read_driven(poll_mode).await?;
+            status.read_once(poll_mode).await?;
         }
         for mut pass in passes(plan, parts, limits)? {
             if let Some(segment) = &pass.indices {

@@ -7,7 +7,7 @@ use crate::gpu::any_tensor::AnyDeviceTensor;
 use crate::gpu::engine::Engine;
 use crate::gpu::scatter::{PlacedScatter, dispatches};
 use crate::gpu::scatter_pipeline::ScatterPipeline;
-use crate::gpu::status::Status;
+use crate::gpu::status::{Counting, Status};
 use crate::gpu::storage::Storage;
 use crate::gpu::tensor::DeviceTensor;
 use crate::gpu::wait::PollMode;
@@ -15,7 +15,6 @@ use crate::index::{Index, IndexType};
 use crate::op::Op;
 use crate::rules::Rules;
 use crate::scatter::{FoldKernel, ScatterPlan};
-use crate::shape::Layout;
 use crate::tensor::{Indices, Params};
 
 impl Engine {
@@ -176,10 +175,9 @@ impl Engine {
     ) -> Result<ScatteredHost> {
         let context = self.context();
         FoldKernel::of(plan.op, plan.reduce, plan.dtype)?;
-        let reached = |layout: &Layout, width: usize| super::transfer::reached(layout, width).1;
         let width = plan.dtype.bytes();
-        let updates_at = reached(updates.layout(), width);
-        let indices_at = reached(indices.layout(), indices.index_type().bytes());
+        let (_, updates_at) = updates.layout().trimmed(width);
+        let (_, indices_at) = indices.layout().trimmed(indices.index_type().bytes());
         let (updates, indices) = (
             &updates.bytes()[updates_at.clone()],
             &indices.bytes()[indices_at.clone()],
@@ -201,9 +199,9 @@ impl Engine {
             context.write(&storage, data, poll_mode, silent).await?;
             storages.push(storage);
         }
-        let status = match &plan.keys {
-            Some(keys) if keys.reports_bad_indices() => Some(Status::new(context, keys)?),
-            _ => None,
+        let counting = match &plan.keys {
+            Some(keys) => Counting::of_call(context, keys)?,
+            None => None,
         };
         let placed = PlacedScatter {
             destination: storages[0].placement(),
@@ -213,17 +211,17 @@ impl Engine {
             indices: storages[2]
                 .placement()
                 .with_origin(-(indices_at.start as i64)),
-            status: status.as_ref(),
+            status: counting.as_ref().map(|counting| &counting.status),
         };
         let made = dispatches(context, plan, &placed)?;
         context.submit(|recording| {
-            recording.call(context, made.dispatches, status.as_ref());
+            recording.call(context, made.dispatches, counting.as_ref());
             Ok(())
         })?;
         context.settle().await?;
         Ok(ScatteredHost {
             destination: storages.swap_remove(0),
-            status,
+            status: counting.map(|counting| counting.status),
         })
     }
 
@@ -239,7 +237,7 @@ impl Engine {
             .read(placement, destination, poll_mode, &mut |_, _| ())
             .await?;
         match &made.status {
-            Some(status) => status.read_driven(poll_mode).await,
+            Some(status) => status.read_once(poll_mode).await,
             None => Ok(()),
         }
     }

@@ -159,7 +159,7 @@ impl Engine {
                 Ok(())
             })?;
         }
-        status.read_driven(poll_mode).await
+        status.read_once(poll_mode).await
     }
 }
 

@@ -2,10 +2,8 @@
 //!
 //! Which bytes of a tensor are transferred, and into what; `gpu::transfer` moves them.
 
-use std::ops::Range;
-
 use crate::element::{Element, elements_from_bits};
-use crate::error::{Error, Result, Role};
+use crate::error::{BadIndices, Error, Result, Role};
 use crate::gpu::any_tensor::AnyDeviceTensor;
 use crate::gpu::engine::Engine;
 use crate::gpu::storage::Storage;
@@ -71,8 +69,9 @@ impl Engine {
 
     /// Downloads a tensor.
     ///
-    /// If it was gathered under [`OutOfBounds::Error`](crate::OutOfBounds::Error), a bad index is
-    /// reported here, as the CPU path reports it.
+    /// If it was made under [`OutOfBounds::Error`](crate::OutOfBounds::Error), bad indices are reported
+    /// here, as the CPU path reports them. That is done once: the next download gives the data, with
+    /// zeros where an index was bad.
     ///
     /// # Errors
     ///
@@ -112,14 +111,16 @@ impl Engine {
             .await
     }
 
-    /// Waits until the gathers that made `tensor` are done, and reports a bad index if their rules
-    /// ask for an error.
+    /// Waits until the calls that wrote to `tensor` are done, and takes what they report of bad indices:
+    /// the first one and how many there were, also in what `tensor` was made of. `None`, if all indices
+    /// were good. Views of a tensor share its reports, and what was taken once is not told again.
     ///
     /// # Errors
     ///
-    /// [`Error::IndexOutOfBounds`] of the first such gather, and the errors of the device.
-    pub async fn check(&self, tensor: &impl AsRef<AnyDeviceTensor>) -> Result<()> {
-        check(tensor.as_ref(), PollMode::Aside).await
+    /// [`Error::NotCounted`] if there is nothing to report, but calls wrote to `tensor` whose rules do not
+    /// ask for an error; the errors of the device.
+    pub async fn check(&self, tensor: &impl AsRef<AnyDeviceTensor>) -> Result<Option<BadIndices>> {
+        self.check_driven(tensor.as_ref(), PollMode::Aside).await
     }
 }
 
@@ -189,8 +190,11 @@ impl Engine {
     /// # Errors
     ///
     /// As [`Engine::check`].
-    pub fn check_blocking(&self, tensor: &impl AsRef<AnyDeviceTensor>) -> Result<()> {
-        pollster::block_on(check(tensor.as_ref(), PollMode::Here))
+    pub fn check_blocking(
+        &self,
+        tensor: &impl AsRef<AnyDeviceTensor>,
+    ) -> Result<Option<BadIndices>> {
+        pollster::block_on(self.check_driven(tensor.as_ref(), PollMode::Here))
     }
 }
 
@@ -213,7 +217,7 @@ impl Engine {
         progress: Progress<'_>,
     ) -> Result<AnyDeviceTensor> {
         let width = tensor.element_bytes();
-        let (layout, range) = reached(tensor.layout(), width);
+        let (layout, range) = tensor.layout().trimmed(width);
         let units = [row_elements(&layout) * width, width];
         let bytes = &tensor.bytes()[range];
         let storage = self.upload_to(bytes, &units, poll_mode, progress).await?;
@@ -225,7 +229,7 @@ impl Engine {
         view: &TensorView<'_, I>,
         poll_mode: PollMode,
     ) -> Result<DeviceTensor<I::Wide>> {
-        let (layout, range) = reached(view.layout(), 1);
+        let (layout, range) = view.layout().trimmed(1);
         let wide = I::widened(&view.data()[range]);
         let width = I::TYPE.bytes();
         let units = [row_elements(&layout) * width];
@@ -282,13 +286,44 @@ impl Engine {
                 got: output.len(),
             });
         }
-        tensor.storage().check_owner(self.context(), Role::Params)?;
-        check(tensor, poll_mode).await?;
+        self.report(tensor, poll_mode).await?;
         let packed = self.packed(tensor)?;
         let placement = packed.reached().1;
         self.context()
             .read(placement, output, poll_mode, progress)
             .await
+    }
+
+    async fn check_driven(
+        &self,
+        tensor: &AnyDeviceTensor,
+        poll_mode: PollMode,
+    ) -> Result<Option<BadIndices>> {
+        let found = self.take_report(tensor, poll_mode).await?;
+        if found.is_none() && tensor.storage().reports().is_uncounted() {
+            return Err(Error::NotCounted);
+        }
+        Ok(found)
+    }
+
+    /// Fails if the calls that wrote to `tensor` have met bad indices where their rules ask for an error.
+    pub(super) async fn report(&self, tensor: &AnyDeviceTensor, poll_mode: PollMode) -> Result<()> {
+        match self.take_report(tensor, poll_mode).await? {
+            Some(bad) => Err(Error::IndexOutOfBounds(Box::new(bad))),
+            None => Ok(()),
+        }
+    }
+
+    /// What is known of bad indices once the calls that wrote to `tensor` are submitted.
+    async fn take_report(
+        &self,
+        tensor: &AnyDeviceTensor,
+        poll_mode: PollMode,
+    ) -> Result<Option<BadIndices>> {
+        let (context, storage) = (self.context(), tensor.storage());
+        context.queue.flush();
+        storage.check_readable(context, Role::Params)?;
+        storage.reports().take(context, poll_mode).await
     }
 
     /// The tensor, if its elements lie row-major without gaps; else a copy in which they do.
@@ -312,14 +347,6 @@ impl Engine {
     }
 }
 
-/// Reports a bad index of the gathers that made `tensor`.
-async fn check(tensor: &AnyDeviceTensor, poll_mode: PollMode) -> Result<()> {
-    for status in tensor.statuses().iter().filter(|s| !s.is_clean()) {
-        status.read_driven(poll_mode).await?;
-    }
-    Ok(())
-}
-
 /// The elements of a step of the outermost dim that is larger than 1: where a tensor that is too
 /// large for one buffer may best break.
 fn row_elements(layout: &Layout) -> usize {
@@ -329,12 +356,4 @@ fn row_elements(layout: &Layout) -> usize {
         .max()
         .unwrap_or(1)
         .max(1)
-}
-
-/// The part of the data that `layout` reaches, in units of `unit`, and the layout within it.
-pub(super) fn reached(layout: &Layout, unit: usize) -> (Layout, Range<usize>) {
-    match layout.reached() {
-        None => (layout.clone(), 0..0),
-        Some((first, last)) => (layout.with_origin(first), first * unit..(last + 1) * unit),
-    }
 }

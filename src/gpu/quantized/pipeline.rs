@@ -65,16 +65,13 @@ impl QuantizedPipeline {
         self.recorder.plan()
     }
 
-    /// A status to be recorded into, if the rules ask for an error where an index is bad.
+    /// A status to be recorded into, which counts bad indices under any rules.
     ///
     /// # Errors
     ///
     /// [`Error::GpuOutOfMemory`].
     pub fn status(&self) -> Result<Status> {
-        let status = Status::new(&self.context, self.plan())?;
-        status.owned().share();
-        status.clear()?;
-        Ok(status)
+        Status::shared(&self.context, self.plan())
     }
 
     /// The bytes of an output with room for a flag behind it: see [`QuantizedBuffers::flag`].
@@ -109,6 +106,9 @@ impl QuantizedPipeline {
             flag: buffers.flag,
             count: None,
         };
+        if let Some(status) = placed.status {
+            status.check_plan(plan)?;
+        }
         self.recorder.check_apart(&self.table, &placed)?;
         let dispatches = self
             .recorder

@@ -136,11 +136,12 @@ impl DecodeRecorder {
         };
         let mut copies = passes(plan, parts, limits)?;
         let mut checks = match placed.status {
-            Some(_) if plan.counts_bad_indices() => check_passes(plan, parts.indices, limits)?,
+            Some(_) if plan.looks_up() => check_passes(plan, parts.indices, limits)?,
             _ => Vec::new(),
         };
         let windows = table.windows(context, plan.op())?;
-        if placed.flag && windows.len() == 1 {
+        let finds_bad = plan.rules().out_of_bounds.moves().is_none();
+        if placed.flag && finds_bad && windows.len() == 1 {
             let bytes = plan.output_bytes() as u64;
             give_flag(bytes, &mut copies, &mut checks, limits);
         }

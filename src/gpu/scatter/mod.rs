@@ -248,7 +248,7 @@ impl Recording<'_> {
         let of_pass = self.context.binding_limits.pass_bytes / (free * unit);
         let most = of_pass
             .min(MOST_INVOCATIONS / free)
-            .min(u64::from(self.block.most_pairs()))
+            .min(u64::from(self.block.most_pairs(self.kernel)))
             .max(1) as usize;
         let mut all = Vec::new();
         for (destination, updates) in self.windows.pairs() {
@@ -257,7 +257,8 @@ impl Recording<'_> {
                 let groups = self
                     .kernel
                     .groups(pairs as u64, self.block.free_count().max(1));
-                let grid = sort::grid(self.plan.op, groups, self.context)?;
+                let grid =
+                    sort::grid(self.plan.op, groups, self.context.binding_limits.workgroups)?;
                 let block = self.block.over(destination.window, updates.window);
                 let sorted_pairs = [first, pairs, count].map(|n| n as u32);
                 let block = block.of_pairs(sorted_pairs, turn as u32 % 2, grid[0]);

@@ -66,7 +66,7 @@ impl Sort {
             let [from, to] = [&self.pairs[n % 2], &self.pairs[(n + 1) % 2]];
             for step in steps {
                 let groups = u64::from(step.items).div_ceil(256);
-                let grid = grid(OpKind::Scatter, groups, context)?;
+                let grid = grid(OpKind::Scatter, groups, context.binding_limits.workgroups)?;
                 let mut block = step.block;
                 block.grid_x = grid[0];
                 let block = uniform(context, &block, wgpu::BufferUsages::empty())?;
@@ -88,11 +88,11 @@ impl Sort {
     }
 }
 
-/// So many workgroups, in x and y.
-pub(super) fn grid(op: OpKind, groups: u64, context: &Context) -> Result<[u32; 3]> {
-    let limit = u64::from(context.binding_limits.workgroups.max(1));
-    let x = groups.clamp(1, limit);
-    let y = groups.div_ceil(x).max(1);
+/// So many workgroups in x and y, and at most y - 1 more.
+pub(super) fn grid(op: OpKind, groups: u64, max_workgroups: u32) -> Result<[u32; 3]> {
+    let limit = u64::from(max_workgroups.max(1));
+    let y = groups.div_ceil(limit).max(1);
+    let x = groups.div_ceil(y).max(1);
     match y <= limit {
         true => Ok([x as u32, y as u32, 1]),
         false => Err(Error::TooMany {
@@ -101,5 +101,59 @@ pub(super) fn grid(op: OpKind, groups: u64, context: &Context) -> Result<[u32; 3
             got: groups,
             limit: limit * limit,
         }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::grid;
+    use crate::scatter::{FoldBlock, FoldKernel, ScatterLayouts, ScatterPlan};
+    use crate::{DType, IndexType, Layout, Op, Reduce, Rules};
+
+    /// One update of a slice of so many bytes, each folded on its own.
+    fn block(slice: usize) -> crate::Result<(FoldKernel, FoldBlock)> {
+        let [destination, updates] =
+            [[1, slice], [1, slice]].map(|shape| Layout::contiguous(&shape));
+        let layouts = ScatterLayouts {
+            dtype: DType::U8,
+            destination: &destination,
+            index_type: IndexType::U32,
+            indices: &Layout::contiguous(&[1]),
+            updates: &updates,
+        };
+        let plan = ScatterPlan::new(Op::gather(0), Reduce::Add, &Rules::default(), layouts)?;
+        let kernel = FoldKernel::of(plan.op, plan.reduce, plan.dtype)?;
+        Ok((kernel, FoldBlock::new(&plan, kernel)?))
+    }
+
+    #[test]
+    fn invocations_of_a_fold_are_numbered_below_two_to_the_31() {
+        let sizes = [
+            1 << 20,
+            (1 << 31) - (1 << 20) - 1,
+            (1 << 31) - (1 << 20),
+            (1 << 31) - 32_769,
+            (1 << 31) - 32_768,
+            (1 << 31) - 1,
+        ];
+        let (mut folded, mut refused) = (0, 0);
+        for slice in sizes {
+            let Ok((kernel, block)) = block(slice) else {
+                refused += 1;
+                continue;
+            };
+            let groups = kernel.groups(1, block.free_count());
+            for limit in [2896, 2897, 65_535, 1 << 20, u32::MAX] {
+                let Ok([x, y, _]) = grid(crate::OpKind::Scatter, groups, limit) else {
+                    continue;
+                };
+                let invocations = u64::from(x) * u64::from(y) * 256;
+                let whole = (slice as u64..=1 << 31).contains(&invocations);
+                assert!(whole, "{slice} on {limit}: {invocations}");
+                assert!(x <= limit && y <= limit);
+                folded += 1;
+            }
+        }
+        assert!(folded > 8 && refused > 2, "{folded} {refused}");
     }
 }

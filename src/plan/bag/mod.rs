@@ -26,6 +26,7 @@ use crate::bag::{BagMode, Bags, Split};
 use crate::element::DType;
 use crate::error::{Error, OpKind, Result, Role};
 use crate::index::IndexType;
+use crate::memory::room;
 use crate::op::Op;
 use crate::plan::Plan;
 use crate::rules::Rules;
@@ -57,7 +58,7 @@ pub(crate) enum Ranges {
     /// So many bags of so many each.
     Even { bags: usize, each: usize },
     /// From one number to the next.
-    Offsets(Arc<[usize]>),
+    Offsets(Arc<Vec<usize>>),
 }
 
 impl Ranges {
@@ -163,7 +164,8 @@ impl BagPlan {
         let weights = self.weights.as_ref().map_or(0, |_| self.dtype.bytes());
         let per_lookup = self.lookups.index_type().bytes() + weights + 4;
         let lookups = self.lookups.lookups().elements() as u64;
-        let made = (self.output_bytes as u64).saturating_add(self.ranges.len() as u64 * 4);
+        let made =
+            (self.output_bytes as u64).saturating_add((self.ranges.len() as u64).saturating_mul(4));
         table
             .saturating_add(lookups.saturating_mul(per_lookup as u64))
             .saturating_add(made)
@@ -255,22 +257,29 @@ fn split(split: Split<'_>, indices: &Layout) -> Result<(Ranges, Layout)> {
             let (bags, each) = (count, indices.shape()[1]);
             Ok((Ranges::Even { bags, each }, indices.clone()))
         }
-        Split::Offsets([]) if count == 0 => Ok((Ranges::Offsets([0].into()), indices.clone())),
+        Split::Offsets([]) if count == 0 => Ok((ranges(&[], Some(0))?, indices.clone())),
         Split::Offsets([]) | Split::OffsetsWithLast([]) => Err(Error::NoOffsets {
             op: OP,
             indices: count,
         }),
         Split::Offsets(offsets) => {
             check_offsets(offsets, count)?;
-            let ends = offsets.iter().copied().chain([count]).collect();
-            Ok((Ranges::Offsets(ends), indices.clone()))
+            Ok((ranges(offsets, Some(count))?, indices.clone()))
         }
         Split::OffsetsWithLast(offsets) => {
             check_offsets(offsets, count)?;
             let used = indices.slice(0, 0..offsets[offsets.len() - 1])?;
-            Ok((Ranges::Offsets(offsets.into()), used))
+            Ok((ranges(offsets, None)?, used))
         }
     }
+}
+
+/// A copy of offsets, with the end of the last bag where it is not among them.
+fn ranges(offsets: &[usize], end: Option<usize>) -> Result<Ranges> {
+    let mut ends = room(Role::Offsets, offsets.len() + usize::from(end.is_some()))?;
+    ends.extend_from_slice(offsets);
+    ends.extend(end);
+    Ok(Ranges::Offsets(Arc::new(ends)))
 }
 
 /// The first is 0, none is less than the one before, and none beyond the indices.

@@ -1,15 +1,15 @@
 //! Which bags are pooled in one dispatch, from which bindings.
 //!
 //! The order of its rows is part of the result of a bag, so params fit the bindings of one dispatch.
-//! A bag of very many lookups is folded by several dispatches, each of which goes on where the one
-//! before has stopped: software adapters (llvmpipe) end the loops of an invocation after 65,535 steps
-//! in all, whatever their condition, and GPUs are to be left to others from time to time.
+//! A bag of more lookups than [`MAX_LOOP_STEPS`] allows is folded by several dispatches, each of which
+//! goes on where the one before has stopped.
 
 use std::ops::Range;
 
 use crate::error::{Error, Result, Role};
 use crate::plan::bag::pass::{BagPass, offsets_bytes, position};
 use crate::plan::bag::{BagPlan, OP, Ranges};
+use crate::plan::loop_steps::{LOOKUP_STEPS, MAX_LOOP_STEPS};
 use crate::plan::passes::{BindingLimits, Part, Segment, bind, greatest, reach, segments};
 use crate::rules::OutOfBounds;
 use crate::shape::Layout;
@@ -25,9 +25,6 @@ pub(crate) struct BagParts<'a> {
     pub(crate) weights: &'a [Part],
     pub(crate) output: &'a [Part],
 }
-
-/// The steps that the loops of an invocation may take: half of what software adapters allow.
-const STEPS: usize = 1 << 15;
 
 /// The passes over a plan with an output.
 pub(crate) fn bag_passes(
@@ -119,7 +116,8 @@ impl Cutter<'_> {
             };
         // Elements that are put together to a word are folded one after the other.
         let elements = (4 / self.plan.dtype.bytes()).max(1);
-        let most = STEPS / (steps * elements);
+        let of_element = MAX_LOOP_STEPS as usize / elements - LOOKUP_STEPS as usize;
+        let most = of_element / steps;
         most.min(self.parts.decoded.unwrap_or(usize::MAX))
     }
 

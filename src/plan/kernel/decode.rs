@@ -6,6 +6,7 @@ use crate::plan::block::{GeometryBlock, Origins, Scale, divisor, fill, narrow};
 use crate::plan::choice::Positions;
 use crate::plan::kernel::{fold, padded};
 use crate::plan::kernels::WORKGROUP;
+use crate::plan::loop_steps::parts_of_row;
 use crate::plan::nest_size::NestSize;
 use crate::plan::{Geometry, Pass, Plan};
 
@@ -31,7 +32,7 @@ impl DecodeKind {
         [DecodeKind::Rows, DecodeKind::HalfRows, DecodeKind::Elements];
 
     /// The name of its shader.
-    #[cfg(feature = "internals")]
+    #[cfg(feature = "gpu")]
     pub(crate) fn name(self) -> &'static str {
         match self {
             DecodeKind::Rows => "rows",
@@ -143,7 +144,7 @@ impl DecodeKernel {
                 let sharers = fours.div_ceil(IN_FLIGHT).next_power_of_two().min(WORKGROUP);
                 block.sharers_log2 = sharers.ilog2();
                 let chunks = fours.div_ceil(sharers * IN_FLIGHT);
-                let z = chunks.min(u64::from(max_workgroups.max(1)));
+                let z = parts_of_row(plan, chunks, max_workgroups)?;
                 (rows.div_ceil(WORKGROUP / sharers), z)
             }
             DecodeKind::Elements => {
@@ -156,14 +157,14 @@ impl DecodeKernel {
         };
         block.row_divisor = divisor(block.row_length);
         let [x, y] = fold(plan, groups, max_workgroups)?;
-        (block.grid_x, block.chunks) = (x, z as u32);
+        (block.grid_x, block.chunks) = (x, z);
         if pass.flagged {
             block.set_flag(pass.output.size, kind.store_bytes());
         }
         Ok(DecodeKernel {
             kind,
             nest,
-            workgroups: [x, y, z as u32],
+            workgroups: [x, y, z],
             block,
         })
     }

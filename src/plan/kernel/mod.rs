@@ -13,6 +13,7 @@ use crate::plan::block::{GeometryBlock, Origins, Scale, divisor, fill, narrow};
 use crate::plan::choice::Reason;
 use crate::plan::choice::{Choice, Positions};
 use crate::plan::kernels::{CHECKED_BY_WORKGROUP, KernelKind};
+use crate::plan::loop_steps::parts_of_row;
 use crate::plan::nest_size::NestSize;
 use crate::plan::{CheckPass, Loop, Pass, Plan};
 
@@ -156,7 +157,7 @@ impl Kernel {
             span: share.span as u32,
         };
         let [x, y] = fold(plan, work.workgroups(), max_workgroups)?;
-        let z = share.chunks.min(u64::from(max_workgroups.max(1))) as u32;
+        let z = parts_of_row(plan, share.chunks, max_workgroups)?;
         (block.grid_x, block.chunks) = (x, z);
         Ok(Kernel {
             kind,
@@ -194,6 +195,7 @@ impl Kernel {
             positions: Positions::Wide,
         };
         let mut block = scale.block(&pass.geometry, &pass.geometry.loops)?;
+        block.find_bad();
         let count = pass.lookups.len() as u64;
         let first = pass.lookups.start as u64;
         block.first_lookup = [first as u32, (first >> 32) as u32];

@@ -7,7 +7,7 @@ use wgpu_gather::{Error, Executor, IndexType, Layout, Op, Result, Role, Rules, T
 
 use super::calls::Case;
 use super::made;
-use crate::common::{block_on, buffer_with, bytes_of, engines};
+use crate::common::{block_on, buffer_with, bytes_of, engines, read_status};
 
 /// The table of a case: uploaded, or where its zero points are no bytes of their own, in buffers of the
 /// caller that start with something else.
@@ -55,7 +55,7 @@ fn recorded(case: &Case, engine: &Engine, wrapped: bool, skipped: usize) -> Resu
     engine.queue().submit([encoder.finish()]);
     let all = bytes_of(engine, &output);
     if let Some(status) = status {
-        status.read_blocking()?;
+        read_status(&status)?;
     }
     Ok(all)
 }

@@ -32,6 +32,15 @@ fn gathers_wait_until_there_are_32_or_256_kib() {
     }
 }
 
+/// Says that the adapter is left out, for want of what GL lacks, and so may other APIs, but not Vulkan and
+/// DX12.
+fn skip(engine: &Engine, what: &str) {
+    let adapter = engine.adapter();
+    let always = [wgpu::Backend::Vulkan, wgpu::Backend::Dx12];
+    assert!(!always.contains(&adapter.api), "{adapter:?} {what}");
+    println!("SKIPPED: {}, which {what}", adapter.label());
+}
+
 /// Bytes that wgpu has allocated on the device; nothing, where wgpu cannot say.
 fn allocated(engine: &Engine) -> Option<u64> {
     let _ = engine.device().poll(wgpu::PollType::wait_indefinitely());
@@ -42,20 +51,15 @@ fn allocated(engine: &Engine) -> Option<u64> {
 #[test]
 fn memory_that_is_freed_does_not_wait() {
     const LARGE: u64 = 32 << 20;
-    let mut tried = 0;
     for engine in engines() {
         for is_kept in [false, true] {
             let mut options = Options::default();
             options.max_pool_bytes = if is_kept { u64::MAX } else { 0 };
             let engine = engine_with(engine, options);
             let Some(before) = allocated(&engine) else {
-                println!(
-                    "SKIPPED: {}, of which no memory is known",
-                    engine.adapter().label()
-                );
+                skip(&engine, "does not report its memory");
                 continue;
             };
-            tried += 1;
             let table = upload(&engine, vec![9; LARGE as usize / 4]);
             let ids = upload(&engine, reversed());
             let rows = gather(&engine, &table, &ids);
@@ -70,10 +74,6 @@ fn memory_that_is_freed_does_not_wait() {
             assert_eq!(download(&engine, &rows), [9; N]);
         }
     }
-    assert!(
-        tried > 0 || engines().is_empty(),
-        "no adapter reports memory"
-    );
 }
 
 #[test]
@@ -101,38 +101,57 @@ fn a_gather_of_several_submissions_does_not_wait() {
 
 /// No caller can cause this, as the device gives out no buffer that is in use by what waits.
 #[test]
-fn the_next_call_reports_that_what_waited_was_not_submitted() {
+fn who_reads_what_waited_or_flushes_is_told_that_it_was_not_submitted() {
     type Call = fn(&Held) -> Result<(), Error>;
-    let calls: [(&str, Call); 5] = [
+    let told: [(&str, Call); 3] = [
         ("flush", |held| held.engine.flush()),
         ("settle", |held| block_on(held.engine.settle())),
         ("download", |held| {
             held.engine.download_blocking(&held.rows).map(|_| ())
         }),
-        ("batch", |held| {
-            let _ = held.rows.buffer();
-            held.engine.batch(|_| Ok(()))
-        }),
+    ];
+    let of_others: [(&str, Call); 3] = [
+        ("batch", |held| held.engine.batch(|_| Ok(()))),
         ("gather", |held| {
-            let _ = held.rows.buffer();
             let (op, rules) = (Op::gather(0), Rules::default());
             let made = held.engine.gather(op, &rules, &held.ids, &held.ids);
             made.map(|_| ())
         }),
+        ("download", |held| {
+            held.engine.download_blocking(&held.ids).map(|_| ())
+        }),
     ];
+    let was_refused = |result: &Result<(), Error>| {
+        matches!(
+            result,
+            Err(Error::Gpu {
+                what: "a gather",
+                ..
+            })
+        )
+    };
     for engine in engines() {
-        for (name, call) in calls {
+        for (name, call) in told {
             let held = Held::on(engine);
             buffer_of(&held.table).destroy();
             let told = call(&held);
-            let what = "a gather";
-            assert!(
-                matches!(&told, Err(Error::Gpu { what: of, .. }) if *of == what),
-                "{name}: {told:?}"
-            );
-            assert_eq!(held.engine.flush(), Ok(()), "{name}: it is told once");
+            assert!(was_refused(&told), "{name}: {told:?}");
             let rows = gather(&held.engine, &held.ids, &held.ids);
             assert_eq!(download(&held.engine, &rows), (0..64).collect::<Vec<_>>());
+        }
+        for (name, call) in of_others {
+            let held = Held::on(engine);
+            buffer_of(&held.table).destroy();
+            let _ = held.rows.buffer();
+            assert_eq!(call(&held), Ok(()), "{name}");
+            // It was never written, and says so each time.
+            for _ in 0..2 {
+                let read = held.engine.download_blocking(&held.rows).map(|_| ());
+                assert!(was_refused(&read), "{name}: {read:?}");
+            }
+            let told = held.engine.flush();
+            assert!(was_refused(&told), "{name}: {told:?}");
+            assert_eq!(held.engine.flush(), Ok(()), "{name}: it is told once");
         }
     }
 }
@@ -141,17 +160,12 @@ fn the_next_call_reports_that_what_waited_was_not_submitted() {
 #[test]
 fn a_call_that_is_refused_takes_nothing_with_it() {
     let mappable = wgpu::Features::MAPPABLE_PRIMARY_BUFFERS;
-    let mut tried = 0;
     for engine in engines() {
         let adapter = fresh_adapter(engine);
         if !adapter.features().contains(mappable) {
-            println!(
-                "SKIPPED: {}, which maps no tensors",
-                engine.adapter().label()
-            );
+            skip(engine, "maps no tensors");
             continue;
         }
-        tried += 1;
         let descriptor = wgpu::DeviceDescriptor {
             required_features: mappable,
             required_limits: wgpu::Limits::downlevel_defaults(),
@@ -174,5 +188,4 @@ fn a_call_that_is_refused_takes_nothing_with_it() {
         assert!(matches!(refused, Err(Error::Gpu { .. })), "{refused:?}");
         assert_eq!(download(&engine, &rows), expected());
     }
-    assert!(tried > 0 || engines().is_empty(), "no adapter maps tensors");
 }

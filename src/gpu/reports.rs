@@ -1,0 +1,219 @@
+//! Bad indices of the calls that wrote to a storage, until somebody has read of them.
+//!
+//! A storage has one of these, which all views of it share: what is wrong with its data is so for each of
+//! them, for as long as the data is there. The calls on one storage count in one status, but for a new
+//! one where it is full. What a call read may have reports of its own; the data made of it inherits them.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use crate::error::{BadIndices, Error, Result};
+use crate::gpu::context::Context;
+use crate::gpu::status::{Counting, Status};
+use crate::gpu::turns::Failure;
+use crate::gpu::wait::PollMode;
+use crate::plan::Plan;
+
+/// The reports of a storage.
+#[derive(Debug, Default)]
+pub(super) struct Reports {
+    lists: Mutex<Lists>,
+    /// Why a call that was to write to it was not executed.
+    failure: Arc<Failure>,
+}
+
+#[derive(Debug, Default)]
+struct Lists {
+    /// Those of what was read, the earliest first.
+    inherited: Vec<Status>,
+    /// Those of the calls on the storage itself. The last one counts on.
+    own: Vec<Status>,
+    /// Whether calls wrote to it that count no bad indices.
+    uncounted: bool,
+}
+
+/// What a call does to the reports of what it writes to.
+#[derive(Debug)]
+pub(super) struct Written<'a> {
+    /// Reports of what it read.
+    pub(super) inherited: Vec<Status>,
+    pub(super) counting: Option<&'a Counting>,
+    /// Whether it looked up indices.
+    pub(super) looks_up: bool,
+    /// Whether it writes all of the storage, so that no earlier report says anything about it.
+    pub(super) replaces: bool,
+}
+
+/// How to undo what a call has done to reports.
+#[derive(Debug)]
+pub(super) struct Undo {
+    inherited: Vec<Status>,
+    own: Option<Status>,
+    before: Option<(Lists, Option<Error>)>,
+    uncounted: bool,
+}
+
+impl Reports {
+    /// Those that may have something to report, the earliest first.
+    pub(super) fn pending(&self) -> Vec<Status> {
+        let lists = self.lock();
+        let all = lists.inherited.iter().chain(&lists.own);
+        all.filter(|status| !status.is_clean()).cloned().collect()
+    }
+
+    /// Those that data inherits which a recording makes of this, if its calls count in `counted`: not those
+    /// of another recording, which is submitted later or never.
+    pub(super) fn inheritable(&self, counted: &[Status]) -> Vec<Status> {
+        let mut pending = self.pending();
+        pending.retain(|status| status.is_begun() || counted.contains(status));
+        pending
+    }
+
+    /// Where a call of `plan` on this storage counts, in a recording whose calls count in `counted`.
+    pub(super) fn counting(
+        &self,
+        context: &Arc<Context>,
+        counted: &[Status],
+        plan: &Plan,
+        replaces: bool,
+    ) -> Result<Counting> {
+        let own = match replaces {
+            true => None,
+            false => self.lock().own.last().cloned(),
+        };
+        // The first call of a status clears it: no other may come before.
+        let own = own.filter(|own| own.is_begun() || counted.contains(own));
+        match own.and_then(|own| own.going_on(plan)) {
+            Some(counting) => Ok(counting),
+            None => Ok(Status::new(context, plan)?.afresh()),
+        }
+    }
+
+    /// Notes a call that writes to the storage.
+    pub(super) fn note(&self, written: Written<'_>) -> Undo {
+        let mut lists = self.lock();
+        let before = written.replaces.then(|| {
+            let failure = self.failure.get();
+            self.failure.set(None);
+            (std::mem::take(&mut *lists), failure)
+        });
+        let uncounted = lists.uncounted;
+        lists.uncounted |= written.looks_up && written.counting.is_none();
+        let is_known = |lists: &Lists, status: &Status| {
+            lists.inherited.contains(status) || lists.own.contains(status)
+        };
+        // A tensor may be read twice: as params and as indices.
+        let mut inherited: Vec<Status> = Vec::new();
+        for status in written.inherited {
+            if !is_known(&lists, &status) && !inherited.contains(&status) {
+                inherited.push(status);
+            }
+        }
+        // Those that were read and had nothing to report are not kept.
+        let gone: Vec<Status> = lists
+            .inherited
+            .extract_if(.., |status| status.is_clean())
+            .collect();
+        lists.inherited.extend(inherited.iter().cloned());
+        let own = written.counting.filter(|counting| counting.is_new());
+        let own = own.map(|counting| counting.status.clone());
+        lists.own.extend(own.clone());
+        drop(lists);
+        // Not under the lock: the last owner of a buffer may submit what waits.
+        drop(gone);
+        Undo {
+            inherited,
+            own,
+            before,
+            uncounted,
+        }
+    }
+
+    /// Takes back what [`Reports::note`] did.
+    pub(super) fn undo(&self, undo: Undo) {
+        let mut lists = self.lock();
+        let added = |status: &Status| undo.inherited.contains(status);
+        let mut gone: Vec<Status> = lists.inherited.extract_if(.., |s| added(s)).collect();
+        gone.extend(lists.own.extract_if(.., |s| undo.own.as_ref() == Some(s)));
+        lists.uncounted = undo.uncounted;
+        if let Some((before, failure)) = undo.before {
+            self.failure.set(failure);
+            let after = std::mem::replace(&mut *lists, before);
+            lists.inherited.extend(after.inherited);
+            lists.own.extend(after.own);
+        }
+        drop(lists);
+        drop(gone);
+    }
+
+    /// Who is to know if a call that writes to the storage is not executed.
+    pub(super) fn failure(&self) -> &Arc<Failure> {
+        &self.failure
+    }
+
+    /// Fails if the data was never written.
+    pub(super) fn check_written(&self) -> Result<()> {
+        self.failure.get().map_or(Ok(()), Err)
+    }
+
+    /// Takes all reports: the first bad index, and how many there are in all.
+    pub(super) async fn take(
+        &self,
+        context: &Context,
+        poll_mode: PollMode,
+    ) -> Result<Option<BadIndices>> {
+        let pending = self.pending();
+        let asked: Vec<Status> = pending.iter().filter(|s| s.has_news()).cloned().collect();
+        let settled: Vec<u64> = asked.iter().map(Status::settled).collect();
+        let words = words_of(context, &asked, poll_mode).await?;
+        for ((status, words), settled) in asked.iter().zip(words).zip(settled) {
+            status.look(&words, settled, poll_mode).await?;
+        }
+        let found = pending.iter().filter_map(Status::tell);
+        Ok(found.reduce(|first, more| BadIndices {
+            count: first.count.saturating_add(more.count),
+            ..first
+        }))
+    }
+
+    /// Whether calls that count no bad indices wrote to it.
+    pub(super) fn is_uncounted(&self) -> bool {
+        self.lock().uncounted
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Lists> {
+        self.lists.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The words of statuses, by one reading for all of them.
+async fn words_of(
+    context: &Context,
+    statuses: &[Status],
+    poll_mode: PollMode,
+) -> Result<Vec<Vec<u32>>> {
+    match statuses {
+        [] => return Ok(Vec::new()),
+        [status] => return Ok(vec![status.words(poll_mode).await?]),
+        _ => {}
+    }
+    let sizes: Vec<usize> = statuses.iter().map(Status::bytes).collect();
+    let mut words = vec![0u32; sizes.iter().sum::<usize>() / 4];
+    let all = context.acquire("reports", 4 * words.len() as u64)?;
+    let mut at = 0;
+    let copies = statuses.iter().zip(&sizes).map(|(status, size)| {
+        let to = at;
+        at += *size as u64;
+        status.copy_to(all.buffer(), to)
+    });
+    context.submit_all("statuses", &copies.collect::<Vec<_>>())?;
+    context
+        .read_words(all.buffer(), &mut words, poll_mode)
+        .await?;
+    let mut rest = &words[..];
+    let each = sizes.iter().map(|size| {
+        let (words, behind) = rest.split_at(size / 4);
+        rest = behind;
+        words.to_vec()
+    });
+    Ok(each.collect())
+}

@@ -1,0 +1,166 @@
+//! Submissions on their way, and who makes sure that they arrive.
+//!
+//! While a thread submits, wgpu may call back into the program, which may then wait for another thread.
+//! So that one must not wait for the submission to return, and yet must submit nothing before it. wgpu
+//! does not say whether commands have reached its queue. But it refuses commands that use a destroyed
+//! buffer, all of them, and decides that while no buffer can be destroyed. So each submission uses a
+//! buffer of its own, its *ticket*, and leaves its number in one that all have in common. Who destroys
+//! the ticket knows that the submission has reached the queue or never will, and the number tells which:
+//! in the latter case it takes the commands over.
+//!
+//! Used by `queue`. Knows commands, not what they do.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::ThreadId;
+
+use crate::error::Error;
+use crate::gpu::commands::Command;
+
+/// Numbers of submissions repeat after so many.
+pub(super) const NUMBERS: u32 = 256;
+
+/// Commands that wait for a submission, and those who are to know if they cannot be submitted.
+#[derive(Debug, Default)]
+pub(super) struct Batch {
+    pub(super) commands: Vec<Command>,
+    pub(super) written: Vec<Arc<Failure>>,
+}
+
+/// Why commands that were to write to a tensor were not submitted.
+#[derive(Debug, Default)]
+pub(super) struct Failure(Mutex<Option<Error>>);
+
+impl Failure {
+    pub(super) fn set(&self, error: Option<Error>) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = error;
+    }
+
+    pub(super) fn get(&self) -> Option<Error> {
+        self.0
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
+    }
+}
+
+/// A batch, with the number of the submission that it was first part of.
+#[derive(Debug, Clone)]
+pub(super) struct Numbered {
+    pub(super) number: u32,
+    pub(super) batch: Arc<Batch>,
+}
+
+/// What a thread submits.
+#[derive(Debug, Clone)]
+pub(super) struct Turn {
+    pub(super) number: u32,
+    thread: ThreadId,
+    /// The last one is its own, those before are of the turns that it has taken over.
+    tickets: Vec<wgpu::Buffer>,
+    /// The earliest first. Of those that were taken over, some may have reached the queue.
+    pub(super) batches: Vec<Numbered>,
+}
+
+/// The turns of an engine's threads.
+#[derive(Debug, Default)]
+pub(super) struct Turns(Mutex<State>);
+
+#[derive(Debug, Default)]
+struct State {
+    under_way: Vec<Turn>,
+    next: u32,
+    /// Tickets that may be used again.
+    tickets: Vec<wgpu::Buffer>,
+}
+
+impl Turns {
+    /// A turn of this thread with what waits and with what other threads have under way; `None`, if
+    /// there is neither. `take` takes what waits.
+    pub(super) fn begin(
+        &self,
+        take: impl FnOnce() -> Batch,
+        ticket: impl FnOnce() -> wgpu::Buffer,
+    ) -> Option<Turn> {
+        let thread = std::thread::current().id();
+        let mut state = self.lock();
+        let waiting = take();
+        // A turn of this thread is under way if wgpu calls back out of it: then it has arrived.
+        let others = |turn: &mut Turn| turn.thread != thread;
+        let others: Vec<Turn> = state.under_way.extract_if(.., others).collect();
+        if waiting.commands.is_empty() && others.is_empty() {
+            return None;
+        }
+        let number = state.next;
+        state.next = (number + 1) % NUMBERS;
+        let (mut tickets, mut batches) = (Vec::new(), Vec::new());
+        for turn in others {
+            tickets.extend(turn.tickets);
+            batches.extend(turn.batches);
+        }
+        tickets.push(state.tickets.pop().unwrap_or_else(ticket));
+        batches.push(Numbered {
+            number,
+            batch: Arc::new(waiting),
+        });
+        let turn = Turn {
+            number,
+            thread,
+            tickets,
+            batches,
+        };
+        state.under_way.push(turn.clone());
+        Some(turn)
+    }
+
+    /// The submission has returned. Says whether it was this turn's still: else another thread sees to
+    /// its commands.
+    pub(super) fn end(&self, turn: &Turn) -> bool {
+        let mut state = self.lock();
+        let is_this = |other: &mut Turn| other.number == turn.number && other.thread == turn.thread;
+        let ended: Vec<Turn> = state.under_way.extract_if(.., is_this).collect();
+        if !ended.is_empty() {
+            // Nobody has destroyed it, nor will.
+            state.tickets.push(turn.ticket().clone());
+        }
+        drop(state);
+        !ended.is_empty()
+    }
+
+    /// Whether no other thread has a turn under way.
+    pub(super) fn others_are_idle(&self) -> bool {
+        let thread = std::thread::current().id();
+        self.lock()
+            .under_way
+            .iter()
+            .all(|turn| turn.thread == thread)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Turn {
+    /// Its own ticket.
+    pub(super) fn ticket(&self) -> &wgpu::Buffer {
+        self.tickets.last().expect("a turn has a ticket")
+    }
+
+    /// Whether it has taken others over.
+    pub(super) fn has_taken_over(&self) -> bool {
+        self.tickets.len() > 1
+    }
+
+    /// Sees to it that no turn that was taken over can reach the queue any more, if it has not yet.
+    pub(super) fn stop_others(&self) {
+        let (_, others) = self.tickets.split_last().expect("a turn has a ticket");
+        others.iter().for_each(wgpu::Buffer::destroy);
+    }
+
+    /// Drops the batches that have reached the queue, if the last to do so was of this number.
+    pub(super) fn drop_arrived(&mut self, last: u32) {
+        if let Some(n) = self.batches.iter().position(|batch| batch.number == last) {
+            self.batches.drain(..=n);
+        }
+    }
+}

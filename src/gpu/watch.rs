@@ -1,0 +1,54 @@
+//! What the project's tests see of an engine at work, and change: shaders, memory, dispatches.
+//!
+//! Called by whatever makes one of these. An engine of a user is not watched.
+
+use std::fmt;
+
+use crate::gpu::shader::PipelineKey;
+
+/// Watches one engine.
+pub trait Watch: fmt::Debug + Send + Sync {
+    /// What is compiled in the place of a shader.
+    fn shader(&self, source: String) -> String {
+        source
+    }
+
+    /// The limits that the engine plans with, on a device with these: no higher ones.
+    fn limits(&self, limits: wgpu::Limits) -> wgpu::Limits {
+        limits
+    }
+
+    /// The layout of bind group 1, which [`Watch::dispatch`] gives then.
+    fn layout(&self) -> Option<&wgpu::BindGroupLayout> {
+        None
+    }
+
+    /// A buffer is made or used anew, for so many bytes of data; `room` has what lies behind them, too.
+    fn memory(&self, buffer: &wgpu::Buffer, bytes: u64, room: u64) {
+        let _ = (buffer, bytes, room);
+    }
+
+    /// A dispatch is about to be recorded.
+    fn dispatch(&self, dispatch: &Watched<'_>) -> Option<wgpu::BindGroup> {
+        let _ = dispatch;
+        None
+    }
+}
+
+/// A dispatch with what it binds.
+#[derive(Debug)]
+pub struct Watched<'a> {
+    /// The name of its pipeline.
+    pub pipeline: String,
+    /// The bindings of group 0.
+    pub entries: &'a [wgpu::BindGroupEntry<'a>],
+}
+
+impl<'a> Watched<'a> {
+    pub(super) fn new(key: PipelineKey, entries: &'a [wgpu::BindGroupEntry<'a>]) -> Self {
+        Watched {
+            pipeline: key.to_string(),
+            entries,
+        }
+    }
+}

@@ -1,0 +1,40 @@
+//! The bound that the loops of every kernel keep to.
+
+use crate::error::{Error, Result};
+use crate::plan::Plan;
+
+/// The most loop steps that an invocation takes in one dispatch, nested loops and the step that leaves a
+/// loop included.
+///
+/// llvmpipe and lavapipe before Mesa 25 count the steps of all loops of an invocation together, and after
+/// 65,535 leave every loop for good, whatever its condition: results are wrong, and nothing says so. GPUs
+/// may end a dispatch that takes seconds. Half of that number leaves room for the steps of loops that a
+/// compiler adds.
+///
+/// What loops over data derives from this how much one dispatch takes: the updates of a key
+/// (`scatter::fold_kernel`), the lookups of a bag (`plan::bag::passes`), the parts of a row
+/// ([`parts_of_row`]). Loops over a constant count assert where the constant is that they stay below it.
+pub(crate) const MAX_LOOP_STEPS: u32 = 1 << 15;
+
+/// Steps that find a lookup at most: over 32 loops of a nest and over 32 coordinates, and out of both.
+pub(crate) const LOOKUP_STEPS: u32 = 33 + 33;
+
+/// The workgroups in z for a row of so many chunks: an invocation takes every z-th of them.
+///
+/// # Errors
+///
+/// [`Error::TooMany`], if that is too many for an invocation. A device with 8 workgroups per dimension
+/// takes any row that one dispatch makes.
+pub(crate) fn parts_of_row(plan: &Plan, chunks: u64, max_workgroups: u32) -> Result<u32> {
+    let z = chunks.min(u64::from(max_workgroups.max(1)));
+    let limit = z * u64::from(MAX_LOOP_STEPS - 2 * LOOKUP_STEPS - 1);
+    match chunks <= limit {
+        true => Ok(z as u32),
+        false => Err(Error::TooMany {
+            op: plan.op(),
+            what: "the number of chunks of a row",
+            got: chunks,
+            limit,
+        }),
+    }
+}

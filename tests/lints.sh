@@ -1,0 +1,54 @@
+# Lints of the crate's features and of its build for browsers. Sourced by tests/run.sh, with web/needs.sh.
+# shellcheck shell=bash disable=SC2154 # of web/needs.sh
+
+# Each feature alone, and none: the library without its dev-dependencies, which could hide a
+# feature that a dependency lacks. "default" is a feature of the manifest, too. Backends that the
+# system has not add no code, and neither does `webgpu` outside browsers.
+lint_features() {
+    local features feature foreign
+    features=$(sed -n '/^\[features\]/,/^\[dependencies\]/s/^\([a-z0-9_-]*\) = .*/\1/p' Cargo.toml)
+    [[ $features == *gpu*internals* ]] # what was read are the features
+    case $(uname -s) in
+        Linux) foreign=" metal dx12 webgpu " ;;
+        Darwin) foreign=" dx12 webgpu " ;;
+        *) foreign=" metal webgpu " ;;
+    esac
+    for feature in "" $features; do
+        if [[ $foreign == *" $feature "* ]]; then
+            continue
+        fi
+        echo "features: ${feature:-none}"
+        cargo clippy --package wgpu-gather --lib --locked \
+            --no-default-features --features "$feature" -- -D warnings
+    done
+}
+
+# The library for browsers: with WebGPU, as others depend on it and as its own page does. Then the crate
+# that checks it there.
+lint_for_browsers() {
+    local features
+    if ! has_target; then
+        echo "NOT RUN: lints for browsers, without Rust's target (rustup target add $browser_target)"
+        return
+    fi
+    for features in gpu webgpu webgpu,internals,half,ndarray,num-complex; do
+        echo "features: $features"
+        cargo clippy --package wgpu-gather --lib --locked --target "$browser_target" \
+            --no-default-features --features "$features" -- -D warnings
+    done
+    cargo clippy --package wgpu-gather-conformance --locked --target "$browser_target" -- -D warnings
+}
+
+# Without features, the library is planner and CPU path, with few dependencies and no wgpu.
+few_dependencies() {
+    local direct
+    direct=$(cargo tree --package wgpu-gather --no-default-features --edges normal --locked \
+        --depth 1 --prefix none --format '{lib}' | tail -n +2 | sort | tr '\n' ' ')
+    echo "dependencies without features: $direct"
+    [[ ${direct/libc /} == "bytemuck pollster thiserror " ]]
+}
+
+# The library's; the command, whose docs would land in the same folder, has none but --help.
+document() {
+    RUSTDOCFLAGS="-D warnings" cargo doc --package wgpu-gather --no-deps --all-features --locked
+}

@@ -1,0 +1,73 @@
+//! A shader that records what it touches: before each load, store and atomic operation on a storage buffer,
+//! a call that notes it; at the head of each loop, one that counts.
+//!
+//! What is called is `trace.wgsl`, in front of the shader. So only calls are added here.
+
+use std::collections::BTreeMap;
+
+use naga::AddressSpace;
+use naga::valid::{Capabilities, ValidationFlags, Validator};
+
+use crate::function::Rewriter;
+use crate::rewritten::Rewritten;
+use crate::site::Site;
+
+const TRACE: &str = include_str!("trace.wgsl");
+
+/// A shader that records, and what its records mean.
+#[derive(Debug)]
+pub(crate) struct Traced {
+    pub(crate) text: String,
+    pub(crate) sites: Vec<Site>,
+    /// The invocations of a workgroup, by the names of the entry points.
+    pub(crate) workgroups: BTreeMap<String, u32>,
+}
+
+/// Rewrites a shader.
+///
+/// # Errors
+///
+/// What naga says of it, and what the records could not say: see [`crate::chain::Chain::of`].
+pub(crate) fn rewrite(source: &str) -> Result<Traced, String> {
+    let text = format!("{TRACE}\n{source}");
+    let parsed = naga::front::wgsl::parse_str(&text);
+    let mut module = parsed.map_err(|error| error.emit_to_string(&text))?;
+    let mut variables = module.global_variables.iter();
+    if let Some((_, variable)) = variables.find(|(_, v)| v.space == AddressSpace::WorkGroup) {
+        return Err(format!("{:?} is memory of workgroups", variable.name));
+    }
+    let mut all = Rewritten::new(&module, &text)?;
+    let handles: Vec<_> = module.functions.iter().map(|(handle, _)| handle).collect();
+    for handle in handles {
+        if all.hooks.values().any(|&hook| hook == handle) {
+            continue;
+        }
+        let mut function = std::mem::take(module.functions.get_mut(handle));
+        let name = function.name.clone().unwrap_or_default();
+        let touches = Rewriter::new(&module, &mut all, &mut function, name).rewrite(None)?;
+        if touches {
+            all.touching.insert(handle);
+        }
+        *module.functions.get_mut(handle) = function;
+    }
+    let mut workgroups = BTreeMap::new();
+    for n in 0..module.entry_points.len() {
+        let mut function = std::mem::take(&mut module.entry_points[n].function);
+        let entry = &module.entry_points[n];
+        let size = entry.workgroup_size.iter().product();
+        workgroups.insert(entry.name.clone(), size);
+        let name = entry.name.clone();
+        Rewriter::new(&module, &mut all, &mut function, name).rewrite(Some(size))?;
+        module.entry_points[n].function = function;
+    }
+    let mut validator = Validator::new(ValidationFlags::all(), Capabilities::all());
+    let info = validator.validate(&module);
+    let info = info.map_err(|error| format!("{:?}", error.into_inner()))?;
+    let flags = naga::back::wgsl::WriterFlags::empty();
+    let text = naga::back::wgsl::write_string(&module, &info, flags);
+    Ok(Traced {
+        text: text.map_err(|error| error.to_string())?,
+        sites: all.sites,
+        workgroups,
+    })
+}

@@ -1,0 +1,177 @@
+//! What calls are given: operators, indices and tensors that fit, or do not.
+
+use wgpu_gather::{DType, Fill, IndexType, Op, OutOfBounds, Rules};
+
+use super::expected::{Difference, Expected};
+use super::machine::Machine;
+use super::slots::{Slot, Way};
+use super::view::View;
+
+pub(super) const DTYPES: [DType; 5] = [DType::U32, DType::F32, DType::I64, DType::U8, DType::U32];
+
+/// The type that the elements of a tensor have as indices.
+pub(super) fn index_type(view: &View, number: u8) -> IndexType {
+    match (view.dtype, number % 3) {
+        (DType::I64, _) => IndexType::I64,
+        (_, 0) => IndexType::I32,
+        _ => IndexType::U32,
+    }
+}
+
+pub(super) fn rules(number: u8, dtype: DType) -> Rules {
+    let filled = Fill::from_bytes(&[1, 2, 3, 4, 0, 0, 0, 0][..dtype.bytes()]);
+    match number % 10 {
+        0 => Rules::TENSORFLOW_GPU,
+        1..4 => Rules::ONNX,
+        4 | 5 => Rules::TENSORFLOW_CPU,
+        6 => Rules::JAX_CLIP,
+        7 => Rules::NUMPY_WRAP,
+        8 => Rules::ONNX.with_out_of_bounds(OutOfBounds::Fill(filled)),
+        _ => Rules::WEBNN,
+    }
+}
+
+/// An operator for params of this rank.
+pub(super) fn op(number: u8, rank: usize) -> Op {
+    let axis = usize::from(number / 8) % rank.max(1);
+    match number % 8 {
+        0..4 => Op::gather(if number.is_multiple_of(2) {
+            0
+        } else {
+            axis as isize
+        }),
+        4 => Op::Gather {
+            axis: Some(axis as isize),
+            batch_dims: axis.min(1) as isize,
+        },
+        5 | 6 => Op::gather_nd(),
+        _ => Op::gather_elements(axis as isize),
+    }
+}
+
+/// Whether clipping or wrapping has nothing to read.
+pub(super) fn has_nothing(
+    op: Op,
+    params: &View,
+    indices: &View,
+    rules: &Rules,
+    is_empty: bool,
+) -> bool {
+    let moves = matches!(rules.out_of_bounds, OutOfBounds::Clip | OutOfBounds::Wrap);
+    let looked_up: Vec<usize> = match op {
+        Op::Gather { axis, .. } => vec![axis.unwrap_or(0) as usize],
+        Op::GatherElements { axis } => vec![axis as usize],
+        Op::GatherNd { batch_dims } => {
+            let (b, depth) = (batch_dims as usize, *indices.shape.last().unwrap_or(&0));
+            (b..b + depth).collect()
+        }
+        _ => Vec::new(),
+    };
+    moves && !is_empty && looked_up.iter().any(|&axis| params.shape[axis] == 0)
+}
+
+/// What a gather or scatter selects by.
+pub(super) struct Chosen {
+    pub(super) op: Op,
+    pub(super) indices: Slot,
+    pub(super) index_type: IndexType,
+}
+
+pub(super) fn can_be_indices(slot: &Slot) -> bool {
+    matches!(slot.view.dtype, DType::U32 | DType::I64)
+}
+
+impl Machine {
+    /// Indices for params, and an operator: such as fit, unless they are to be any. If there are none,
+    /// some are uploaded.
+    pub(super) fn choose(
+        &mut self,
+        number: u8,
+        params: &Slot,
+        indices: u8,
+        is_stray: bool,
+    ) -> std::result::Result<Option<Chosen>, Difference> {
+        let op = op(number, params.view.rank());
+        let engine = params.engine;
+        let found = match is_stray {
+            true => self.pick(indices, None, Slot::is_the_engines),
+            false => self.pick(indices, Some(engine), |slot| {
+                can_be_indices(slot) && Machine::fits(op, &params.view, &slot.view).is_some()
+            }),
+        };
+        let indices_slot = match found {
+            Some(slot) => slot,
+            None => {
+                let p = &params.view.shape;
+                let few = 1 + usize::from(indices) % 4;
+                let shape = match op {
+                    Op::Gather { batch_dims: 0, .. } => vec![few],
+                    Op::Gather { .. } => vec![p[0], few],
+                    Op::GatherNd { .. } => vec![few, (usize::from(indices) / 4 % 3).min(p.len())],
+                    _ => p.iter().map(|&d| d.min(2)).collect(),
+                };
+                let dtype = if indices.is_multiple_of(3) {
+                    DType::I64
+                } else {
+                    DType::U32
+                };
+                let seed = u16::from(indices);
+                self.uploaded(engine, dtype, &shape, seed)?
+            }
+        };
+        let indices_view = &indices_slot.view;
+        let is_large = Machine::shape(op, &params.view, indices_view).is_some()
+            && Machine::fits(op, &params.view, indices_view).is_none();
+        if is_large {
+            return Ok(None);
+        }
+        Ok(Some(Chosen {
+            op,
+            index_type: index_type(&indices_slot.view, indices / 3),
+            indices: indices_slot,
+        }))
+    }
+
+    /// The way of a call with this tensor, and a slot of it: of the batch's engine, if there is a batch.
+    pub(super) fn start<'a, 'b>(
+        &self,
+        number: u8,
+        way: Option<Way<'a, 'b>>,
+        is_good: impl Fn(&Slot) -> bool,
+    ) -> Option<(Slot, Way<'a, 'b>)> {
+        let engine = way.as_ref().map(Way::engine);
+        let slot = self.pick(number, engine, is_good)?;
+        let own = || Way::Engine(self.engines[slot.engine].clone(), slot.engine);
+        let way = way.unwrap_or_else(own);
+        Some((slot, way))
+    }
+
+    /// A tensor of this shape to be written to that shares no buffer with what is read; made, if there is
+    /// none.
+    pub(super) fn target(
+        &mut self,
+        number: u8,
+        (engine, dtype, shape): (usize, DType, &[usize]),
+        read: &[&View],
+    ) -> std::result::Result<Slot, Difference> {
+        let found = self.pick(number, Some(engine), |slot| {
+            let fits = slot.view.shape == shape && slot.view.dtype == dtype;
+            let is_apart = read.iter().all(|view| !self.model.share(view, &slot.view));
+            fits && is_apart && slot.view.is_contiguous()
+        });
+        match found {
+            Some(slot) => Ok(slot),
+            None => self.uploaded(engine, dtype, shape, u16::from(number)),
+        }
+    }
+
+    /// What is wrong with the types and owners of tensors.
+    pub(super) fn expected(&self, engine: usize, chosen: &Chosen, tensors: &[&Slot]) -> Expected {
+        let mut expected = self.expects(engine);
+        let mut all = tensors.iter().copied().chain([&chosen.indices]);
+        expected.when(all.any(|slot| slot.is_stray(engine)), "OtherEngine");
+        let width = chosen.indices.view.dtype.bytes();
+        expected.when(width != chosen.index_type.bytes(), "ElementWidth");
+        expected
+    }
+}

@@ -1,0 +1,294 @@
+//! Steps that gather: into a new tensor, into one that is there, in place; and that count bad indices.
+
+use wgpu_gather::gpu::{AnyDeviceTensor, DeviceTensor};
+use wgpu_gather::{BadIndices, DType, Element, Index, IndexType, Op, Result, Rules};
+
+use super::arithmetic::Lookups;
+use super::calls::{Chosen, has_nothing, rules};
+use super::expected::{Expected, Outcome, Stepped};
+use super::machine::Machine;
+use super::model::{Call, Gather};
+use super::slots::{Slot, Way, by};
+use super::view::{View, index};
+
+/// Does `$work` with the type that indices have.
+macro_rules! with_index {
+    ($index_type:expr, $I:ident => $work:expr) => {
+        match $index_type {
+            wgpu_gather::IndexType::I32 => {
+                type $I = i32;
+                $work
+            }
+            wgpu_gather::IndexType::U32 => {
+                type $I = u32;
+                $work
+            }
+            wgpu_gather::IndexType::I64 | wgpu_gather::IndexType::U64 => {
+                type $I = i64;
+                $work
+            }
+        }
+    };
+}
+pub(super) use with_index;
+
+/// Does `$work` with a type as wide as elements.
+macro_rules! with_element {
+    ($dtype:expr, $T:ident => $work:expr) => {
+        match $dtype.bytes() {
+            1 => {
+                type $T = u8;
+                $work
+            }
+            4 => {
+                type $T = u32;
+                $work
+            }
+            _ => {
+                type $T = u64;
+                $work
+            }
+        }
+    };
+}
+pub(super) use with_element;
+
+/// A gather whose operator, rules and indices are chosen.
+struct Asked<'a> {
+    op: Op,
+    rules: &'a Rules,
+    params: &'a Slot,
+    indices: &'a Slot,
+    index_type: IndexType,
+}
+
+impl Asked<'_> {
+    fn call(&self, params: &View, indices: &View, output: &View) -> Call {
+        Call::Gather(Gather {
+            op: self.op,
+            rules: self.rules.clone(),
+            params: params.clone(),
+            indices: indices.clone(),
+            index_type: self.index_type,
+            output: output.clone(),
+            count: None,
+        })
+    }
+
+    fn in_place(&self, way: Way<'_, '_>, output: &AnyDeviceTensor) -> Result<()> {
+        with_element!(self.params.view.dtype, T => {
+            with_index!(self.index_type, I => self.in_place_of::<T, I>(way, output))
+        })
+    }
+
+    fn in_place_of<T: Element, I: Index<Wide = I>>(
+        &self,
+        way: Way<'_, '_>,
+        output: &AnyDeviceTensor,
+    ) -> Result<()> {
+        let params = DeviceTensor::<T>::try_from(self.params.tensor.clone())?;
+        let indices = DeviceTensor::<I>::try_from(self.indices.tensor.clone())?;
+        let mut output = DeviceTensor::<T>::try_from(output.clone())?;
+        by!(
+            way,
+            gather_in_place(self.op, self.rules, &params, &indices, &mut output)
+        )
+    }
+}
+
+impl Machine {
+    pub(super) fn gather(
+        &mut self,
+        way: Option<Way<'_, '_>>,
+        [number, params, indices, rule, into, stray]: [u8; 6],
+    ) -> Stepped {
+        let has_dims = |slot: &Slot| slot.view.rank() > 0;
+        let Some((params, way)) = self.start(params, way, has_dims) else {
+            return Ok(Outcome::Skipped);
+        };
+        let Some(chosen) = self.choose(number, &params, indices, stray == 1)? else {
+            return Ok(Outcome::Skipped);
+        };
+        let dtype = params.view.dtype;
+        let other = if dtype == DType::U8 {
+            DType::U32
+        } else {
+            DType::U8
+        };
+        let rules = if stray == 2 {
+            rules(8, other)
+        } else {
+            rules(rule, dtype)
+        };
+        let mut expected = self.expected(way.engine(), &chosen, &[&params]);
+        expected.when(stray == 2, "FillWidth");
+        let Chosen {
+            op,
+            indices,
+            index_type,
+        } = chosen;
+        let asked = Asked {
+            op,
+            rules: &rules,
+            params: &params,
+            indices: &indices,
+            index_type,
+        };
+        let shape = Machine::fits(op, &params.view, &indices.view);
+        expected.shapes(shape.is_some());
+        if let Some(shape) = &shape {
+            let is_empty = shape.contains(&0);
+            let nothing = has_nothing(op, &params.view, &indices.view, &rules, is_empty);
+            expected.when(nothing, "NothingToRead");
+        }
+        let shape = shape.unwrap_or_default();
+        match into % 4 {
+            0 | 1 => self.gather_new(way, &asked, &shape, &expected),
+            how => {
+                let in_place = how == 3;
+                self.gather_into(
+                    way,
+                    &asked,
+                    &shape,
+                    expected,
+                    (into / 4, in_place, stray == 3),
+                )
+            }
+        }
+    }
+
+    fn gather_new(
+        &mut self,
+        way: Way<'_, '_>,
+        asked: &Asked<'_>,
+        shape: &[usize],
+        expected: &Expected,
+    ) -> Stepped {
+        let (engine, is_new) = (way.engine(), way.is_batch());
+        let (from, at) = (&asked.params.tensor, &asked.indices.tensor);
+        let got = by!(
+            way,
+            gather_any(asked.op, asked.rules, from, at, asked.index_type)
+        );
+        let Some(tensor) = expected.check("a gather", got)? else {
+            return Ok(Outcome::Refused);
+        };
+        let read = [&asked.params.view, &asked.indices.view];
+        let view = self.model.output(asked.params.view.dtype, shape);
+        let call = asked.call(read[0], read[1], &view);
+        self.model.record(call, &view, &read, true);
+        self.keep(tensor, view, engine, is_new);
+        Ok(Outcome::Done)
+    }
+
+    fn gather_into(
+        &mut self,
+        way: Way<'_, '_>,
+        asked: &Asked<'_>,
+        shape: &[usize],
+        mut expected: Expected,
+        (number, in_place, any): (u8, bool, bool),
+    ) -> Stepped {
+        let (engine, dtype) = (way.engine(), asked.params.view.dtype);
+        let read = [&asked.params.view, &asked.indices.view];
+        let found = match (any, in_place) {
+            (true, _) => self.pick(number, None, Slot::is_the_engines),
+            (_, true) => self.pick(number, Some(engine), |slot| {
+                slot.view.shape == shape && slot.view.dtype == dtype && slot.view.is_contiguous()
+            }),
+            _ => None,
+        };
+        let output = match found {
+            Some(output) => output,
+            None => self.target(number, (engine, dtype, shape), &read)?,
+        };
+        let is_empty = shape.contains(&0);
+        expected.when(output.is_stray(engine), "OtherEngine");
+        expected.when(output.view.shape != shape, "OutputShape");
+        expected.when(!output.view.is_contiguous(), "OutputStrided");
+        expected.when(output.view.dtype.bytes() != dtype.bytes(), "ElementWidth");
+        let shares = |view: &View| !view.is_empty() && self.model.share(view, &output.view);
+        let is_shared = read.map(shares);
+        expected.when(
+            !in_place && is_shared.contains(&true) && !is_empty,
+            "SameBuffer",
+        );
+        let mut to = output.tensor.clone();
+        let (from, at) = (&asked.params.tensor, &asked.indices.tensor);
+        let got = match in_place {
+            true => {
+                let widths = expected.allowed.contains(&"ElementWidth");
+                expected.when(widths, "TensorWidth");
+                asked.in_place(way, &to)
+            }
+            false => {
+                let (op, rules) = (asked.op, asked.rules);
+                by!(
+                    way,
+                    gather_any_into(op, rules, from, at, asked.index_type, &mut to)
+                )
+            }
+        };
+        if expected.check("a gather into a tensor", got)?.is_none() {
+            return Ok(Outcome::Refused);
+        }
+        self.tally.add(if in_place {
+            "gathers in place"
+        } else {
+            "gathers into tensors"
+        });
+        let mut apart = |n: usize| match is_shared[n] {
+            true => self.model.copy_for(read[n]),
+            false => read[n].clone(),
+        };
+        let (params, indices) = (apart(0), apart(1));
+        let replaces = self.model.is_whole(&output.view);
+        let call = asked.call(&params, &indices, &output.view);
+        self.model
+            .record(call, &output.view, &[&params, &indices], replaces);
+        Ok(Outcome::Done)
+    }
+
+    /// Counts the bad indices of a call that is not made.
+    pub(super) fn count_bad(&mut self, [number, params, indices, rule]: [u8; 4]) -> Stepped {
+        let has_dims = |slot: &Slot| slot.view.rank() > 0;
+        let Some((params, way)) = self.start(params, None, has_dims) else {
+            return Ok(Outcome::Skipped);
+        };
+        let Some(chosen) = self.choose(number, &params, indices, false)? else {
+            return Ok(Outcome::Skipped);
+        };
+        let Chosen {
+            op,
+            indices,
+            index_type,
+        } = chosen;
+        if indices.is_new || !self.model.is_written(&indices.view) {
+            return Ok(Outcome::Skipped);
+        }
+        let rules = rules(rule, params.view.dtype);
+        let lookups = Lookups {
+            op,
+            params: &params.view.shape,
+            indices: &indices.view.shape,
+        };
+        let index_at = |at: &[usize]| index(self.model.element(&indices.view, at), index_type);
+        let (_, expected) = lookups.find(op.kind(), &rules, index_at);
+        let engine = &self.engines[way.engine()];
+        let got: Result<Option<BadIndices>> = with_index!(index_type, I => {
+            let indices = DeviceTensor::<I>::try_from(indices.tensor.clone());
+            let shape = &params.view.shape;
+            indices.and_then(|i| engine.bad_indices_blocking(op, &rules, shape, &i))
+        });
+        let mut errors = self.expects(way.engine());
+        let is_empty =
+            Machine::shape(op, &params.view, &indices.view).is_none_or(|s| s.contains(&0));
+        let nothing = has_nothing(op, &params.view, &indices.view, &rules, is_empty);
+        errors.when(nothing, "NothingToRead");
+        match errors.check("a count", got)? {
+            None => Ok(Outcome::Refused),
+            Some(got) if got == expected => Ok(Outcome::Done),
+            Some(got) => Err(format!("a count: {got:?}, expected {expected:?}")),
+        }
+    }
+}
