@@ -7,13 +7,12 @@ use gather_conformance::{Call, Outcome, check_call};
 use libfuzzer_sys::arbitrary::{self, Arbitrary, Unstructured};
 use libfuzzer_sys::fuzz_target;
 use wgpu_gather::plan::Geometry;
-use wgpu_gather::{
-    BindingLimits, ElementsShapes, Executor, Explanation, Fill, IndexType, Layout, Negative, Op,
-    OutOfBounds, Plan, Rules,
-};
+use wgpu_gather::{BindingLimits, Executor, Explanation, IndexType, Layout, Op, Plan, Rules};
 
-/// What is small enough to be executed, in elements.
-const SMALL: usize = 4096;
+#[allow(dead_code, reason = "other targets use the rest")]
+mod any;
+
+use any::{SMALL, View, index_bytes, index_values, op, rules, size, view};
 
 #[derive(Debug)]
 struct Input {
@@ -25,13 +24,6 @@ struct Input {
     indices: View,
     index_values: Vec<i64>,
     limits: BindingLimits,
-}
-
-#[derive(Debug)]
-struct View {
-    shape: Vec<usize>,
-    strides: Vec<isize>,
-    offset: usize,
 }
 
 fuzz_target!(|input: Input| {
@@ -108,8 +100,6 @@ fn check_answer(input: &Input, plan: &Plan, params: Layout, indices: Layout) {
     if plan.output_bytes().max(params_bytes) > SMALL * 16 {
         return;
     }
-    let index_bytes = input.index_type.bytes();
-    let values = input.index_values.iter().copied().chain([0]).cycle();
     let call = Call {
         op: input.op,
         rules: input.rules.clone(),
@@ -117,35 +107,11 @@ fn check_answer(input: &Input, plan: &Plan, params: Layout, indices: Layout) {
         params: (0..params_bytes).map(|n| (n * 7 + n / 256) as u8).collect(),
         params_layout: params,
         index_type: input.index_type,
-        indices: values
-            .take(indices_len)
-            .flat_map(|v| v.to_le_bytes().into_iter().take(index_bytes))
-            .collect(),
+        indices: index_bytes(&input.index_values, input.index_type, indices_len),
         indices_layout: indices,
     };
     if let Outcome::Failed(difference) = pollster::block_on(check_call(&call, &Executor::Cpu)) {
         panic!("{difference}\n{call:#?}");
-    }
-}
-
-impl View {
-    fn layout(&self) -> wgpu_gather::Result<Layout> {
-        Layout::strided(&self.shape, &self.strides, self.offset)
-    }
-
-    /// How many elements of data the view needs, if that is a small number.
-    fn len(&self) -> Option<usize> {
-        if self.shape.contains(&0) {
-            return Some(0);
-        }
-        let mut first = self.offset as i128;
-        let mut last = first;
-        for (&dim, &stride) in self.shape.iter().zip(&self.strides) {
-            let span = (dim as i128 - 1).checked_mul(stride as i128)?;
-            let end = if span < 0 { &mut first } else { &mut last };
-            *end = end.checked_add(span)?;
-        }
-        (first >= 0 && last < SMALL as i128).then(|| last as usize + 1)
     }
 }
 
@@ -168,9 +134,7 @@ impl<'a> Arbitrary<'a> for Input {
             index_type: *u.choose(&IndexType::ALL)?,
             indices,
             limits: limits(u)?,
-            index_values: (0..u.int_in_range(0..=8)?)
-                .map(|_| Ok(signed(u)? as i64))
-                .collect::<arbitrary::Result<_>>()?,
+            index_values: index_values(u)?,
         })
     }
 }
@@ -186,98 +150,4 @@ fn limits(u: &mut Unstructured<'_>) -> arbitrary::Result<BindingLimits> {
         pass_bytes: *u.choose(&[1 << 12, 1 << 30])?,
         workgroups: *u.choose(&[1, 7, 65_535])?,
     })
-}
-
-/// Mostly small; else at an edge, or anything.
-fn size(u: &mut Unstructured<'_>) -> arbitrary::Result<usize> {
-    const EDGES: [usize; 10] = [
-        1 << 15,
-        1 << 16,
-        (1 << 31) - 1,
-        1 << 31,
-        1 << 32,
-        (1 << 32) + 1,
-        isize::MAX as usize,
-        1 << 63,
-        usize::MAX - 1,
-        usize::MAX,
-    ];
-    Ok(match u.int_in_range(0..=15u8)? {
-        0 => *u.choose(&EDGES)?,
-        1 => u.arbitrary()?,
-        2 => u.arbitrary::<u16>()?.into(),
-        3..=5 => u.int_in_range(0..=20)?,
-        _ => u.int_in_range(0..=5)?,
-    })
-}
-
-fn signed(u: &mut Unstructured<'_>) -> arbitrary::Result<isize> {
-    let size = size(u)? as isize;
-    Ok(if u.ratio(1, 3)? {
-        size.wrapping_neg()
-    } else {
-        size
-    })
-}
-
-fn view(u: &mut Unstructured<'_>, shared: &[usize]) -> arbitrary::Result<View> {
-    let mut shape = shared.to_vec();
-    let most = if u.ratio(1, 50)? { 70 } else { 5 };
-    for _ in 0..u.int_in_range(0..=most)? {
-        shape.push(size(u)?);
-    }
-    if u.arbitrary()? {
-        let usual = Layout::contiguous(&shape);
-        return Ok(View {
-            strides: usual.strides().to_vec(),
-            offset: if u.ratio(1, 4)? { size(u)? } else { 0 },
-            shape,
-        });
-    }
-    let rank = shape.len();
-    let rank = if u.ratio(1, 50)? { rank + 1 } else { rank };
-    let strides: arbitrary::Result<Vec<isize>> = (0..rank).map(|_| signed(u)).collect();
-    Ok(View {
-        strides: strides?,
-        offset: size(u)?,
-        shape,
-    })
-}
-
-fn op(u: &mut Unstructured<'_>) -> arbitrary::Result<Op> {
-    Ok(match u.int_in_range(0..=2)? {
-        0 => Op::Gather {
-            axis: if u.arbitrary()? {
-                Some(signed(u)?)
-            } else {
-                None
-            },
-            batch_dims: signed(u)?,
-        },
-        1 => Op::GatherNd {
-            batch_dims: signed(u)?,
-        },
-        _ => Op::GatherElements { axis: signed(u)? },
-    })
-}
-
-fn rules(u: &mut Unstructured<'_>, element_bytes: usize) -> arbitrary::Result<Rules> {
-    let negative = *u.choose(&[Negative::OutOfBounds, Negative::FromEnd])?;
-    let out_of_bounds = match u.int_in_range(0..=5)? {
-        0 => OutOfBounds::Zero,
-        1 => OutOfBounds::Clip,
-        2 => OutOfBounds::Wrap,
-        3 => OutOfBounds::Error,
-        _ => {
-            let other = u.ratio(1, 20)?;
-            let width = if other {
-                element_bytes / 2
-            } else {
-                element_bytes
-            };
-            OutOfBounds::Fill(Fill::from_bytes(&vec![0xb7; width.min(300)]))
-        }
-    };
-    let shapes = *u.choose(&[ElementsShapes::Onnx, ElementsShapes::Torch])?;
-    Ok(Rules::new(negative, out_of_bounds).with_elements_shapes(shapes))
 }
