@@ -6,7 +6,7 @@ use wgpu_gather::{Bags, DType, IndexType, Indices, Layout, OpKind, Params, Role,
 
 use crate::elements::{Described, index_type, number};
 use crate::error::{Error, Result};
-use crate::gathers::Gathers;
+use crate::handle::Gathers;
 
 const OP: OpKind = OpKind::EmbeddingBag;
 

@@ -7,7 +7,8 @@ use wgpu_gather::{Bags, OpKind, Role, Rules};
 use crate::backend::GatherBackend;
 use crate::bag_call::{BagCall, Pooled};
 use crate::error::{Error, Result};
-use crate::gathers::{Gathers, described};
+use crate::gathers::described;
+use crate::handle::Gathers;
 use crate::kind::{Kind, Number};
 use crate::versions::BurnTensor;
 

@@ -8,7 +8,7 @@ use wgpu_gather::{IndexType, Layout, Op, Plan, Rules};
 
 use crate::elements::{Described, element_bytes, index_type};
 use crate::error::Result;
-use crate::gathers::Gathers;
+use crate::handle::Gathers;
 
 /// What burn keeps with a gather that it has queued. Nothing in it refers to a tensor.
 #[derive(Debug, Clone)]

@@ -4,13 +4,17 @@
 
 use burn_cubecl::kernel::untile;
 use burn_cubecl::tensor::CubeTensor;
-use wgpu_gather::gpu::{AnyDeviceTensor, Engine};
-use wgpu_gather::{Reduce, Role};
+use wgpu_gather::{IndexType, Op, Reduce, Role, Rules};
 
 use crate::call::Call;
 use crate::elements::number;
 use crate::launch::Target;
 use crate::place::Held;
+use crate::scatter::{in_order, readable};
+use crate::scatter_call::ScatterCall;
+
+/// Rows of a table without rows: each index is out of bounds, whatever it is, and gives zeros.
+const ZEROS: (Op, Rules) = (Op::gather(0), Rules::TENSORFLOW_GPU);
 
 /// The gradient of params. An index that the gather found bad adds nothing; the gather reports it, where
 /// its rules ask for an error.
@@ -19,31 +23,33 @@ pub(crate) fn launch_gradient(
     indices: CubeTensor,
     call: &Call,
 ) -> CubeTensor {
-    let (gradient, indices) = (untile(gradient), untile(indices));
-    let call = call.clone().with_zeros();
-    let (op, gathers, dtype) = (call.op.kind(), &call.gathers, gradient.dtype);
-    let target = Target::like(&gradient, op, gathers, &call.rules, &call.params_shape);
+    let gather = call.clone().with_zeros();
+    let (kind, dtype, shape) = (gather.op.kind(), gradient.dtype, &call.params_shape);
+    let target = Target::like(&gradient, kind, &call.gathers, &gather.rules, shape);
     target.made(|target| {
-        let gradient = Held::new(gradient, op, Role::Updates)?;
-        let indices = Held::new(indices, op, Role::Indices)?;
+        let adds = ScatterCall {
+            gather: gather.clone(),
+            reduce: Reduce::Add,
+            dtype: number(kind, Role::Updates, dtype)?,
+        };
+        let (indices, gradient) = readable(untile(indices), untile(gradient), &adds);
+        let gradient = Held::new(gradient, kind, Role::Updates)?;
+        let indices = Held::new(indices, kind, Role::Indices)?;
         let (handle, mut output) = target.memory(&[&gradient, &indices])?;
-        clear(gathers.engine(), &output);
-        gathers.engine().scatter_any_into(
-            call.op,
-            Reduce::Add,
-            &call.rules,
-            &mut output,
-            (&indices.tensor()?, call.index_type),
-            (&gradient.tensor()?, number(op, Role::Updates, dtype)?),
-        )?;
+        let no_rows = [&[0], &shape[1..]].concat();
+        let no_rows = indices.nothing(dtype.size(), &no_rows)?;
+        let any_index = indices.any_word(shape[0])?;
+        let no_index = indices.nothing(IndexType::I32.bytes(), &[0])?;
+        let (indices, updates) = (indices.tensor()?, gradient.tensor()?);
+        let engine = call.gathers.engine();
+        engine.batch(|batch| {
+            let ((zeros, rules), words) = (ZEROS, IndexType::U32);
+            batch.gather_any_into(zeros, &rules, &no_rows, &any_index, words, &mut output)?;
+            let updates = in_order(engine, batch, updates, &no_index)?;
+            let (indices, updates) = ((&indices, gather.index_type), (&updates, adds.dtype));
+            let (op, rules) = (gather.op, &gather.rules);
+            batch.scatter_any_into(op, adds.reduce, rules, &mut output, indices, updates)
+        })?;
         Ok((handle, output))
     })
-}
-
-/// Fills a tensor that has its buffer for itself with zeros.
-fn clear(engine: &Engine, tensor: &AnyDeviceTensor) {
-    let mut encoder = engine.device().create_command_encoder(&Default::default());
-    let slice = tensor.buffer_slice();
-    encoder.clear_buffer(slice.buffer(), slice.offset(), Some(slice.size()));
-    engine.queue().submit([encoder.finish()]);
 }

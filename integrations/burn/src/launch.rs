@@ -21,7 +21,7 @@ use wgpu_gather::gpu::AnyDeviceTensor;
 use wgpu_gather::{Layout, OpKind, OutOfBounds, Rules};
 
 use crate::error::{Error, Result};
-use crate::gathers::Gathers;
+use crate::handle::Gathers;
 use crate::place::{Held, apart};
 
 /// The tensor that a call makes.

@@ -66,6 +66,7 @@ mod gather;
 mod gathers;
 #[cfg(feature = "autodiff")]
 mod gradient;
+mod handle;
 mod kind;
 mod launch;
 mod output;
@@ -78,12 +79,12 @@ mod versions;
 
 pub use burn;
 pub use error::{Error, Result};
-pub use gathers::Gathers;
+pub use handle::Gathers;
 pub use kind::{Kind, Number};
 pub use versions::{BurnOptions, BurnSetup, BurnTensor};
 pub use wgpu_gather::{
-    BadIndex, BagMode, Bags, DType, Error as GatherError, Fill, Negative, Op, OutOfBounds, Reduce,
-    Rules,
+    BadIndices, BagMode, Bags, DType, Error as GatherError, Fill, Negative, Op, OutOfBounds,
+    Reduce, Rules,
 };
 
 /// The example of the README.

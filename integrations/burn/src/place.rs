@@ -7,7 +7,7 @@ use burn_cubecl::cubecl::server::{BufferBinding, Handle};
 use burn_cubecl::cubecl::wgpu::{AutoCompiler, WgpuResource, WgpuServer};
 use burn_cubecl::tensor::CubeTensor;
 use wgpu_gather::gpu::AnyDeviceTensor;
-use wgpu_gather::{IndexType, Layout, OpKind, Role};
+use wgpu_gather::{Layout, OpKind, Role};
 
 use crate::error::{Error, Result};
 use crate::output::{Memory, allocate};
@@ -78,10 +78,17 @@ impl Held {
         self.place.wrap(self.element_bytes, self.layout.clone())
     }
 
-    /// No index, where this tensor lies.
-    pub(crate) fn nothing(&self, index_type: IndexType) -> Result<AnyDeviceTensor> {
-        let none = Layout::contiguous(&[0]);
-        self.place.wrap(index_type.bytes(), none)
+    /// A tensor without elements, where this one lies.
+    pub(crate) fn nothing(&self, element_bytes: usize, shape: &[usize]) -> Result<AnyDeviceTensor> {
+        self.place.wrap(element_bytes, Layout::contiguous(shape))
+    }
+
+    /// Some word of the buffer that this tensor lies in, `count` times: for who reads it, and needs none.
+    #[cfg(feature = "autodiff")]
+    pub(crate) fn any_word(&self, count: usize) -> Result<AnyDeviceTensor> {
+        let repeated = Layout::strided(&[count], &[0], 0)?;
+        let buffer = self.place.resource.buffer.slice(..);
+        Ok(AnyDeviceTensor::wrap(buffer, 4, repeated)?)
     }
 }
 

@@ -42,8 +42,8 @@ impl Reports {
         let Some(Report::Pending(output)) = oldest.and_then(|at| reports.remove(at)) else {
             return;
         };
-        if let Err(error) = engine.check_blocking(&output) {
-            reports.push_front(Report::Failed(error.into()));
+        if let Err(error) = read(engine, &output) {
+            reports.push_front(Report::Failed(error));
         }
     }
 
@@ -54,12 +54,20 @@ impl Reports {
             match report {
                 None => return Ok(()),
                 Some(Report::Failed(error)) => return Err(error),
-                Some(Report::Pending(output)) => engine.check_blocking(&output)?,
+                Some(Report::Pending(output)) => read(engine, &output)?,
             }
         }
     }
 
     fn lock(&self) -> MutexGuard<'_, VecDeque<Report>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Bad indices as the error that the rules ask for. Waits for the device.
+fn read(engine: &Engine, output: &AnyDeviceTensor) -> Result<()> {
+    match engine.check_blocking(output)? {
+        None => Ok(()),
+        Some(bad) => Err(wgpu_gather::Error::IndexOutOfBounds(Box::new(bad)).into()),
     }
 }

@@ -3,6 +3,7 @@
 
 use burn_cubecl::kernel::{into_contiguous, untile};
 use burn_cubecl::tensor::CubeTensor;
+use wgpu_gather::gpu::{AnyDeviceTensor, Batch, Engine};
 use wgpu_gather::{IndexType, Layout, Op, Plan, Role, Rules};
 
 use crate::launch::Target;
@@ -31,11 +32,15 @@ pub(crate) fn launch_scatter(
         let indices = Held::new(indices, op, Role::Indices)?;
         let updates = Held::new(updates, op, Role::Updates)?;
         let (handle, mut output) = target.memory(&[&base, &indices, &updates])?;
-        let (from, nothing) = (base.tensor()?, indices.nothing(IndexType::I32)?);
+        let (from, nothing) = (
+            base.tensor()?,
+            indices.nothing(IndexType::I32.bytes(), &[0])?,
+        );
         let (indices, updates) = (indices.tensor()?, updates.tensor()?);
         gathers.engine().batch(|batch| {
             let (any_rules, no_index) = (&Rules::default(), IndexType::I32);
             batch.gather_any_into(COPY, any_rules, &from, &nothing, no_index, &mut output)?;
+            let updates = in_order(gathers.engine(), batch, updates, &nothing)?;
             let (indices, updates) = ((&indices, gather.index_type), (&updates, call.dtype));
             batch.scatter_any_into(gather.op, call.reduce, rules, &mut output, indices, updates)
         })?;
@@ -57,21 +62,31 @@ fn copyable(base: CubeTensor) -> CubeTensor {
     }
 }
 
+/// Updates as they lie, if one binding reaches them. What takes several must lie in the order of its
+/// lookups: then a copy, which burn could not make, as its kernels take each tensor by one binding.
+pub(crate) fn in_order(
+    engine: &Engine,
+    batch: &mut Batch<'_>,
+    updates: AnyDeviceTensor,
+    nothing: &AnyDeviceTensor,
+) -> wgpu_gather::Result<AnyDeviceTensor> {
+    let layout = updates.layout();
+    let bytes = layout.shape().iter().product::<usize>() * updates.element_bytes();
+    let most = engine.device().limits().max_storage_buffer_binding_size;
+    if layout.is_contiguous() || bytes as u64 <= most {
+        return Ok(updates);
+    }
+    batch.gather_any(COPY, &Rules::default(), &updates, nothing, IndexType::I32)
+}
+
 /// The tensors as they lie, if a plan can have their strides; else contiguous copies.
-fn readable(
+pub(crate) fn readable(
     indices: CubeTensor,
     updates: CubeTensor,
     call: &ScatterCall,
 ) -> (CubeTensor, CubeTensor) {
-    // What takes several bindings must lie in the order of its lookups.
-    let device = call.gather.gathers.engine().device();
-    let most = device.limits().max_storage_buffer_binding_size;
-    let fits = |layout: &Layout| {
-        let bytes = layout.shape().iter().product::<usize>() * call.dtype.bytes();
-        layout.is_contiguous() || bytes as u64 <= most
-    };
     match (layout(&indices), layout(&updates)) {
-        (Ok(i), Ok(u)) if fits(&u) && call.plan(&i, &u).is_ok() => (indices, updates),
+        (Ok(i), Ok(u)) if call.plan(&i, &u).is_ok() => (indices, updates),
         _ => (into_contiguous(indices), into_contiguous(updates)),
     }
 }

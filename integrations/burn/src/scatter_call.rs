@@ -5,7 +5,7 @@ use wgpu_gather::{DType, Layout, Op, Reduce, Role, Rules, ScatterLayouts, Scatte
 use crate::call::Call;
 use crate::elements::{Described, bits, index_type, number};
 use crate::error::{Error, Result};
-use crate::gathers::Gathers;
+use crate::handle::Gathers;
 
 /// What burn keeps with a scatter that it has queued.
 #[derive(Debug, Clone)]

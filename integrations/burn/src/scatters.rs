@@ -5,7 +5,8 @@ use burn::tensor::{Int, Tensor};
 use wgpu_gather::{Op, Reduce, Role, Rules};
 
 use crate::error::{Error, Result};
-use crate::gathers::{Gathers, described};
+use crate::gathers::described;
+use crate::handle::Gathers;
 use crate::kind::Kind;
 use crate::scatter_call::{ScatterCall, Scattered};
 use crate::versions::BurnTensor;

@@ -1,7 +1,7 @@
 //! Random pooled lookups on burn's tensors, against the definitions.
 
 use burn::tensor::{DType, Float, Int, Tensor};
-use gather_conformance::ulps_between;
+use gather_conformance::within_ulps;
 use wgpu_gather::{DType as Elements, Executor, IndexType, Indices, Layout, Params};
 use wgpu_gather_burn::{BagMode, Bags, Error, GatherError, Gathers, Number, Result, Rules};
 
@@ -167,7 +167,7 @@ impl Bag {
         let width = self.dtype.bytes();
         let mut pairs = expected.chunks(width).zip(got.chunks(width));
         let near = |(e, g): (&[u8], &[u8])| match self.mode {
-            BagMode::Mean => ulps_between(self.dtype, e, g) <= 3,
+            BagMode::Mean => within_ulps(self.dtype, e, g, 3),
             _ => e == g,
         };
         expected.len() == got.len() && pairs.all(near)

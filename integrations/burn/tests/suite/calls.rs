@@ -2,7 +2,7 @@
 //! that burn has tensors for.
 
 use burn::tensor::{Bool, DType, Float, Int, Shape, Tensor, TensorData};
-use gather_conformance::{Call, Outcome, call_from, compare};
+use gather_conformance::{Call, Outcome, Work, call_from, compare};
 use wgpu_gather::{Layout, OutOfBounds};
 use wgpu_gather_burn::{Error, Gathers, Kind, Result};
 
@@ -23,8 +23,9 @@ fn random_calls_give_what_the_definitions_say() {
     for place in places() {
         let gathers = place.gathers();
         let mut numbers = Numbers(number("WGPU_GATHER_BURN_SEED", 1));
-        let (mut ran, mut drawn) = (0, 0);
+        let (mut ran, mut drawn, mut work) = (0, 0, Work::default());
         while ran < cases {
+            assert!(drawn <= 100 + 20 * cases, "{ran} of {drawn} calls have tensors of burn");
             let choices: Vec<u32> = (0..200).map(|_| numbers.next() as u32).collect();
             drawn += 1;
             let Some((call, elements)) = expressible(call_from(&choices), &mut numbers) else {
@@ -38,12 +39,15 @@ fn random_calls_give_what_the_definitions_say() {
             if let Outcome::Failed(why) = compare(&call, got) {
                 panic!("{}: {why}: {elements:?}, {call:?}", place.api);
             }
+            work.add(&call);
             ran += 1;
         }
         println!(
-            "{}: {ran} random calls of {drawn}: burn has tensors for these",
+            "{}: {ran} random calls of {drawn}: burn has tensors for these; {work:?}",
             place.api
         );
+        let enough = work.outputs * 100 >= work.calls * 50 && work.good * 100 >= work.lookups * 60;
+        assert!(cases < 500 || enough, "{work:?}");
     }
 }
 

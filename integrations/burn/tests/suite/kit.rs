@@ -1,5 +1,6 @@
 //! Devices of burn, and data on the host.
 
+use std::path::Path;
 use std::sync::OnceLock;
 
 use burn::tensor::wgpu::WgpuBackend;
@@ -55,6 +56,11 @@ pub(crate) fn places() -> &'static [Place] {
 /// Runs a test that opens devices in a process of its own. The Vulkan loader and EGL crash where one
 /// thread opens a device and another uses one.
 pub(crate) fn alone(name: &str, test: fn()) {
+    alone_in(Path::new("."), name, test);
+}
+
+/// [`alone`], in a folder: cubecl looks for its configuration there.
+pub(crate) fn alone_in(folder: &Path, name: &str, test: fn()) {
     const CHILD: &str = "WGPU_GATHER_BURN_CHILD";
     if std::env::var_os(CHILD).is_some() {
         return test();
@@ -62,6 +68,7 @@ pub(crate) fn alone(name: &str, test: fn()) {
     let myself = std::env::current_exe().expect("a path");
     let child = std::process::Command::new(myself)
         .args(["--exact", name, "--nocapture"])
+        .current_dir(folder)
         .env(CHILD, "1")
         .output();
     let child = child.expect("a process");

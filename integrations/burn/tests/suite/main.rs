@@ -10,6 +10,8 @@ mod fold_gradients;
 mod fold_steps;
 #[cfg(feature = "autodiff")]
 mod gradients;
+#[cfg(feature = "autodiff")]
+mod gradients_in_memory;
 mod kit;
 mod pairs;
 mod scatter_calls;
