@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
 # What the shaders touch, on lavapipe: every load and store of the calls within the memory that they were
-# given, no word that two invocations race for, no loop too long for a driver, and no pipeline left out but
-# those in tests/sanitizer/unreached.txt.
+# given, no word that two invocations race for, no loop too long for a driver, and no pipeline left out.
 # Faults are planted, which must be reported. The sectors of memory that waves ask for are held against
 # tests/sanitizer/sectors.csv.
 #

@@ -1,5 +1,5 @@
-//! The calls that are made: the built-in ones, recorded ones and random ones of every operator, and long
-//! loops.
+//! The calls that are made: the built-in ones, recorded ones random ones of every operator, those for
+//! pipelines that few need, and long loops.
 
 use std::path::Path;
 
@@ -13,7 +13,7 @@ use wgpu_gather::DType;
 use crate::bag_calls::{self, random_bag};
 use crate::bench::{Bench, Tally};
 use crate::scatter_calls::random_scatter;
-use crate::{long, sliced};
+use crate::{long, rare, sliced};
 
 /// The bytes of a binding, where tensors fit into one, and where they take several.
 pub(crate) const BINDINGS: [u64; 3] = [128 << 20, 2048, 1024];
@@ -40,6 +40,8 @@ pub(crate) fn run(binding: u64) -> Result<Tally, String> {
     say(&tally, "folds");
     recorded(&bench, &mut tally, whole);
     say(&tally, "recorded calls");
+    rare::run(&bench, &mut tally, whole);
+    say(&tally, "calls for pipelines that few need");
     if whole {
         long::run(&bench, &mut tally);
         say(&tally, "long loops");

@@ -12,6 +12,7 @@ mod function;
 mod kernels;
 mod long;
 mod memory;
+mod rare;
 mod recorder;
 mod rewrite;
 mod rewritten;
@@ -24,6 +25,9 @@ mod trace;
 #[expect(dead_code, reason = "the suite uses more of it")]
 #[path = "../../suite/bag_calls.rs"]
 mod bag_calls;
+#[expect(dead_code, reason = "the suite uses more of it")]
+#[path = "../../suite/quantized/calls.rs"]
+mod quantized_calls;
 #[path = "../../suite/scatter_calls.rs"]
 mod scatter_calls;
 
@@ -43,7 +47,7 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
             let kept = std::fs::read_to_string(file).map_err(|e| format!("{file}: {e}"))?;
             report.all_planted()?;
             let figures = report.calls()?;
-            report.many(coverage::wrong(&figures));
+            report.many(coverage::unreached(&figures));
             let wrong = differences(&kept, &figures.table());
             if !wrong.is_empty() {
                 report.many([format!(

@@ -1,0 +1,228 @@
+//! Calls for the pipelines that random calls seldom reach: halves of quantised tables, long rows of scatters
+//! under every reduction, and tables in several bindings.
+
+use gather_conformance::{Call, FOLDED, Outcome, SplitMix, check_call, tame_values};
+use pollster::block_on;
+use wgpu_gather::quantized::{CodeType, Format};
+use wgpu_gather::{BagMode, DType, Executor, IndexType, Layout, Op, Reduce, Result, Rules};
+
+use crate::bag_calls::{self, Bag, Laid};
+use crate::bench::{Bench, Tally};
+use crate::quantized_calls::Case;
+use crate::scatter_calls::Scatter;
+use crate::sliced;
+
+/// Random gathers from quantised tables: each format has halves of whole words in each nest among them.
+const QUANTIZED: u64 = 900;
+
+/// Columns of rows that fill fours, and workgroups.
+const FOURS: [usize; 2] = [4, 512];
+
+/// Elements of a row: parts of words and of vectors, whole ones, and more.
+const ROWS: [usize; 10] = [1, 2, 3, 4, 5, 6, 8, 16, 19, 24];
+
+/// More than one binding of the small ones holds, and less than all of a shader.
+const TABLE_BYTES: usize = 5000;
+
+/// Runs them; gathers from several bindings unless each holds a `whole` table.
+pub(crate) fn run(bench: &Bench, tally: &mut Tally, whole: bool) {
+    if whole {
+        decoders(bench, tally);
+        folds(bench, tally);
+        nests(bench, tally);
+    } else {
+        gathers(bench, tally);
+    }
+    bags(bench, tally);
+}
+
+fn decoders(bench: &Bench, tally: &mut Tally) {
+    let random = (0..QUANTIZED).map(Case::random);
+    let more = (QUANTIZED..12 * QUANTIZED).map(Case::random);
+    for case in random.chain(more.filter(is_e4m3)) {
+        bench.run(tally, &format!("{case:?}"), |bench| {
+            let [got, expected] =
+                [bench.executor(), Executor::Reference].map(|executor| decoded(&case, &executor));
+            match got == expected {
+                true => Outcome::Passed,
+                false => Outcome::Failed("another result than the reference's".to_owned()),
+            }
+        });
+    }
+}
+
+/// Whether the table is of codes that few random ones have.
+fn is_e4m3(case: &Case) -> bool {
+    matches!(case.format, Format::Split(split) if split.codes == CodeType::E4M3)
+}
+
+fn decoded(case: &Case, executor: &Executor) -> Result<Vec<u8>> {
+    let (table, indices) = (case.table(), case.indices());
+    let call = case.call(&table, &indices);
+    let mut output = vec![0xa5; call.plan()?.output_bytes()];
+    block_on(executor.gather_quantized_bytes(call, &mut output))?;
+    Ok(output)
+}
+
+fn folds(bench: &Bench, tally: &mut Tally) {
+    let mut random = SplitMix(29);
+    for dtype in FOLDED.into_iter().filter(|dtype| dtype.bytes() == 4) {
+        for (reduce, columns) in product(&Reduce::ALL, &FOURS) {
+            let scatter = scatter(&mut random, dtype, reduce, columns);
+            let name = format!("a scatter of rows: {scatter:?}");
+            bench.run(tally, &name, |bench| {
+                outcome(scatter.difference(&bench.executor()))
+            });
+        }
+    }
+}
+
+/// Seven rows into five.
+fn scatter(random: &mut SplitMix, dtype: DType, reduce: Reduce, columns: usize) -> Scatter {
+    let call = Call {
+        op: Op::gather(0),
+        rules: Rules::TORCH,
+        element_bytes: dtype.bytes(),
+        params: Vec::new(),
+        params_layout: Layout::contiguous(&[5, columns]),
+        index_type: IndexType::U32,
+        indices: ids(random, IndexType::U32, 7, 5),
+        indices_layout: Layout::contiguous(&[7]),
+    };
+    Scatter {
+        call,
+        reduce,
+        dtype,
+        base: tame_values(dtype, reduce, 5 * columns, 1),
+        updates: tame_values(dtype, reduce, 7 * columns, 2),
+        updates_layout: Layout::contiguous(&[7, columns]),
+    }
+}
+
+/// Rows between others, of 64-bit indices: more loops than two.
+fn nests(bench: &Bench, tally: &mut Tally) {
+    let mut random = SplitMix(30);
+    let types = product(&[1, 4], &[15, 16]);
+    for ((width, lookups), elements) in product(&types, &[1, 4, 19]) {
+        let shape = [3, 2, 9, elements];
+        let op = Op::Gather {
+            axis: Some(2),
+            batch_dims: 1,
+        };
+        let call = gather(
+            &mut random,
+            op,
+            &shape,
+            &[3, lookups],
+            (width, IndexType::I64),
+        );
+        gathered(bench, tally, &call);
+    }
+}
+
+fn gathers(bench: &Bench, tally: &mut Tally) {
+    let mut random = SplitMix(31);
+    for (types, elements) in product(
+        &product(&[1, 2, 4, 8, 16], &[IndexType::U32, IndexType::I64]),
+        &ROWS,
+    ) {
+        let rows = TABLE_BYTES / (types.0 * elements);
+        let table = [rows, elements];
+        for count in [64, 5] {
+            let call = gather(&mut random, Op::gather(0), &table, &[count], types);
+            gathered(bench, tally, &call);
+        }
+        let call = gather(&mut random, Op::gather_nd(), &table, &[9, 2], types);
+        gathered(bench, tally, &call);
+    }
+}
+
+fn gather(
+    random: &mut SplitMix,
+    op: Op,
+    table: &[usize],
+    indices: &[usize],
+    (element_bytes, index_type): (usize, IndexType),
+) -> Call {
+    let bytes = table.iter().product::<usize>() * element_bytes;
+    let count = indices.iter().product();
+    let below = match op {
+        Op::Gather {
+            axis: Some(axis), ..
+        } => table[axis as usize],
+        _ => table.iter().copied().min().unwrap_or(1),
+    };
+    Call {
+        op,
+        rules: Rules::TENSORFLOW_GPU,
+        element_bytes,
+        params: (0..bytes).map(|_| random.draw() as u8).collect(),
+        params_layout: Layout::contiguous(table),
+        index_type,
+        indices: ids(random, index_type, count, below),
+        indices_layout: Layout::contiguous(indices),
+    }
+}
+
+/// By a host call and in slices.
+fn gathered(bench: &Bench, tally: &mut Tally, call: &Call) {
+    let name = format!("a gather by a host call: {call:?}");
+    bench.run(tally, &name, |bench| {
+        block_on(check_call(call, &bench.executor()))
+    });
+    let name = format!("a gather in slices: {call:?}");
+    bench.run(tally, &name, |bench| sliced::gather(bench, call, 0, None));
+}
+
+fn bags(bench: &Bench, tally: &mut Tally) {
+    let mut random = SplitMix(32);
+    for (dtype, columns) in product(&bag_calls::DTYPES, &ROWS) {
+        let bag = bag(&mut random, dtype, columns);
+        let name = format!("bags of {dtype} in rows of {columns}");
+        bench.run(tally, &name, |bench| {
+            outcome(bag.difference(&bench.executor()))
+        });
+    }
+}
+
+/// The greatest of the rows of five bags.
+fn bag(random: &mut SplitMix, dtype: DType, columns: usize) -> Bag {
+    let rows = TABLE_BYTES / (dtype.bytes() * columns);
+    Bag {
+        mode: BagMode::Max,
+        offsets: Some((vec![0, 4, 4, 9, 11], false)),
+        padding: None,
+        rules: Rules::TORCH,
+        dtype,
+        params: Laid {
+            bytes: tame_values(dtype, Reduce::Max, rows * columns, 3),
+            layout: Layout::contiguous(&[rows, columns]),
+        },
+        index_type: IndexType::U32,
+        indices: Laid {
+            bytes: ids(random, IndexType::U32, 16, rows),
+            layout: Layout::contiguous(&[16]),
+        },
+        weights: None,
+    }
+}
+
+/// Indices below `below`, which is small.
+fn ids(random: &mut SplitMix, index_type: IndexType, count: usize, below: usize) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    for _ in 0..count {
+        let id = (random.draw() % below as u64).to_le_bytes();
+        bytes.extend(&id[..index_type.bytes()]);
+    }
+    bytes
+}
+
+fn outcome(difference: Option<String>) -> Outcome {
+    difference.map_or(Outcome::Passed, Outcome::Failed)
+}
+
+/// Each of `a` with each of `b`.
+fn product<A: Copy, B: Copy>(a: &[A], b: &[B]) -> Vec<(A, B)> {
+    let of = |&a: &A| b.iter().map(move |&b| (a, b));
+    a.iter().flat_map(of).collect()
+}
