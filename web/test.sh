@@ -29,4 +29,4 @@ npm ci --no-audit --no-fund
 npm run types
 node test/browser.js
 ran browser WebGPU "$(chromium_version) on SwiftShader" "$(system_name)" \
-    "built-in calls, recorded cases of all three schemas, the page"
+    "built-in and random calls, recorded cases of all three schemas, the page"

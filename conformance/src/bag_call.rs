@@ -76,12 +76,21 @@ impl Bag {
             .map_or(bags, |padding| bags.with_padding_index(padding))
     }
 
-    /// Lends the call as the library takes it.
+    /// What `executor` makes of it, in a poisoned output.
     ///
     /// # Errors
     ///
-    /// As [`Params::new`] and [`Indices::new`], and those of `take`.
-    pub fn with_call<T>(&self, take: impl FnOnce(&BagCall<'_>) -> Result<T>) -> Result<T> {
+    /// The executor's.
+    pub fn run(&self, executor: &Executor) -> Result<Vec<u8>> {
+        pollster::block_on(self.output(executor))
+    }
+
+    /// [`Bag::run`] where nothing may block.
+    ///
+    /// # Errors
+    ///
+    /// The executor's.
+    pub async fn output(&self, executor: &Executor) -> Result<Vec<u8>> {
         let width = self.dtype.bytes();
         let params = Params::new(&self.params.bytes, width, self.params.layout.clone())?;
         let layout = self.indices.layout.clone();
@@ -89,27 +98,17 @@ impl Bag {
         let weights = self.weights.as_ref();
         let weights = weights.map(|w| Params::new(&w.bytes, width, w.layout.clone()));
         let weights = weights.transpose()?;
-        take(&BagCall {
+        let call = BagCall {
             bags: self.bags(),
             rules: &self.rules,
             dtype: self.dtype,
             params: &params,
             indices: &indices,
             weights: weights.as_ref(),
-        })
-    }
-
-    /// What `executor` makes of it, in a poisoned output.
-    ///
-    /// # Errors
-    ///
-    /// The executor's.
-    pub fn run(&self, executor: &Executor) -> Result<Vec<u8>> {
-        self.with_call(|call| {
-            let mut output = poisoned(&call.output_shape()?, self.dtype.bytes())?;
-            pollster::block_on(executor.embedding_bag_bytes(call, &mut output))?;
-            Ok(output)
-        })
+        };
+        let mut output = poisoned(&call.output_shape()?, width)?;
+        executor.embedding_bag_bytes(&call, &mut output).await?;
+        Ok(output)
     }
 
     /// What is wrong with what `executor` makes of it, against the reference.
@@ -145,9 +144,8 @@ impl Bag {
         };
         let pairs = expected.chunks(width).zip(got.chunks(width));
         let (n, (e, g)) = pairs.enumerate().find(|(n, (e, g))| !is_close(*n, e, g))?;
-        let shape = self
-            .with_call(|call| call.output_shape())
-            .unwrap_or_default();
+        let row = self.params.layout.shape()[1..].iter().product::<usize>();
+        let shape = [got.len() / width / row, row];
         Some(describe(&shape, n, &hexadecimal(g), &hexadecimal(e)))
     }
 

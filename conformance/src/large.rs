@@ -19,21 +19,6 @@ use crate::random::Choices;
 use crate::scatter_call::Scatter;
 use make::{Size, bag, scatter};
 
-/// Element types that every executor folds.
-pub const FOLDED: [DType; 11] = [
-    DType::F32,
-    DType::F16,
-    DType::BF16,
-    DType::U8,
-    DType::I8,
-    DType::U16,
-    DType::I16,
-    DType::U32,
-    DType::I32,
-    DType::U64,
-    DType::I64,
-];
-
 /// A call in which much accumulates.
 #[derive(Debug, Clone)]
 pub enum LargeCall {

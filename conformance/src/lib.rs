@@ -20,6 +20,7 @@ mod fold_run;
 mod large;
 mod output;
 mod quantized;
+mod quantized_gather;
 mod random;
 mod report;
 mod run;
@@ -38,12 +39,13 @@ pub use close::within_ulps;
 pub use data::{Data, Values};
 pub use fold_run::run_fold_case;
 #[cfg(not(target_arch = "wasm32"))]
-pub use large::{FOLDED, LargeCall};
+pub use large::LargeCall;
 pub use output::difference;
 pub use quantized::{
     QUANTIZED_SCHEMA, QuantizedCase, QuantizedData, QuantizedExpected, Scales, read_quantized_cases,
 };
-pub use random::{call_from, rows_call_from};
+pub use quantized_gather::QuantizedGather;
+pub use random::{call_from, random_bag, random_bag_of, random_scatter, rows_call_from};
 pub use report::{Outcome, Report};
 pub use run::run_case;
 pub use run_quantized::run_quantized_case;
@@ -51,6 +53,6 @@ pub use scatter_call::Scatter;
 pub use scatter_case::{BagCase, FOLD_SCHEMA, FoldCall, FoldCase, Updates, read_fold_cases};
 #[cfg(not(target_arch = "wasm32"))]
 pub use search::{Counterexample, Work, search, search_large};
-pub use values::{tame_values, values};
+pub use values::{FOLDED, tame_values, values};
 /// The library, in the version that is checked.
 pub use wgpu_gather;

@@ -4,6 +4,13 @@
 //! list that is shortened or made smaller gives a simpler call: whatever shrinks lists of numbers
 //! (a property test, a fuzzer) shrinks calls.
 
+mod bag;
+mod quantized;
+mod scatter;
+
+pub use bag::{random_bag, random_bag_of};
+pub use scatter::random_scatter;
+
 use wgpu_gather::{ElementsShapes, Fill, IndexType, Layout, Negative, Op, OutOfBounds, Rules};
 
 use crate::call::Call;

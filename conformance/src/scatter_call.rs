@@ -38,17 +38,20 @@ impl fmt::Debug for Scatter {
 
 impl Scatter {
     /// What `executor` leaves in the destination.
+    ///
+    /// # Errors
+    ///
+    /// The executor's.
     pub fn run(&self, executor: &Executor) -> Result<Vec<u8>> {
-        self.run_by(|call, destination| {
-            pollster::block_on(executor.scatter_bytes(call, destination))
-        })
+        pollster::block_on(self.output(executor))
     }
 
-    /// What `execute` leaves in the destination.
-    pub fn run_by(
-        &self,
-        execute: impl FnOnce(ScatterCall<'_>, &mut [u8]) -> Result<()>,
-    ) -> Result<Vec<u8>> {
+    /// [`Scatter::run`] where nothing may block.
+    ///
+    /// # Errors
+    ///
+    /// The executor's.
+    pub async fn output(&self, executor: &Executor) -> Result<Vec<u8>> {
         let width = self.dtype.bytes();
         let updates = Params::new(&self.updates, width, self.updates_layout.clone())?;
         let indices = self.call.indices()?;
@@ -62,7 +65,7 @@ impl Scatter {
             indices: &indices,
             updates: &updates,
         };
-        execute(call, &mut destination)?;
+        executor.scatter_bytes(call, &mut destination).await?;
         Ok(destination)
     }
 

@@ -8,9 +8,10 @@ use proptest::test_runner::{Config, RngAlgorithm, TestError, TestRng, TestRunner
 use wgpu_gather::{DType, Executor, bad_indices};
 
 use crate::call::{Call, check_call};
-use crate::large::{FOLDED, LargeCall};
+use crate::large::LargeCall;
 use crate::random::call_from;
 use crate::report::Outcome;
+use crate::values::FOLDED;
 
 /// The most choices that a random call is made from.
 const MAX_CHOICES: usize = 200;

@@ -4,6 +4,21 @@ use wgpu_gather::{DType, Reduce};
 
 use crate::builtin::SplitMix;
 
+/// Element types that every executor folds.
+pub const FOLDED: [DType; 11] = [
+    DType::F32,
+    DType::F16,
+    DType::BF16,
+    DType::U8,
+    DType::I8,
+    DType::U16,
+    DType::I16,
+    DType::U32,
+    DType::I32,
+    DType::U64,
+    DType::I64,
+];
+
 /// Values of a type: small numbers, large ones, and what is special about floats but subnormals.
 pub fn values(dtype: DType, count: usize, seed: u64) -> Vec<u8> {
     let mut random = SplitMix(seed);

@@ -4,9 +4,9 @@ use gather_conformance::SplitMix;
 use wgpu_gather::gpu::Engine;
 use wgpu_gather::{BagMode, DType, Error, Executor, IndexType, Layout, Rules};
 
-use crate::bag_calls::{Bag, DTYPES, Laid, random_bag};
 use crate::common::engines;
 use crate::planted::{Change, faulty, plant};
+use gather_conformance::{Bag, FOLDED, Laid, random_bag};
 
 type Fault = (&'static str, Change);
 
@@ -85,8 +85,8 @@ pub(crate) const BAG_FAULTS: &[Fault] = &[
 /// Calls that show the faults, with what the reference makes of them.
 fn calls() -> Vec<(Bag, Vec<u8>)> {
     let mut random = SplitMix(7);
-    let mut calls: Vec<Bag> = (0..150).map(|_| random_bag(&mut random, &DTYPES)).collect();
-    let floats = (0..600).map(|_| random_bag(&mut random, &DTYPES[..3]));
+    let mut calls: Vec<Bag> = (0..150).map(|_| random_bag(&mut random, &FOLDED)).collect();
+    let floats = (0..600).map(|_| random_bag(&mut random, &FOLDED[..3]));
     calls.extend(floats.filter(|bag| bag.weights.is_some()).take(40));
     // One bag with more indices than a dispatch folds.
     calls.push(Bag {

@@ -10,26 +10,26 @@ use wgpu_gather::{
     Role, Rules, Tensor,
 };
 
-use crate::bag_calls::{Bag, random_bag_of};
 use crate::common::{
     block_on, buffer_with, bytes_of, device_on, devices, engines, executors, fresh_adapter,
 };
 use crate::planted::{faulty, plant};
-use crate::quantized::calls::Case;
 use crate::segments::limits;
+use gather_conformance::QuantizedGather;
+use gather_conformance::{Bag, random_bag_of};
 
 /// How many random calls are made on the host, and on each adapter.
 const CALLS: [u64; 2] = [4_000, 600];
 
 /// A table, and a pooled lookup from what it decodes to.
 struct Pooled {
-    case: Case,
+    case: QuantizedGather,
     bag: Bag,
 }
 
 impl Pooled {
     /// Number `seed` of the random ones, of a table that `case` draws.
-    fn random(case: fn(u64) -> Case, seed: u64) -> Pooled {
+    fn random(case: fn(u64) -> QuantizedGather, seed: u64) -> Pooled {
         let case = case(seed).tame();
         let table = case.table();
         let mut decoded = vec![0.0; table.elements()];
@@ -99,7 +99,7 @@ pub(crate) fn all() -> impl Iterator<Item = Executor> {
 fn check_random(executor: &Executor, count: u64) {
     let (mut made, mut formats) = (0, BTreeMap::new());
     for seed in 0..count {
-        let pooled = Pooled::random(Case::random, seed);
+        let pooled = Pooled::random(QuantizedGather::random, seed);
         pooled.assert_right(executor);
         made += u64::from(pooled.expected().is_ok());
         let name = match pooled.case.format {
@@ -135,9 +135,13 @@ fn random_lookups_are_those_of_the_decoded_table_on_devices() {
 fn rows_beyond_a_binding_are_decoded_in_parts() {
     for engine in engines() {
         for (binding, count, case) in [
-            (2048, 60, Case::random as fn(u64) -> Case),
-            (16 << 10, 30, Case::random),
-            (64 << 10, 10, Case::large),
+            (
+                2048,
+                60,
+                QuantizedGather::random as fn(u64) -> QuantizedGather,
+            ),
+            (16 << 10, 30, QuantizedGather::random),
+            (64 << 10, 10, QuantizedGather::large),
         ] {
             let (device, queue) = device_on(&fresh_adapter(engine), limits(binding, 1 << 20, 4));
             let engine = Engine::with_options(device, queue, Options::default());
@@ -205,7 +209,7 @@ fn a_long_bag_takes_no_memory_for_all_rows() {
 #[test]
 fn a_step_from_row_to_row_left_out_is_reported() {
     let calls: Vec<_> = (0..40)
-        .map(|n| Pooled::random(Case::random, 500 + n))
+        .map(|n| Pooled::random(QuantizedGather::random, 500 + n))
         .collect();
     for engine in engines() {
         for (from, is_fault) in [

@@ -6,11 +6,11 @@ use wgpu_gather::{
     BagMode, Bags, DType, Error, Executor, Layout, OpKind, Role, Rules, Tensor, TensorView, wgpu,
 };
 
-use crate::bag_calls::{Bag, DTYPES, random_bag};
 use crate::common::{
     block_on, buffer_with, bytes_of, device_on, devices, engines, executors, fresh_adapter,
 };
 use crate::segments::limits;
+use gather_conformance::{Bag, FOLDED, random_bag};
 
 /// How many random calls each executor makes: a tenth of those of the gathers, and one at least.
 fn cases() -> u64 {
@@ -43,14 +43,14 @@ fn check_random(executor: &Executor, count: u64, dtypes: &[DType]) {
 
 #[test]
 fn random_pooled_lookups_are_those_of_the_reference_on_the_host() {
-    let dtypes = [&DTYPES[..], &[DType::F64]].concat();
+    let dtypes = [&FOLDED[..], &[DType::F64]].concat();
     check_random(&Executor::Cpu, 5 * cases(), &dtypes);
 }
 
 #[test]
 fn random_pooled_lookups_are_those_of_the_reference_on_devices() {
     for device in devices() {
-        check_random(&device, cases().div_ceil(2), &DTYPES);
+        check_random(&device, cases().div_ceil(2), &FOLDED);
     }
 }
 
@@ -64,7 +64,7 @@ fn tables_in_segments_change_no_bit() {
             let (mut random, mut right, mut refused) = (SplitMix(19), 0, 0);
             // Few calls may have no table that is too large.
             for number in 0..(cases() / 10).max(40) {
-                let bag = random_bag(&mut random, &DTYPES);
+                let bag = random_bag(&mut random, &FOLDED);
                 match bag.run(&executor) {
                     Err(Error::TensorTooLarge { op, .. }) => {
                         assert_eq!(op, OpKind::EmbeddingBag);

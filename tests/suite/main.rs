@@ -7,7 +7,6 @@
 mod any_tensors;
 mod bad_calls;
 mod bad_tensors;
-mod bag_calls;
 mod bag_faults;
 mod bag_quantized;
 mod bag_quantized_calls;
@@ -46,7 +45,6 @@ mod quantized_chunks;
 mod quantized_fixtures;
 mod random;
 mod reports;
-mod scatter_calls;
 mod scatter_empty;
 mod scatter_faults;
 mod scatter_rows;

@@ -1,11 +1,10 @@
 //! Gathers from quantized tables, on every executor and every adapter, against the reference.
 
-pub(crate) mod calls;
 mod device;
 mod faults;
 
-use calls::Case;
 pub(crate) use faults::DECODE_FAULTS;
+use gather_conformance::QuantizedGather;
 use wgpu_gather::gpu::{Engine, Options, WhenFull};
 use wgpu_gather::quantized::FloatType;
 use wgpu_gather::{Executor, Result};
@@ -16,16 +15,6 @@ use crate::segments::limits;
 /// How many random calls are made on the host, and on each adapter: Mesa 22 keeps what it compiles for
 /// them.
 const CALLS: [u64; 2] = [5_000, 1_000];
-
-/// What an executor makes of a call, with every byte written by it.
-pub(crate) fn made(case: &Case, executor: &Executor) -> Result<Vec<u8>> {
-    let table = case.table();
-    let indices = case.indices();
-    let call = case.call(&table, &indices);
-    let mut output = vec![0xa5; call.plan()?.output_bytes()];
-    block_on(executor.gather_quantized_bytes(call, &mut output))?;
-    Ok(output)
-}
 
 /// What calls came to.
 #[derive(Debug, Default)]
@@ -41,10 +30,11 @@ struct Compared {
 }
 
 /// Compares calls with the reference.
-fn compared(executor: &Executor, cases: impl Iterator<Item = Case>) -> Compared {
+fn compared(executor: &Executor, cases: impl Iterator<Item = QuantizedGather>) -> Compared {
     let mut found = Compared::default();
     for case in cases {
-        let (got, expected) = (made(&case, executor), made(&case, &Executor::Reference));
+        let [got, expected] =
+            [executor, &Executor::Reference].map(|executor| block_on(case.output(executor)));
         found.calls += 1;
         found.outputs += usize::from(expected.as_ref().is_ok_and(|output| !output.is_empty()));
         if got != expected {
@@ -72,7 +62,7 @@ fn difference(got: &Result<Vec<u8>>, expected: &Result<Vec<u8>>) -> String {
     }
 }
 
-fn assert_equal(what: &str, executor: &Executor, cases: impl Iterator<Item = Case>) {
+fn assert_equal(what: &str, executor: &Executor, cases: impl Iterator<Item = QuantizedGather>) {
     let found = compared(executor, cases);
     println!("{what}: {found:?}");
     assert_eq!(
@@ -85,7 +75,7 @@ fn assert_equal(what: &str, executor: &Executor, cases: impl Iterator<Item = Cas
 
 fn check_random(executor: &Executor, calls: u64) {
     let what = executor.describe();
-    assert_equal(&what, executor, (0..calls).map(Case::random));
+    assert_equal(&what, executor, (0..calls).map(QuantizedGather::random));
 }
 
 #[test]
@@ -106,21 +96,17 @@ fn small(engine: &Engine, binding: u64, buffer: u64) -> Engine {
     block_on(Engine::with_options(device, queue, Options::default())).expect("an engine")
 }
 
-/// The bytes of a case's table and of its output.
-fn bytes_of(case: &Case) -> [usize; 2] {
-    let (table, indices) = (case.table(), case.indices());
-    let plan = case.call(&table, &indices).plan();
-    [table.bytes(), plan.map_or(0, |plan| plan.output_bytes())]
-}
-
 /// Random calls that take some dispatches with bindings of so many bytes, but not hundreds.
 fn of_few_dispatches(
     count: usize,
     binding: usize,
-    case: fn(u64) -> Case,
-) -> impl Iterator<Item = Case> {
-    let few = move |case: &Case| {
-        let [windows, boxes] = bytes_of(case).map(|bytes| bytes / binding + 1);
+    case: fn(u64) -> QuantizedGather,
+) -> impl Iterator<Item = QuantizedGather> {
+    let few = move |case: &QuantizedGather| {
+        let [windows, boxes] = case
+            .bytes()
+            .unwrap_or_default()
+            .map(|bytes| bytes / binding + 1);
         windows > 1 && windows * boxes < 32
     };
     (0..).map(case).filter(few).take(count)
@@ -130,10 +116,15 @@ fn of_few_dispatches(
 fn tables_beyond_bindings_and_buffers() {
     for engine in engines() {
         for (binding, buffer, count, case) in [
-            (1024, 1 << 20, 40, Case::random as fn(u64) -> Case),
-            (4096, 1 << 20, 40, Case::random),
+            (
+                1024,
+                1 << 20,
+                40,
+                QuantizedGather::random as fn(u64) -> QuantizedGather,
+            ),
+            (4096, 1 << 20, 40, QuantizedGather::random),
             // Buffers that hold several blocks and rows of any format, as larger ones do.
-            (64 << 10, 64 << 10, 10, Case::large),
+            (64 << 10, 64 << 10, 10, QuantizedGather::large),
         ] {
             let executor = Executor::Gpu(small(engine, binding, buffer));
             let what = format!("{}, {binding} of {buffer} bytes", executor.describe());
@@ -149,8 +140,8 @@ const MEMORY: usize = 256 << 10;
 
 #[test]
 fn tables_beyond_the_memory_of_a_call() {
-    let streamed = |case: &Case| {
-        let [table, output] = bytes_of(case);
+    let streamed = |case: &QuantizedGather| {
+        let [table, output] = case.bytes().unwrap_or_default();
         let dispatches = (table / (MEMORY / 8) + 1) * (output / (MEMORY / 3) + 1);
         table + output > MEMORY && output >= table / 2 && dispatches < 40
     };
@@ -162,13 +153,13 @@ fn tables_beyond_the_memory_of_a_call() {
         let engine = block_on(Engine::with_options(device, queue, options)).expect("an engine");
         let executor = Executor::Gpu(engine);
         let what = format!("{}, streamed", executor.describe());
-        let cases = (0..).map(Case::large).filter(streamed).take(20);
+        let cases = (0..).map(QuantizedGather::large).filter(streamed).take(20);
         assert_equal(&what, &executor, cases);
     }
 }
 
 #[test]
 fn every_output_type_is_drawn() {
-    let drawn = |to| (0..100).any(|seed| Case::random(seed).to == to);
+    let drawn = |to| (0..100).any(|seed| QuantizedGather::random(seed).to == to);
     assert!(FloatType::ALL.into_iter().all(drawn));
 }

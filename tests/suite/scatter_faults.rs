@@ -7,7 +7,7 @@ use wgpu_gather::{DType, Executor, IndexType, Layout, Op, Reduce, Rules};
 
 use crate::common::engines;
 use crate::planted::{Change, faulty, plant};
-use crate::scatter_calls::{Scatter, values};
+use gather_conformance::{Scatter, values};
 
 /// The name of a fault, what its shader has, and which text becomes which.
 type Fault = (&'static str, &'static str, &'static str, &'static str);

@@ -7,9 +7,9 @@ use wgpu_gather::{
 };
 
 use crate::common::{block_on, executors, fresh_device};
-use crate::scatter_calls::{Scatter, values};
 use crate::scatter_faults::scatter;
 use crate::segments;
+use gather_conformance::{Scatter, values};
 
 /// Rows that a workgroup shares with others, has to itself, and shares among several; and one element
 /// more than fours.

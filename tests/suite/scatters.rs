@@ -7,8 +7,8 @@ use wgpu_gather::gpu::{Engine, Options};
 use wgpu_gather::{DType, Error, Executor, Layout, Op, OutOfBounds, Reduce, Rules, Tensor};
 
 use crate::common::{block_on, engines, executors, fresh_device};
-use crate::scatter_calls::{random_scatter, values};
 use crate::segments;
+use gather_conformance::{random_scatter, values};
 
 fn cases(default: usize) -> usize {
     let given = std::env::var("SCATTER_CASES").ok();

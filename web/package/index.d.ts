@@ -288,11 +288,12 @@ export class Engine {
   free(): void;
 }
 
-/** Recorded answers of frameworks (the text of a case file), or built-in calls. */
+/** Recorded answers of frameworks (the text of a case file), built-in calls, or random ones of each verb. */
 export class Suite {
   private constructor();
   static read(text: string): Promise<Suite>;
   static builtin(): Promise<Suite>;
+  static random(count: number): Promise<Suite>;
   readonly length: number;
   run(engine: Engine, at: number): Promise<{
     name: string;

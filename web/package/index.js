@@ -41,9 +41,9 @@ export class Engine {
     return Engine.gpu().catch(() => Engine.cpu());
   }
   /** For tests: on WebGPU, with shaders that read a step too far or, if `broken`, are none. */
-  static async withPlantedFault(broken = false) {
+  static async withPlantedFault(name) {
     await init();
-    return typed(async () => new Engine(await RawEngine.withPlantedFault(broken)));
+    return typed(async () => new Engine(await RawEngine.withPlantedFault(name)));
   }
   /** @internal */
   get raw() {
@@ -181,6 +181,11 @@ export class Suite {
   static async builtin() {
     await init();
     return new Suite(RawSuite.builtin());
+  }
+  /** So many random calls of each verb, and as many from quantised tables. */
+  static async random(count) {
+    await init();
+    return new Suite(RawSuite.random(count));
   }
   /** Runs one case: `{ name, outcome, detail }`. */
   run(engine, at) {

@@ -62,7 +62,7 @@ export function offerVerify(state) {
     progress.hidden = false;
     result.textContent = 'Running…';
     try {
-      const faulty = $('fault').checked ? await Engine.withPlantedFault() : undefined;
+      const faulty = $('fault').checked ? await Engine.withPlantedFault('reads a step too far') : undefined;
       result.textContent = await verify(faulty ?? state.engine, state.on);
       faulty?.free();
     } catch (error) {

@@ -9,6 +9,26 @@ use wgpu_gather::{BindingLimits, Error, Executor, Explanation, wgpu};
 use crate::call::Call;
 use crate::failure::{failure, not_a_call, number, set};
 
+/// What becomes of the text of a shader.
+type Change = fn(String) -> String;
+
+/// Faults of shaders, with their names.
+const FAULTS: [(&str, Change); 5] = [
+    ("does not compile", |source| source + "fn"),
+    ("reads a step too far", |source| {
+        source.replace("params[", "params[1u + ")
+    }),
+    ("loses the last update", |source| {
+        source.replace("(n < end) & (pair.x", "(n + 1u < end) & (pair.x")
+    }),
+    ("leaves out the last row of a bag", |source| {
+        source.replace("for (; lookup < end;", "for (; lookup + 1u < end;")
+    }),
+    ("takes the scale of another block", |source| {
+        source.replace("scale_of(block))", "scale_of(block ^ 1u))")
+    }),
+];
+
 /// The GPU of the browser, or the CPU path.
 #[wasm_bindgen]
 pub struct RawEngine {
@@ -31,11 +51,12 @@ impl RawEngine {
         })
     }
 
-    /// For tests: an engine whose shaders read params one access too far or, if `broken`, cannot be
-    /// compiled.
+    /// For tests: an engine whose shaders have a fault, by its name in [`FAULTS`].
     #[wasm_bindgen(js_name = withPlantedFault)]
-    pub fn with_planted_fault(broken: bool) -> Promise {
+    pub fn with_planted_fault(name: String) -> Promise {
         future_to_promise(async move {
+            let named = FAULTS.iter().find(|(fault, _)| *fault == name);
+            let &(_, fault) = named.ok_or_else(|| not_a_call("there is no such fault"))?;
             let adapter = find_adapter(None).await.map_err(|e| failure(&e))?;
             let descriptor = wgpu::DeviceDescriptor {
                 required_limits: requirements::usable_limits(&adapter),
@@ -43,10 +64,6 @@ impl RawEngine {
             };
             let made = adapter.request_device(&descriptor).await;
             let (device, queue) = made.map_err(|e| not_a_call(&e.to_string()))?;
-            let fault: fn(String) -> String = match broken {
-                false => |source| source.replace("params[", "params[1u + "),
-                true => |source| source + "fn",
-            };
             let options = internals::with_fault(fault);
             let engine = Engine::with_options(device, queue, options).await;
             Ok(RawEngine::on(engine.map_err(|e| failure(&e))?).into())

@@ -10,6 +10,7 @@ mod engine;
 mod failure;
 mod handles;
 mod quantized;
+mod random;
 mod scatter;
 mod suite;
 

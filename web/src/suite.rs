@@ -1,5 +1,5 @@
-//! Checks on the visitor's own device: recorded answers of frameworks, and built-in calls against
-//! the reference.
+//! Checks on the visitor's own device: recorded answers of frameworks, and built-in and random calls
+//! against the reference.
 
 use gather_conformance::{
     Call, Case, Expected, FOLD_SCHEMA, FoldCase, Outcome, QUANTIZED_SCHEMA, QuantizedCase,
@@ -13,6 +13,7 @@ use wasm_bindgen_futures::future_to_promise;
 
 use crate::engine::RawEngine;
 use crate::failure::{not_a_call, set};
+use crate::random::Random;
 
 /// Cases that can be run one by one.
 #[wasm_bindgen]
@@ -26,6 +27,7 @@ enum Check {
     Fold(Box<FoldCase>),
     Quantized(Box<QuantizedCase>),
     Builtin(usize, Box<Call>),
+    Random(Random),
 }
 
 /// What all case files begin with.
@@ -60,17 +62,25 @@ impl RawSuite {
         RawSuite { checks }
     }
 
+    /// So many random calls of each verb, and as many from quantised tables.
+    pub fn random(count: u32) -> RawSuite {
+        let checks = Random::all(u64::from(count)).map(Check::Random).collect();
+        RawSuite { checks }
+    }
+
     /// How many there are.
     #[wasm_bindgen(getter)]
     pub fn length(&self) -> usize {
         self.checks.len()
     }
 
-    /// Runs one: `{ name, outcome: "passed" | "failed" | "skipped", detail }`.
+    /// Runs one: `{ name, outcome: "passed" | "failed" | "skipped", detail }`. The detail of a random call
+    /// that passed says if there is no output to compare.
     pub fn run(&self, engine: &RawEngine, at: usize) -> Promise {
         let (check, executor) = (self.checks.get(at).cloned(), engine.executor().clone());
         future_to_promise(async move {
             let check = check.ok_or_else(|| not_a_call("there is no such case"))?;
+            let mut detail = "";
             let (name, outcome) = match check {
                 Check::Recorded(case) => {
                     let outcome = run_case(&case, &executor).await;
@@ -88,8 +98,13 @@ impl RawSuite {
                     let outcome = check_call(&call, &executor).await;
                     (format!("built-in call {n}"), outcome)
                 }
+                Check::Random(random) => {
+                    let compared = random.compare(&executor).await;
+                    detail = if compared.has_output { "" } else { "no output" };
+                    (compared.name, compared.outcome)
+                }
             };
-            Ok(report(&name, outcome).into())
+            Ok(report(&name, outcome, detail).into())
         })
     }
 
@@ -127,9 +142,9 @@ fn each<T>(cases: Vec<T>, check: fn(Box<T>) -> Check) -> Vec<Check> {
         .collect()
 }
 
-fn report(name: &str, outcome: Outcome) -> Object {
+fn report(name: &str, outcome: Outcome, of_passed: &str) -> Object {
     let (outcome, detail) = match outcome {
-        Outcome::Passed => ("passed", String::new()),
+        Outcome::Passed => ("passed", of_passed.to_owned()),
         Outcome::Failed(difference) => ("failed", difference),
         Outcome::Skipped(reason) => ("skipped", reason),
     };

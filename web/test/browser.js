@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { serve } from '../serve.js';
 import { binding } from './binding.js';
 import { inBrowser, open } from './chromium.js';
-import { conformance, faults, recordedFolds, recordedQuantized } from './conformance.js';
+import { conformance, faults, random, recordedFolds, recordedQuantized } from './conformance.js';
 import { crashed, destroyed, fallback, lateErrors, outOfMemory, ownShaders } from './device.js';
 import { folds } from './folds.js';
 import { afterCrash, clicks, withoutAdapter, withoutWebGpu } from './page.js';
@@ -26,7 +26,7 @@ async function run(context, tests, heard = complaints) {
 
 try {
   const onDevice = [ownShaders, lateErrors, outOfMemory, fallback, destroyed];
-  await inBrowser((context) => run(context, [conformance, recordedFolds, recordedQuantized, faults, binding, folds, ...onDevice, clicks]));
+  await inBrowser((context) => run(context, [conformance, recordedFolds, recordedQuantized, random, faults, binding, folds, ...onDevice, clicks]));
   await inBrowser((context) => run(context, [crashed, afterCrash], [])); // Chromium names the crash
   const webGpu = ['--enable-unsafe-webgpu', '--use-webgpu-adapter=swiftshader'];
   await inBrowser((context) => run(context, [withoutAdapter]), webGpu);

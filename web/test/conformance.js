@@ -28,29 +28,43 @@ const FOLDS = {
 };
 // Of quantized tables.
 const QUANTIZED = { gguf_blocks: 1062, numpy_blocks: 420, ort_blocks: 910, rows_and_fp8: 270 };
+// Random calls of each kind.
+const RANDOM = 500;
+// Faults of shaders, and of which kind a random call must show each.
+const SHADER_FAULTS = {
+  'reads a step too far': 'Gather',
+  'loses the last update': 'Scatter',
+  'leaves out the last row of a bag': 'Bag',
+  'takes the scale of another block': 'Quantized',
+};
 const NO_ARITHMETIC = /: the GPU path has no arithmetic for (f64|c64|c128) /;
 
-/** Runs a suite in the page: counts, and the failures. `make` makes the engine. */
-function runSuite(page, make, name, fault) {
+/**
+ * Runs a suite in the page: counts, and the failures. `make` makes the engine: 'gpu', 'cpu', or the name of a
+ * fault in its shaders. Of random calls, `name` is how many there are of each kind.
+ */
+function runSuite(page, make, name, flips) {
   return page.evaluate(
-    async ({ make, name, fault }) => {
+    async ({ make, name, flips }) => {
       const { Engine, Suite } = await import('./index.js');
-      const engine = ((window.engines ??= {})[make] ??= await Engine[make]());
-      const builtin = name === 'builtin';
-      const text = builtin ? '' : await (await fetch(`conformance/${name}.json`)).text();
-      const suite = builtin ? await Suite.builtin() : await Suite.read(text);
-      if (fault) suite.plantFault(0);
-      const report = { passed: 0, failed: 0, skipped: 0, failures: [], reasons: [], on: engine.description };
+      const made = () => (Engine[make] ? Engine[make]() : Engine.withPlantedFault(make));
+      const engine = ((window.engines ??= {})[make] ??= await made());
+      const read = async () => Suite.read(await (await fetch(`conformance/${name}.json`)).text());
+      const known = () => (name === 'builtin' ? Suite.builtin() : read());
+      const suite = await (typeof name === 'number' ? Suite.random(name) : known());
+      if (flips) suite.plantFault(0);
+      const report = { passed: 0, failed: 0, skipped: 0, empty: 0, failures: [], reasons: [], on: engine.description };
       for (let at = 0; at < suite.length; at += 1) {
         const { name, outcome, detail } = await suite.run(engine, at);
         report[outcome] += 1;
+        if (outcome === 'passed' && detail) report.empty += 1;
         if (outcome === 'skipped') report.reasons.push(detail);
         if (outcome === 'failed') report.failures.push(`${name}: ${detail}`);
       }
       suite.free();
       return report;
     },
-    { make, name, fault },
+    { make, name, flips },
   );
 }
 
@@ -104,6 +118,17 @@ export async function recordedQuantized(page) {
   }
 }
 
+/** Of gathers, scatters, pooled lookups and quantised tables, on WebGPU and on the CPU path. */
+export async function random(page) {
+  for (const make of ['gpu', 'cpu']) {
+    const report = await runSuite(page, make, RANDOM);
+    assert.deepEqual(report.failures, [], `random calls on ${report.on}`);
+    assert.equal(report.passed, 4 * RANDOM, `random calls on ${report.on}`);
+    assert.ok(report.empty < 2 * RANDOM, `${report.empty} of ${report.passed} without an output`);
+    console.log(`random calls, ${report.on}: ${report.passed} passed, ${report.empty} of them without an output`);
+  }
+}
+
 export async function faults(page) {
   const flipped = await runSuite(page, 'gpu', 'onnx_node_tests', true);
   assert.equal(flipped.failed, 1, 'a flipped bit in an expected output');
@@ -111,7 +136,10 @@ export async function faults(page) {
   assert.equal(folded.failed, 1, 'a flipped bit in an expected scatter');
   const decoded = await runSuite(page, 'cpu', 'quantized/rows_and_fp8', true);
   assert.equal(decoded.failed, 1, 'a flipped bit in an expected row');
-  const faulty = await runSuite(page, 'withPlantedFault', 'tf_gather_recorded');
-  assert.ok(faulty.failed > 0, 'shaders that read a step too far');
-  console.log(`planted faults: 3 flipped bits found; reading a step too far fails ${faulty.failed} cases`);
+  for (const [fault, kind] of Object.entries(SHADER_FAULTS)) {
+    const faulty = await runSuite(page, fault, 40);
+    const found = faulty.failures.filter((failure) => failure.startsWith(`random call ${kind} `));
+    assert.ok(found.length > 0, `shaders: one that ${fault}`);
+    console.log(`a shader that ${fault}: ${faulty.failed} of 160 random calls fail`);
+  }
 }

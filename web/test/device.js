@@ -51,7 +51,7 @@ export async function ownShaders(page) {
 export async function lateErrors(page) {
   await prepare(page);
   const found = await page.evaluate(async () => {
-    const engine = await Engine.withPlantedFault(true);
+    const engine = await Engine.withPlantedFault('does not compile');
     const short = (promise) => promise.then(() => 'done', (e) => `${e.name} ${e.code}`);
     const resident = [await engine.upload(params), await engine.uploadIndices(indices)];
     const calls = [

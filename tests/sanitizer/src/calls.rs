@@ -1,18 +1,16 @@
-//! The calls that are made: the built-in ones, recorded ones random ones of every operator, those for
+//! The calls that are made: the built-in ones, recorded ones, random ones of every operator, those for
 //! pipelines that few need, and long loops.
 
 use std::path::Path;
 
 use gather_conformance::{
-    Call, FOLDED, Outcome, SplitMix, builtin, call_from, check_call, read_fold_cases,
-    read_quantized_cases, run_fold_case, run_quantized_case,
+    Call, FOLDED, Outcome, SplitMix, builtin, call_from, check_call, random_bag, random_scatter,
+    read_fold_cases, read_quantized_cases, run_fold_case, run_quantized_case,
 };
 use pollster::block_on;
 use wgpu_gather::DType;
 
-use crate::bag_calls::{self, random_bag};
 use crate::bench::{Bench, Tally};
-use crate::scatter_calls::random_scatter;
 use crate::{long, rare, sliced};
 
 /// The bytes of a binding, where tensors fit into one, and where they take several.
@@ -104,7 +102,7 @@ fn folds(bench: &Bench, tally: &mut Tally, whole: bool) {
         });
     }
     for n in 0..count {
-        let bag = random_bag(&mut random, &bag_calls::DTYPES);
+        let bag = random_bag(&mut random, &FOLDED);
         bench.run(
             tally,
             &format!("bags {n} of {} {:?}", bag.dtype, bag.mode),

@@ -1,12 +1,10 @@
 //! Calls whose loops are as long as the library lets them be: all updates of one key, all indices of one
 //! bag. What they touch is too much to record; their steps are counted.
 
-use gather_conformance::{Call, Outcome};
+use gather_conformance::{Bag, Call, Laid, Outcome, Scatter};
 use wgpu_gather::{BagMode, DType, IndexType, Layout, Op, Reduce, Rules};
 
-use crate::bag_calls::{Bag, Laid};
 use crate::bench::{Bench, Tally};
-use crate::scatter_calls::Scatter;
 
 /// More than an invocation folds in a dispatch.
 const LOOKUPS: usize = 40_000;

@@ -21,16 +21,6 @@ mod site;
 mod sliced;
 mod trace;
 
-// The random calls of the suite.
-#[expect(dead_code, reason = "the suite uses more of it")]
-#[path = "../../suite/bag_calls.rs"]
-mod bag_calls;
-#[expect(dead_code, reason = "the suite uses more of it")]
-#[path = "../../suite/quantized/calls.rs"]
-mod quantized_calls;
-#[path = "../../suite/scatter_calls.rs"]
-mod scatter_calls;
-
 use std::error::Error;
 use std::process::ExitCode;
 

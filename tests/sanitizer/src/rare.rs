@@ -1,15 +1,14 @@
 //! Calls for the pipelines that random calls seldom reach: halves of quantised tables, long rows of scatters
 //! under every reduction, and tables in several bindings.
 
-use gather_conformance::{Call, FOLDED, Outcome, SplitMix, check_call, tame_values};
+use gather_conformance::{
+    Bag, Call, FOLDED, Laid, Outcome, QuantizedGather, Scatter, SplitMix, check_call, tame_values,
+};
 use pollster::block_on;
 use wgpu_gather::quantized::{CodeType, Format};
-use wgpu_gather::{BagMode, DType, Executor, IndexType, Layout, Op, Reduce, Result, Rules};
+use wgpu_gather::{BagMode, DType, IndexType, Layout, Op, Reduce, Rules};
 
-use crate::bag_calls::{self, Bag, Laid};
 use crate::bench::{Bench, Tally};
-use crate::quantized_calls::Case;
-use crate::scatter_calls::Scatter;
 use crate::sliced;
 
 /// Random gathers from quantised tables: each format has halves of whole words in each nest among them.
@@ -37,31 +36,18 @@ pub(crate) fn run(bench: &Bench, tally: &mut Tally, whole: bool) {
 }
 
 fn decoders(bench: &Bench, tally: &mut Tally) {
-    let random = (0..QUANTIZED).map(Case::random);
-    let more = (QUANTIZED..12 * QUANTIZED).map(Case::random);
+    let random = (0..QUANTIZED).map(QuantizedGather::random);
+    let more = (QUANTIZED..12 * QUANTIZED).map(QuantizedGather::random);
     for case in random.chain(more.filter(is_e4m3)) {
         bench.run(tally, &format!("{case:?}"), |bench| {
-            let [got, expected] =
-                [bench.executor(), Executor::Reference].map(|executor| decoded(&case, &executor));
-            match got == expected {
-                true => Outcome::Passed,
-                false => Outcome::Failed("another result than the reference's".to_owned()),
-            }
+            outcome(block_on(case.difference(&bench.executor())))
         });
     }
 }
 
 /// Whether the table is of codes that few random ones have.
-fn is_e4m3(case: &Case) -> bool {
+fn is_e4m3(case: &QuantizedGather) -> bool {
     matches!(case.format, Format::Split(split) if split.codes == CodeType::E4M3)
-}
-
-fn decoded(case: &Case, executor: &Executor) -> Result<Vec<u8>> {
-    let (table, indices) = (case.table(), case.indices());
-    let call = case.call(&table, &indices);
-    let mut output = vec![0xa5; call.plan()?.output_bytes()];
-    block_on(executor.gather_quantized_bytes(call, &mut output))?;
-    Ok(output)
 }
 
 fn folds(bench: &Bench, tally: &mut Tally) {
@@ -176,7 +162,7 @@ fn gathered(bench: &Bench, tally: &mut Tally, call: &Call) {
 
 fn bags(bench: &Bench, tally: &mut Tally) {
     let mut random = SplitMix(32);
-    for (dtype, columns) in product(&bag_calls::DTYPES, &ROWS) {
+    for (dtype, columns) in product(&FOLDED, &ROWS) {
         let bag = bag(&mut random, dtype, columns);
         let name = format!("bags of {dtype} in rows of {columns}");
         bench.run(tally, &name, |bench| {

@@ -1,12 +1,11 @@
 //! Gathers and scatters in slices of larger buffers: of those, only the slices are the call's.
 
-use gather_conformance::{Call, Outcome, compare};
+use gather_conformance::{Call, Outcome, Scatter, compare};
 use wgpu_gather::gpu::{Buffers, ScatterBuffers};
 use wgpu_gather::{ScatterLayouts, ScatterPlan, wgpu};
 
 use crate::bench::Bench;
 use crate::memory::Memory;
-use crate::scatter_calls::Scatter;
 use crate::trace::{buffer, read};
 
 /// Bytes before and behind each slice, at least.

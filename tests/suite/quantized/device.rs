@@ -5,13 +5,12 @@ use wgpu_gather::gpu::{DeviceQuantizedTable, Engine, QuantizedBuffers};
 use wgpu_gather::quantized::{BlockFormat, FloatType, Format, QuantizedTable};
 use wgpu_gather::{Error, Executor, IndexType, Layout, Op, Result, Role, Rules, Tensor, wgpu};
 
-use super::calls::Case;
-use super::made;
 use crate::common::{block_on, buffer_with, bytes_of, engines, read_status};
+use gather_conformance::QuantizedGather;
 
 /// The table of a case: uploaded, or where its zero points are no bytes of their own, in buffers of the
 /// caller that start with something else.
-fn table_of(case: &Case, engine: &Engine, wrapped: bool) -> DeviceQuantizedTable {
+fn table_of(case: &QuantizedGather, engine: &Engine, wrapped: bool) -> DeviceQuantizedTable {
     let table = case.table();
     if !wrapped || !table.zero_points().is_empty() {
         return engine.upload_quantized_blocking(&table).expect("memory");
@@ -25,7 +24,12 @@ fn table_of(case: &Case, engine: &Engine, wrapped: bool) -> DeviceQuantizedTable
 
 /// Records a case into an encoder, for an output that starts `skipped` bytes into its buffer, and returns
 /// that buffer.
-fn recorded(case: &Case, engine: &Engine, wrapped: bool, skipped: usize) -> Result<Vec<u8>> {
+fn recorded(
+    case: &QuantizedGather,
+    engine: &Engine,
+    wrapped: bool,
+    skipped: usize,
+) -> Result<Vec<u8>> {
     let table = table_of(case, engine, wrapped);
     let (indices, layout) = (case.indices(), &case.indices_layout);
     let pipeline = block_on(engine.quantized_pipeline(
@@ -64,9 +68,9 @@ fn recorded(case: &Case, engine: &Engine, wrapped: bool, skipped: usize) -> Resu
 fn what_is_recorded_is_what_the_reference_gives_and_nothing_beside_it() {
     for engine in engines() {
         for seed in 0..300 {
-            let case = Case::random(20_000 + seed);
+            let case = QuantizedGather::random(20_000 + seed);
             let skipped = case.to.bytes() * (seed as usize % 5);
-            let expected = made(&case, &Executor::Reference).map(|bytes| {
+            let expected = block_on(case.output(&Executor::Reference)).map(|bytes| {
                 let mut all = [&vec![0xa5; skipped][..], &bytes, &[0xa5; 9]].concat();
                 all.resize(all.len().next_multiple_of(4), 0);
                 all

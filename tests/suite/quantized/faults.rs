@@ -3,11 +3,11 @@
 use wgpu_gather::gpu::Engine;
 use wgpu_gather::{Executor, wgpu};
 
-use super::calls::Case;
 use super::{compared, of_few_dispatches};
 use crate::common::engines;
 use crate::planted::{Change, faulty, plant};
 use crate::segments::limits;
+use gather_conformance::QuantizedGather;
 
 /// Where a fault shows.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -139,11 +139,11 @@ impl On {
         }
     }
 
-    fn cases(self) -> Box<dyn Iterator<Item = Case>> {
+    fn cases(self) -> Box<dyn Iterator<Item = QuantizedGather>> {
         match self {
-            Any => Box::new((0..600).map(Case::random)),
-            FewWorkgroups => Box::new([13_312].into_iter().map(Case::long_row)),
-            Windows => Box::new(of_few_dispatches(40, 1024, Case::random)),
+            Any => Box::new((0..600).map(QuantizedGather::random)),
+            FewWorkgroups => Box::new([13_312].into_iter().map(QuantizedGather::long_row)),
+            Windows => Box::new(of_few_dispatches(40, 1024, QuantizedGather::random)),
         }
     }
 }

@@ -1,8 +1,9 @@
 //! Random pooled lookups.
 
-use gather_conformance::SplitMix;
-pub(crate) use gather_conformance::{Bag, FOLDED as DTYPES, Laid};
 use wgpu_gather::{BagMode, DType, Fill, IndexType, Layout, Negative, OutOfBounds, Rules};
+
+use crate::bag_call::{Bag, Laid};
+use crate::builtin::SplitMix;
 
 /// Draws numbers.
 struct Draw<'a>(&'a mut SplitMix);
@@ -18,12 +19,12 @@ impl Draw<'_> {
 }
 
 /// A random pooled lookup of one of these types.
-pub(crate) fn random_bag(random: &mut SplitMix, dtypes: &[DType]) -> Bag {
+pub fn random_bag(random: &mut SplitMix, dtypes: &[DType]) -> Bag {
     drawn(random, dtypes, None)
 }
 
 /// A random pooled lookup from this table of f32.
-pub(crate) fn random_bag_of(random: &mut SplitMix, shape: &[usize], table: &[f32]) -> Bag {
+pub fn random_bag_of(random: &mut SplitMix, shape: &[usize], table: &[f32]) -> Bag {
     let params = Laid {
         bytes: bytemuck::cast_slice(table).to_vec(),
         layout: Layout::contiguous(shape),
@@ -139,31 +140,33 @@ fn laid(draw: &mut Draw<'_>, shape: &[usize], width: usize) -> Laid {
         1 if !shape.is_empty() => {
             let mut strides = contiguous.strides().to_vec();
             strides[0] += 3;
-            Layout::strided(shape, &strides, 5).unwrap()
+            Layout::strided(shape, &strides, 5).expect("a layout")
         }
         // the other way round
         2 if shape.len() > 1 => {
             let turned: Vec<usize> = shape.iter().rev().copied().collect();
             let axes: Vec<usize> = (0..shape.len()).rev().collect();
-            Layout::contiguous(&turned).permute(&axes).unwrap()
+            Layout::contiguous(&turned)
+                .permute(&axes)
+                .expect("each axis")
         }
         // from the end
         3 if !contiguous.is_empty() && !shape.is_empty() => {
             let mut strides = contiguous.strides().to_vec();
             let offset = (shape[0] - 1) as isize * strides[0];
             strides[0] = -strides[0];
-            Layout::strided(shape, &strides, offset as usize).unwrap()
+            Layout::strided(shape, &strides, offset as usize).expect("a layout")
         }
         // every second of the innermost dim
         4 if !shape.is_empty() => {
             let strides: Vec<isize> = contiguous.strides().iter().map(|s| s * 2).collect();
-            Layout::strided(shape, &strides, 1).unwrap()
+            Layout::strided(shape, &strides, 1).expect("a layout")
         }
         // the same along a dim
         5 if !shape.is_empty() => {
             let mut strides = contiguous.strides().to_vec();
             strides[last] = 0;
-            Layout::strided(shape, &strides, 2).unwrap()
+            Layout::strided(shape, &strides, 2).expect("a layout")
         }
         _ => contiguous,
     };

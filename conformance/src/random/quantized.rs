@@ -1,38 +1,14 @@
 //! Random gathers from quantized tables.
 
 use wgpu_gather::quantized::{
-    BlockFormat, CodeType, FloatType, Format, QuantizedCall, QuantizedTable, ScaleType,
-    SplitFormat, ZeroPoints,
+    BlockFormat, CodeType, FloatType, Format, ScaleType, SplitFormat, ZeroPoints,
 };
-use wgpu_gather::{Fill, IndexType, Indices, Layout, Negative, Op, OutOfBounds, Rules};
+use wgpu_gather::{Fill, IndexType, Layout, Negative, Op, OutOfBounds, Rules};
 
-/// A gather with its data.
-#[derive(Debug)]
-pub(crate) struct Case {
-    pub(crate) op: Op,
-    pub(crate) rules: Rules,
-    pub(crate) format: Format,
-    pub(crate) shape: Vec<usize>,
-    codes: Codes,
-    scales: Codes,
-    zero_points: Codes,
-    pub(crate) index_type: IndexType,
-    pub(crate) indices_layout: Layout,
-    indices: Codes,
-    pub(crate) to: FloatType,
-}
-
-/// Bytes, which are not printed.
-pub(crate) struct Codes(pub(crate) Vec<u8>);
-
-impl std::fmt::Debug for Codes {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{} bytes", self.0.len())
-    }
-}
+use crate::quantized_gather::{Codes, QuantizedGather};
 
 /// Numbers from a seed.
-pub(crate) struct Numbers(u64);
+struct Numbers(u64);
 
 impl Numbers {
     fn next(&mut self) -> u64 {
@@ -43,7 +19,7 @@ impl Numbers {
     }
 
     /// Less than `n`.
-    pub(crate) fn below(&mut self, n: usize) -> usize {
+    fn below(&mut self, n: usize) -> usize {
         (self.next() % n.max(1) as u64) as usize
     }
 
@@ -80,24 +56,24 @@ fn halves_of(format: BlockFormat) -> &'static [usize] {
     }
 }
 
-impl Case {
+impl QuantizedGather {
     /// A call with a table of up to some thousand elements.
-    pub(crate) fn random(seed: u64) -> Case {
-        Case::sized(seed, 1)
+    pub fn random(seed: u64) -> QuantizedGather {
+        QuantizedGather::sized(seed, 1)
     }
 
     /// A call with a table of up to a hundred thousand elements, most of which are gathered.
-    pub(crate) fn large(seed: u64) -> Case {
-        Case::sized(seed + 1_000_000, 12)
+    pub fn large(seed: u64) -> QuantizedGather {
+        QuantizedGather::sized(seed + 1_000_000, 12)
     }
 
     /// A gather of one row of so many elements in Q8_0, out of two.
-    pub(crate) fn long_row(elements: usize) -> Case {
+    pub fn long_row(elements: usize) -> QuantizedGather {
         let mut random = Numbers(elements as u64);
         let format = Format::Blocks(BlockFormat::Q8_0);
         let shape = vec![2, elements];
         let [codes, scales, zero_points] = data(&format, &shape, &mut random);
-        Case {
+        QuantizedGather {
             op: Op::gather(0),
             rules: Rules::default(),
             format,
@@ -112,7 +88,7 @@ impl Case {
         }
     }
 
-    fn sized(seed: u64, factor: usize) -> Case {
+    fn sized(seed: u64, factor: usize) -> QuantizedGather {
         let mut random = Numbers(seed);
         let format = Format::Blocks(BlockFormat::ALL[0]);
         let format = match random.below(BlockFormat::ALL.len() + 9) {
@@ -137,7 +113,7 @@ impl Case {
         let rules = rules(to, &shape, &mut random);
         let (index_type, indices_layout, indices) = indices(&shape, &indices_shape, &mut random);
         let [codes, scales, zero_points] = data(&format, &shape, &mut random);
-        Case {
+        QuantizedGather {
             op,
             rules,
             format,
@@ -154,7 +130,7 @@ impl Case {
 
     /// The same with a table of numbers of which sums and products are normal: powers of two are taken
     /// from their middle. NaNs stay.
-    pub(crate) fn tame(mut self) -> Case {
+    pub fn tame(mut self) -> QuantizedGather {
         let middle = |scale: &mut u8| *scale = 100 + *scale % 50;
         match self.format {
             Format::Split(split) if split.scales == ScaleType::E8M0 => {
@@ -171,36 +147,6 @@ impl Case {
             _ => {}
         }
         self
-    }
-
-    pub(crate) fn table(&self) -> QuantizedTable<'_> {
-        let Case {
-            codes,
-            scales,
-            zero_points,
-            ..
-        } = self;
-        QuantizedTable::new(
-            self.format,
-            &self.shape,
-            &codes.0,
-            &scales.0,
-            &zero_points.0,
-        )
-        .unwrap_or_else(|error| panic!("{self:?}: {error}"))
-    }
-
-    pub(crate) fn indices(&self) -> Indices<'_> {
-        let layout = self.indices_layout.clone();
-        Indices::new(&self.indices.0[..], self.index_type, layout).expect("indices")
-    }
-
-    pub(crate) fn call<'a>(
-        &'a self,
-        table: &'a QuantizedTable<'_>,
-        indices: &'a Indices<'_>,
-    ) -> QuantizedCall<'a> {
-        QuantizedCall::new(self.op, &self.rules, table, indices, self.to)
     }
 }
 

@@ -1,11 +1,15 @@
 //! Random scatters.
 
-pub(crate) use gather_conformance::{Scatter, values};
-use gather_conformance::{SplitMix, call_from};
 use wgpu_gather::{DType, Fill, Layout, OutOfBounds, Reduce};
 
-/// The shape of a gather of so many random numbers, made a scatter; `None`, if the shapes do not fit.
-pub(crate) fn random_scatter(random: &mut SplitMix, dtypes: &[DType]) -> Option<Scatter> {
+use super::call_from;
+use crate::builtin::SplitMix;
+use crate::scatter_call::Scatter;
+use crate::values::values;
+
+/// A random scatter of one of these types: a gather of random numbers with its operands exchanged. `None`, if
+/// the shapes do not fit.
+pub fn random_scatter(random: &mut SplitMix, dtypes: &[DType]) -> Option<Scatter> {
     let choices: Vec<u32> = (0..120).map(|_| random.draw() as u32).collect();
     let mut call = call_from(&choices);
     let mut below = |n: usize| random.draw() as usize % n;
@@ -38,7 +42,8 @@ pub(crate) fn random_scatter(random: &mut SplitMix, dtypes: &[DType]) -> Option<
 /// A layout of this shape, and how many elements it reaches.
 fn some_layout(kind: usize, shape: &[usize], count: usize) -> (Layout, usize) {
     let usual = Layout::contiguous(shape);
-    let strided = |strides: &[isize], offset| Layout::strided(shape, strides, offset).unwrap();
+    let strided =
+        |strides: &[isize], offset| Layout::strided(shape, strides, offset).expect("a layout");
     match kind {
         // the dims the other way round in memory
         0 => {
