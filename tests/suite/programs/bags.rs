@@ -4,7 +4,7 @@ use wgpu_gather::gpu::BagTensors;
 use wgpu_gather::quantized::{BlockFormat, FloatType, QuantizedTable};
 use wgpu_gather::{BagMode, Bags, DType, Op};
 
-use super::calls::{Chosen, can_be_indices, has_nothing, index_type, rules};
+use super::calls::{Chosen, can_be_indices, has_nothing, index_type, makes_subnormals, rules};
 use super::expected::{Outcome, Stepped};
 use super::gathers::with_index;
 use super::machine::Machine;
@@ -151,7 +151,9 @@ impl Machine {
         }
         let output = match stray {
             3 => self
-                .pick(rule, None, Slot::is_the_engines)
+                .pick(rule, None, |slot| {
+                    slot.is_the_engines() && !makes_subnormals(dtype, slot.view.dtype)
+                })
                 .unwrap_or_else(|| params.clone()),
             _ => self.target(rule, (engine, dtype, &shape), &read)?,
         };

@@ -19,7 +19,10 @@ pub(super) fn index_type(view: &View, number: u8) -> IndexType {
 }
 
 pub(super) fn rules(number: u8, dtype: DType) -> Rules {
-    let filled = Fill::from_bytes(&[1, 2, 3, 4, 0, 0, 0, 0][..dtype.bytes()]);
+    let filled = match dtype {
+        DType::F32 => Fill::from_bytes(&2.5f32.to_ne_bytes()),
+        _ => Fill::from_bytes(&[1, 2, 3, 4, 0, 0, 0, 0][..dtype.bytes()]),
+    };
     match number % 10 {
         0 => Rules::TENSORFLOW_GPU,
         1..4 => Rules::ONNX,
@@ -29,6 +32,11 @@ pub(super) fn rules(number: u8, dtype: DType) -> Rules {
         8 => Rules::ONNX.with_out_of_bounds(OutOfBounds::Fill(filled)),
         _ => Rules::WEBNN,
     }
+}
+
+/// Whether integers are taken for floats, which would be subnormal: adapters may take such for zeros.
+pub(super) fn makes_subnormals(from: DType, to: DType) -> bool {
+    to == DType::F32 && from != DType::F32 && from.bytes() == 4
 }
 
 /// An operator for params of this rank.

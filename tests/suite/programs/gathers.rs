@@ -4,7 +4,7 @@ use wgpu_gather::gpu::{AnyDeviceTensor, DeviceTensor};
 use wgpu_gather::{BadIndices, DType, Element, Index, IndexType, Op, Result, Rules};
 
 use super::arithmetic::Lookups;
-use super::calls::{Chosen, has_nothing, rules};
+use super::calls::{Chosen, has_nothing, makes_subnormals, rules};
 use super::expected::{Expected, Outcome, Stepped};
 use super::machine::Machine;
 use super::model::{Call, Gather};
@@ -192,7 +192,9 @@ impl Machine {
         let (engine, dtype) = (way.engine(), asked.params.view.dtype);
         let read = [&asked.params.view, &asked.indices.view];
         let found = match (any, in_place) {
-            (true, _) => self.pick(number, None, Slot::is_the_engines),
+            (true, _) => self.pick(number, None, |slot| {
+                slot.is_the_engines() && !makes_subnormals(dtype, slot.view.dtype)
+            }),
             (_, true) => self.pick(number, Some(engine), |slot| {
                 slot.view.shape == shape && slot.view.dtype == dtype && slot.view.is_contiguous()
             }),

@@ -3,7 +3,7 @@
 use wgpu_gather::gpu::{DeviceTensor, Engine, GatherBinding, Status};
 use wgpu_gather::{BadIndices, Element, Index, IndexType, Plan, Result, wgpu};
 
-use super::calls::{Chosen, has_nothing, index_type, rules};
+use super::calls::{Chosen, has_nothing, index_type, makes_subnormals, rules};
 use super::expected::{Difference, Outcome, Stepped};
 use super::gathers::{with_element, with_index};
 use super::machine::Machine;
@@ -125,7 +125,7 @@ impl Machine {
         let any =
             |is_good: &dyn Fn(&Slot) -> bool| self.pick(rule, None, |s| ready(s) && is_good(s));
         let other_params = match stray {
-            1 => any(&|_| true),
+            1 => any(&|slot| !makes_subnormals(slot.view.dtype, dtype)),
             _ => None,
         };
         let params = other_params.as_ref().unwrap_or(params);
@@ -135,7 +135,10 @@ impl Machine {
         };
         let indices = other_indices.as_ref().unwrap_or(&chosen.indices);
         let other_output = match stray {
-            1 | 3 => any(&|slot| slot.view.dtype.bytes() == params.view.dtype.bytes()),
+            1 | 3 => any(&|slot| {
+                let (from, to) = (params.view.dtype, slot.view.dtype);
+                from.bytes() == to.bytes() && !makes_subnormals(from, to)
+            }),
             _ => None,
         };
         let output = other_output.as_ref().unwrap_or(&target);

@@ -3,7 +3,7 @@
 use wgpu_gather::gpu::ScatterBuffers;
 use wgpu_gather::{DType, Reduce, ScatterLayouts, ScatterPlan};
 
-use super::calls::{Chosen, has_nothing, rules};
+use super::calls::{Chosen, has_nothing, makes_subnormals, rules};
 use super::expected::{Outcome, Stepped};
 use super::machine::Machine;
 use super::model::{Call, Scatter};
@@ -56,7 +56,9 @@ impl Machine {
         let shape = shape.unwrap_or_else(|| vec![1]);
         let updates = match stray {
             2 => self
-                .pick(updates, None, Slot::is_the_engines)
+                .pick(updates, None, |slot| {
+                    slot.is_the_engines() && !makes_subnormals(slot.view.dtype, dtype)
+                })
                 .unwrap_or_else(|| to.clone()),
             _ => self.updates(
                 updates,
