@@ -4,7 +4,8 @@
 //! executor and compares bits. [`builtin`] makes cases whose expected answers come from
 //! [`Executor::Reference`](wgpu_gather::Executor::Reference), which tells a user whether their GPU and
 //! driver are right; [`search`] does so for any number of random ones, and [`search_large`] for scatters,
-//! gradients and pooled lookups in which much accumulates. [`read_quantized_cases`] reads
+//! gradients and pooled lookups in which much accumulates. [`random_scatter`], [`random_bag`] and
+//! [`QuantizedGather::random`] make calls of the other verbs from numbers. [`read_quantized_cases`] reads
 //! gathers from quantised tables (`gather-quantized/1`), and
 //! [`run_quantized_case`] runs one; [`read_fold_cases`] and [`run_fold_case`] do so for scatters and pooled
 //! lookups (`gather-scatter/1`).
