@@ -47,7 +47,7 @@ pub(super) struct Queue {
     turns: Turns,
     /// Held while what waited is submitted, so that threads rarely take each other's commands over.
     /// Reentrant, as wgpu runs callbacks of the caller within a submission, which may call the
-    /// engine: what waited is submitted by then.
+    /// engine.
     order: ReentrantMutex<()>,
     /// The numbers from 0 on, as words, and where submissions of what waited leave theirs.
     numbers: wgpu::Buffer,
@@ -121,7 +121,7 @@ impl Queue {
     /// Submits what waits. When this returns, nothing that waited before can follow what is submitted
     /// next. An error is kept for [`Queue::failure`] and for those who read what was to be written.
     pub(super) fn flush(&self) {
-        while self.waiting() > 0 || !self.turns.others_are_idle() {
+        while self.waiting() > 0 || !self.turns.have_arrived() {
             self.call_back();
             let _order = self.order.try_lock_for(PATIENCE);
             let ticket = || self.word(wgpu::BufferUsages::COPY_DST);
@@ -138,9 +138,10 @@ impl Queue {
                 turn.drop_arrived(last);
             }
         }
-        let submitted = self
-            .encode_turn(&turn)
-            .and_then(|commands| self.submit_now("a gather", commands));
+        let submitted = self.encode_turn(&turn).and_then(|commands| {
+            self.turns.submits(&turn);
+            self.submit_now("a gather", commands)
+        });
         if let (true, Err(error)) = (self.turns.end(&turn), submitted) {
             let batches = turn.batches.iter();
             let written = batches.flat_map(|numbered| &numbered.batch.written);

@@ -55,6 +55,9 @@ pub(super) struct Numbered {
 pub(super) struct Turn {
     pub(super) number: u32,
     thread: ThreadId,
+    /// Whether its submission has begun. What wgpu calls back out of that comes after it, and what it
+    /// calls back before, in whatever else the thread asks of it, does not.
+    is_submitted: bool,
     /// The last one is its own, those before are of the turns that it has taken over.
     tickets: Vec<wgpu::Buffer>,
     /// The earliest first. Of those that were taken over, some may have reached the queue.
@@ -74,7 +77,7 @@ struct State {
 }
 
 impl Turns {
-    /// A turn of this thread with what waits and with what other threads have under way; `None`, if
+    /// A turn of this thread with what waits and with what may not have reached the queue yet; `None`, if
     /// there is neither. `take` takes what waits.
     pub(super) fn begin(
         &self,
@@ -84,8 +87,7 @@ impl Turns {
         let thread = std::thread::current().id();
         let mut state = self.lock();
         let waiting = take();
-        // A turn of this thread is under way if wgpu calls back out of it: then it has arrived.
-        let others = |turn: &mut Turn| turn.thread != thread;
+        let others = |turn: &mut Turn| !turn.has_arrived_for(thread);
         let others: Vec<Turn> = state.under_way.extract_if(.., others).collect();
         if waiting.commands.is_empty() && others.is_empty() {
             return None;
@@ -105,6 +107,7 @@ impl Turns {
         let turn = Turn {
             number,
             thread,
+            is_submitted: false,
             tickets,
             batches,
         };
@@ -112,12 +115,21 @@ impl Turns {
         Some(turn)
     }
 
+    /// The submission begins.
+    pub(super) fn submits(&self, turn: &Turn) {
+        let mut state = self.lock();
+        let this = state.under_way.iter_mut().find(|other| other.is(turn));
+        if let Some(this) = this {
+            this.is_submitted = true;
+        }
+    }
+
     /// The submission has returned. Says whether it was this turn's still: else another thread sees to
     /// its commands.
     pub(super) fn end(&self, turn: &Turn) -> bool {
         let mut state = self.lock();
-        let is_this = |other: &mut Turn| other.number == turn.number && other.thread == turn.thread;
-        let ended: Vec<Turn> = state.under_way.extract_if(.., is_this).collect();
+        let this = |other: &mut Turn| other.is(turn);
+        let ended: Vec<Turn> = state.under_way.extract_if(.., this).collect();
         if !ended.is_empty() {
             // Nobody has destroyed it, nor will.
             state.tickets.push(turn.ticket().clone());
@@ -126,13 +138,14 @@ impl Turns {
         !ended.is_empty()
     }
 
-    /// Whether no other thread has a turn under way.
-    pub(super) fn others_are_idle(&self) -> bool {
+    /// Whether all that is under way has arrived, as this thread sees it.
+    pub(super) fn have_arrived(&self) -> bool {
         let thread = std::thread::current().id();
-        self.lock()
+        let state = self.lock();
+        state
             .under_way
             .iter()
-            .all(|turn| turn.thread == thread)
+            .all(|turn| turn.has_arrived_for(thread))
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -141,6 +154,15 @@ impl Turns {
 }
 
 impl Turn {
+    fn is(&self, other: &Turn) -> bool {
+        self.number == other.number && self.thread == other.thread
+    }
+
+    /// Whether it has certainly reached the queue, if this thread asks: out of its submission, then.
+    fn has_arrived_for(&self, thread: ThreadId) -> bool {
+        self.thread == thread && self.is_submitted
+    }
+
     /// Its own ticket.
     pub(super) fn ticket(&self) -> &wgpu::Buffer {
         self.tickets.last().expect("a turn has a ticket")

@@ -118,6 +118,45 @@ fn a_callback_may_take_a_lock_under_which_the_engine_is_used() {
     }
 }
 
+/// A thread that takes over what another one, in a callback, has under way asks the device first what of it
+/// has arrived, and may be called back out of that: before it submits what it was asked to.
+#[test]
+fn a_callback_before_a_submission_finds_what_is_to_be_submitted() {
+    for engine in engines() {
+        let engine = engine_with(engine, Options::default());
+        within_limit(move || {
+            let (table, ids) = (upload(&engine, values()), upload(&engine, reversed()));
+            for _ in 0..3 {
+                let mut rows = upload(&engine, vec![0; N]);
+                let _waits = gather(&engine, &table, &ids);
+                let (callback, is_in, leave) = stuck();
+                call_in_submission(&engine, callback);
+                thread::scope(|scope| {
+                    scope.spawn(|| engine.flush().expect("a submission"));
+                    is_in.recv_timeout(LIMIT).expect("the callback");
+                    let (op, rules) = (Op::gather(0), Rules::default());
+                    engine
+                        .gather_into(op, &rules, &table, &ids, &mut rows)
+                        .expect("a gather");
+                    let (made, again) = channel();
+                    let (of_callback, from, at) = (engine.clone(), rows.clone(), ids.clone());
+                    call_in_submission(&engine, move || {
+                        let rows = gather(&of_callback, &from, &at);
+                        let flushed = of_callback.flush();
+                        made.send((rows, flushed)).expect("somebody waits");
+                    });
+                    engine.flush().expect("a submission");
+                    let (again, flushed) = again.recv_timeout(LIMIT).expect("the callback");
+                    flushed.expect("a submission");
+                    assert_eq!(download(&engine, &again), values());
+                    assert_eq!(download(&engine, &rows), expected());
+                    drop(leave);
+                });
+            }
+        });
+    }
+}
+
 /// What a callback does wrong is told to the program, not to the call out of which it was called.
 #[test]
 fn an_error_of_a_callback_is_one_of_the_program() {
