@@ -210,11 +210,13 @@ impl Queue {
         });
     }
 
-    /// The number of the last turn that has reached the queue; `None`, if the device does not say.
+    /// The number of the last turn that has reached the queue; `None`, if the device does not say. Callbacks
+    /// may run meanwhile.
     #[cfg(not(target_arch = "wasm32"))]
     fn last_arrived(&self) -> Option<u32> {
         let usage = wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST;
         let word = self.word(usage);
+        let mut arrived = None;
         let read = || {
             let mut encoder = self.device.create_command_encoder(&Default::default());
             encoder.copy_buffer_to_buffer(&self.arrived, 0, &word, 0, 4);
@@ -225,11 +227,14 @@ impl Queue {
                 timeout: None,
             };
             let _ = self.device.poll(wait);
-            let mapped = word.slice(..).get_mapped_range().ok()?;
-            Some(bytemuck::pod_read_unaligned(&mapped))
+            let mapped = word.slice(..).get_mapped_range().ok();
+            arrived = mapped.map(|mapped| bytemuck::pod_read_unaligned(&mapped));
         };
-        let read = self.deferred.scoped(&self.device, "a word", read);
-        read.ok().flatten()
+        let done = self.deferred.scoped(&self.device, "a word", read);
+        if let (Err(Error::Gpu { reason, .. }), Some(_)) = (done, arrived) {
+            self.hand_on(&reason);
+        }
+        arrived
     }
 
     /// There is one thread in a browser, and it is never in two submissions.

@@ -157,45 +157,91 @@ fn a_callback_before_a_submission_finds_what_is_to_be_submitted() {
     }
 }
 
+/// What the program's handler for errors hears.
+fn heard(engine: &Engine) -> Receiver<String> {
+    let (sender, heard) = channel();
+    let sender = Mutex::new(sender);
+    let handler = move |error: wgpu::Error| {
+        let sender = sender.lock().expect("the lock");
+        sender.send(error.to_string()).expect("somebody listens");
+    };
+    engine.device().on_uncaptured_error(Arc::new(handler));
+    heard
+}
+
+/// A callback that does something wrong.
+fn mistake(engine: &Engine) -> impl FnOnce() + Send + 'static {
+    let device = engine.device().clone();
+    move || {
+        let _refused = device.create_buffer(&wgpu::BufferDescriptor {
+            label: Some("of the program"),
+            size: 4,
+            usage: wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::STORAGE,
+            mapped_at_creation: false,
+        });
+    }
+}
+
+/// The handler has heard of so many mistakes, and of nothing else.
+fn assert_mistakes(heard: &Receiver<String>, count: usize) {
+    let heard: Vec<String> = heard.try_iter().collect();
+    assert_eq!(heard.len(), count, "{heard:?}");
+    assert!(
+        heard.iter().all(|e| e.contains("of the program")),
+        "{heard:?}"
+    );
+}
+
 /// What a callback does wrong is told to the program, not to the call out of which it was called.
 #[test]
 fn an_error_of_a_callback_is_one_of_the_program() {
     for engine in engines() {
         let engine = engine_with(engine, Options::default());
-        let (sender, heard) = channel();
-        let sender = Mutex::new(sender);
-        let handler = move |error: wgpu::Error| {
-            let sender = sender.lock().expect("the lock");
-            sender.send(error.to_string()).expect("somebody listens");
-        };
-        engine.device().on_uncaptured_error(Arc::new(handler));
+        let heard = heard(&engine);
         let (table, ids) = (upload(&engine, values()), upload(&engine, reversed()));
-        let wrong = |device: wgpu::Device| {
-            move || {
-                let _refused = device.create_buffer(&wgpu::BufferDescriptor {
-                    label: Some("of the program"),
-                    size: 4,
-                    usage: wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::STORAGE,
-                    mapped_at_creation: false,
-                });
-            }
-        };
         // In the poll before a submission, and in a submission.
         let rows = gather(&engine, &table, &ids);
-        engine
-            .queue()
-            .on_submitted_work_done(wrong(engine.device().clone()));
+        engine.queue().on_submitted_work_done(mistake(&engine));
         let wait = wgpu::PollType::wait_indefinitely;
         assert_eq!(download(&engine, &rows), expected());
         engine.device().poll(wait()).expect("a poll");
         let rows = gather(&engine, &table, &ids);
-        call_in_submission(&engine, wrong(engine.device().clone()));
+        call_in_submission(&engine, mistake(&engine));
         assert_eq!(download(&engine, &rows), expected());
-        let heard: Vec<String> = heard.try_iter().collect();
-        assert_eq!(heard.len(), 2, "{heard:?}");
-        assert!(
-            heard.iter().all(|e| e.contains("of the program")),
-            "{heard:?}"
-        );
+        assert_mistakes(&heard, 2);
+    }
+}
+
+/// So is what it does wrong as a thread asks what of another one's has arrived, and the answer stays.
+#[test]
+fn an_error_of_a_callback_before_a_submission_repeats_nothing() {
+    for engine in engines() {
+        let engine = engine_with(engine, Options::default());
+        within_limit(move || {
+            let heard = heard(&engine);
+            let (table, ids) = (upload(&engine, values()), upload(&engine, reversed()));
+            let counted = upload(&engine, vec![0; N]);
+            let mut part = counted.slice(0, 0..2).expect("a part");
+            let bad = upload(&engine, vec![1, 99]);
+            // Counts go on in a status: what is done twice would show.
+            engine
+                .gather_into(Op::gather(0), &Rules::ONNX, &table, &bad, &mut part)
+                .expect("a gather");
+            let (callback, is_in, leave) = stuck();
+            call_in_submission(&engine, callback);
+            thread::scope(|scope| {
+                scope.spawn(|| engine.flush().expect("a submission"));
+                is_in.recv_timeout(LIMIT).expect("the callback");
+                let rows = gather(&engine, &table, &ids);
+                call_in_submission(&engine, mistake(&engine));
+                engine.flush().expect("a submission");
+                assert_mistakes(&heard, 1);
+                assert_eq!(download(&engine, &rows), expected());
+                let bad = engine.check_blocking(&counted).expect("a check");
+                assert_eq!(bad.expect("a bad index").count, 1);
+                drop(leave);
+            });
+            assert_eq!(download(&engine, &counted)[..2], [1001, 0]);
+        });
     }
 }
