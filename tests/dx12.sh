@@ -94,9 +94,10 @@ count "$scratch/calls" 3
 version_of() {
     tr -d '\0' <"$compilers/$1" | grep --text -o 'FileVersion[^0-9]*[0-9.]*' | grep -o '[0-9.]*$'
 }
-wine=$(in_chroot $system wine --version)
-ran "dx12 fxc" DX12 "FXC $(version_of d3dcompiler_47.dll)" "Wine ${wine#wine-} on $(mesa_of $system)" \
+# "wine-10.0 (Debian 10.0~repack-6)"
+wine=$(in_chroot $system wine --version | sed 's/^wine-//; s/ .*//')
+ran "dx12 fxc" DX12 "FXC $(version_of d3dcompiler_47.dll)" "Wine $wine on $(mesa_of $system)" \
     "the suite, built-in calls, recorded cases, ${GATHER_RANDOM:-20000} random calls"
-ran "dx12 dxc" DX12 "DXC $(version_of dxcompiler.dll)" "Wine ${wine#wine-}" \
+ran "dx12 dxc" DX12 "DXC $(version_of dxcompiler.dll)" "Wine $wine" \
     "compiles every pipeline; nothing is executed"
 report
