@@ -3,7 +3,8 @@
 use crate::error::{Error, OpKind, Result};
 use crate::index::Index;
 use crate::memory::room;
-use crate::tensor::{Indices, TensorView};
+use crate::operand::Indices;
+use crate::tensor::TensorView;
 
 /// What a pooled lookup makes of the rows of a bag.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]

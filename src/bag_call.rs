@@ -5,11 +5,11 @@ use std::borrow::Cow;
 use crate::bag::Bags;
 use crate::element::DType;
 use crate::error::{Error, OpKind, Result, Role};
+use crate::operand::{Indices, Params};
 use crate::plan::{BagExplanation, BagPlan, BagShapes};
 use crate::quantized::QuantizedTable;
 use crate::rules::Rules;
 use crate::shape::Layout;
-use crate::tensor::{Indices, Params};
 
 /// Bags, the rules for their indices, and the host tensors that they are pooled from.
 #[derive(Debug, Clone, Copy)]

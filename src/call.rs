@@ -2,9 +2,9 @@
 
 use crate::error::Result;
 use crate::op::Op;
+use crate::operand::{Indices, Params};
 use crate::plan::Plan;
 use crate::rules::Rules;
-use crate::tensor::{Indices, Params};
 
 /// An operator, the rules for its indices, and the host tensors that it is applied to.
 #[derive(Debug, Clone, Copy)]

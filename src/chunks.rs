@@ -10,11 +10,11 @@ use crate::executor::Executor;
 use crate::gpu::{Engine, PollMode, WhenFull};
 use crate::memory::zeroed_bits;
 use crate::op::Op;
+use crate::operand::{Indices, Params};
 #[cfg(feature = "gpu")]
 use crate::quantized::PlannedQuantized;
 use crate::quantized::QuantizedCall;
 use crate::rules::Rules;
-use crate::tensor::{Indices, Params};
 
 impl Executor {
     /// Gathers bytes, and calls `chunk` with the elements, row-major: in order, as many bytes at a

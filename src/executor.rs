@@ -19,9 +19,10 @@ use crate::gpu::{Engine, Options, WhenFull, first_usable_gpu};
 use crate::index::Index;
 use crate::memory::zeroed_bits;
 use crate::op::Op;
+use crate::operand::{Indices, Params};
 use crate::plan::Plan;
 use crate::rules::Rules;
-use crate::tensor::{Indices, Params, Tensor, TensorView};
+use crate::tensor::{Tensor, TensorView};
 
 /// What executes a gather.
 ///

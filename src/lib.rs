@@ -245,6 +245,7 @@ mod index;
 pub mod interop;
 mod memory;
 mod op;
+mod operand;
 pub mod plan;
 pub mod quantized;
 mod rules;
@@ -269,11 +270,12 @@ pub use executor::{Auto, Executor};
 pub use fold::Reduce;
 pub use index::{Index, IndexType};
 pub use op::Op;
+pub use operand::{Indices, Params};
 pub use plan::{BagExplanation, BindingLimits, Explanation, Plan};
 pub use rules::{ElementsShapes, Fill, Negative, OutOfBounds, Rules};
 pub use scatter::{ScatterCall, ScatterExplanation, ScatterLayouts, ScatterPlan};
 pub use shape::Layout;
-pub use tensor::{Indices, Params, Tensor, TensorView};
+pub use tensor::{Tensor, TensorView};
 
 /// The examples of the README.
 #[cfg(all(doctest, feature = "gpu", feature = "ndarray"))]

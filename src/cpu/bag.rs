@@ -14,10 +14,10 @@ use crate::bag_call::{AnyBagCall, BagTable};
 use crate::error::{Result, Role};
 use crate::fold::Fold;
 use crate::memory::room;
+use crate::operand::{Indices, Params};
 use crate::plan::BagPlan;
 use crate::quantized::{Format, QuantizedTable};
 use crate::rules::OutOfBounds;
-use crate::tensor::{Indices, Params};
 
 /// The most columns that a thread folds at once: their sums stay in its first cache.
 const COLUMNS: usize = 1024;

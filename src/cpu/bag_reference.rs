@@ -9,10 +9,10 @@ use crate::bag::Split;
 use crate::bag_call::{AnyBagCall, BagTable};
 use crate::error::{BadIndices, Error, OpKind, Result};
 use crate::fold::Fold;
+use crate::operand::Params;
 use crate::plan::BagPlan;
 use crate::rules::OutOfBounds;
 use crate::shape::{Layout, unravel};
-use crate::tensor::Params;
 
 /// Executes `call`, writing the output's bytes, row-major.
 pub(crate) fn embedding_bag(call: &AnyBagCall<'_>, output: &mut [u8]) -> Result<()> {

@@ -5,9 +5,9 @@ use super::{decode, parallel};
 use crate::call::PlannedCall;
 use crate::error::{Error, Result, Role};
 use crate::memory::zeroed_bits;
+use crate::operand::Indices;
 use crate::plan::Plan;
 use crate::quantized::PlannedQuantized;
-use crate::tensor::Indices;
 
 /// Executes a call, and calls `chunk` with the bytes of the output from
 /// byte `from` on: in order, at most `most_bytes` (which is not 0) at a time.
@@ -70,9 +70,9 @@ mod tests {
     use crate::call::GatherCall;
     use crate::index::IndexType;
     use crate::op::Op;
+    use crate::operand::Params;
     use crate::rules::Rules;
     use crate::shape::Layout;
-    use crate::tensor::Params;
 
     fn call(indices: &[u8], rules: &Rules, from: usize, most: usize) -> Result<Vec<Vec<u8>>> {
         let bytes: Vec<u8> = (0..60).collect();

@@ -8,8 +8,8 @@ use super::threads::in_chunks;
 use crate::element::Element;
 use crate::error::{Result, Role};
 use crate::memory::filled_bits;
+use crate::operand::{Indices, Params};
 use crate::plan::Plan;
-use crate::tensor::{Indices, Params};
 
 /// What a thread takes at once. An output of up to two of these is written by one thread: waking
 /// another takes longer.

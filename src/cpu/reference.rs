@@ -6,10 +6,10 @@
 use crate::call::GatherCall;
 use crate::error::{BadIndices, Error, OpKind, Result, Role};
 use crate::op::{Checked, Op};
+use crate::operand::Indices;
 use crate::quantized::QuantizedCall;
 use crate::rules::{OutOfBounds, Rules};
 use crate::shape::{Layout, elements};
-use crate::tensor::Indices;
 
 /// Executes `call`, writing the output's bytes, row-major.
 ///

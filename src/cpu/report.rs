@@ -6,9 +6,9 @@ use super::rows::{Rows, forward};
 use super::threads::{in_chunks, threads};
 use crate::error::{BadIndices, Error, Result};
 use crate::op::Op;
+use crate::operand::Indices;
 use crate::plan::Plan;
 use crate::rules::Rules;
-use crate::tensor::Indices;
 
 /// Fewer lookups than this are counted by one thread: waking another takes longer.
 const LEAST_LOOKUPS: usize = 32 << 10;

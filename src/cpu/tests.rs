@@ -7,10 +7,10 @@ use crate::call::GatherCall;
 use crate::error::{Error, OpKind, Result, Role};
 use crate::index::IndexType;
 use crate::op::Op;
+use crate::operand::{Indices, Params};
 use crate::plan::Plan;
 use crate::rules::{Fill, Negative, OutOfBounds, Rules};
 use crate::shape::Layout;
-use crate::tensor::{Indices, Params};
 
 /// What `execute` and, for elements of one byte, `gather` give must be what the definitions give:
 /// the bytes and the error.

@@ -12,8 +12,9 @@ use crate::error::{Result, Role};
 use crate::gpu::{PollMode, WhenFull};
 use crate::index::Index;
 use crate::memory::zeroed_bits;
+use crate::operand::{Indices, Params};
 use crate::rules::Rules;
-use crate::tensor::{Indices, Params, Tensor, TensorView};
+use crate::tensor::{Tensor, TensorView};
 
 impl Executor {
     /// Pools the rows of a table: each bag of indices becomes one row of the output, which has the

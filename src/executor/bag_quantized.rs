@@ -7,9 +7,10 @@ use crate::element::elements_from_bits;
 use crate::error::{Result, Role};
 use crate::index::Index;
 use crate::memory::zeroed_bits;
+use crate::operand::{Indices, Params};
 use crate::quantized::QuantizedTable;
 use crate::rules::Rules;
-use crate::tensor::{Indices, Params, Tensor, TensorView};
+use crate::tensor::{Tensor, TensorView};
 
 impl Executor {
     /// Pools the rows of a quantized table: the rows that are selected are decoded to f32, and folded as

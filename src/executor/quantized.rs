@@ -11,9 +11,10 @@ use crate::gpu::{Engine, PollMode, WhenFull};
 use crate::index::Index;
 use crate::memory::zeroed_bits;
 use crate::op::Op;
+use crate::operand::Indices;
 use crate::quantized::{Float, PlannedQuantized, QuantizedCall, QuantizedTable};
 use crate::rules::Rules;
-use crate::tensor::{Indices, Tensor, TensorView};
+use crate::tensor::{Tensor, TensorView};
 
 impl Executor {
     /// Gathers from a quantized table: the elements that are selected are decoded to `T`, which is

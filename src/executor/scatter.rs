@@ -13,11 +13,12 @@ use crate::fold::Reduce;
 use crate::gpu::{Engine, PollMode, WhenFull};
 use crate::index::Index;
 use crate::op::Op;
+use crate::operand::{Indices, Params};
 use crate::rules::Rules;
 #[cfg(feature = "gpu")]
 use crate::scatter::FoldKernel;
 use crate::scatter::{ScatterCall, ScatterLayouts, ScatterPlan};
-use crate::tensor::{Indices, Params, Tensor, TensorView};
+use crate::tensor::{Tensor, TensorView};
 
 impl Executor {
     /// Scatters `updates` over a copy of `base`: the transpose of the gather `op`, whose params have

@@ -3,9 +3,9 @@
 use super::{Geometry, Plan};
 use crate::error::{Error, OpKind, Result, Role};
 use crate::index::IndexType;
+use crate::operand::{Indices, Params};
 use crate::rules::{OutOfBounds, Rules};
 use crate::shape::Layout;
-use crate::tensor::{Indices, Params};
 
 impl Plan {
     /// Checks that these are the tensors that the plan was made for, and the length of the output.

@@ -59,9 +59,9 @@ use geometry::{DimsOfLoop, Lowered};
 use crate::error::{BadIndices, Error, OpKind, Result, Role};
 use crate::index::IndexType;
 use crate::op::Op;
+use crate::operand::{Indices, Params};
 use crate::rules::{OutOfBounds, Rules};
 use crate::shape::{Layout, elements, unravel};
-use crate::tensor::{Indices, Params};
 
 /// A gather ready to be executed: everything that follows from shapes, strides, types and rules.
 ///

@@ -2,12 +2,12 @@
 
 use crate::error::Result;
 use crate::op::Op;
+use crate::operand::Indices;
 use crate::plan::Plan;
 use crate::quantized::float::FloatType;
 use crate::quantized::table::QuantizedTable;
 use crate::rules::Rules;
 use crate::shape::Layout;
-use crate::tensor::Indices;
 
 /// An operator, the rules for its indices, what it is applied to, and the type of its output.
 #[derive(Debug, Clone, Copy)]

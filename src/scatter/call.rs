@@ -4,8 +4,8 @@ use crate::element::DType;
 use crate::error::{Error, Result};
 use crate::fold::Reduce;
 use crate::op::Op;
+use crate::operand::{Indices, Params};
 use crate::rules::Rules;
-use crate::tensor::{Indices, Params};
 
 /// A scatter of host tensors: everything but the destination's bytes.
 #[derive(Debug, Clone, Copy)]

@@ -8,10 +8,10 @@ use crate::error::{Error, Result, Role};
 use crate::index::{IndexType, Word, load};
 use crate::memory::zeroed_bits;
 use crate::op::Op;
+use crate::operand::Indices;
 use crate::plan::Plan;
 use crate::rules::Rules;
 use crate::shape::Layout;
-use crate::tensor::Indices;
 
 /// The source of a lookup that has none.
 pub(super) const NONE: u64 = u64::MAX;

@@ -7,10 +7,10 @@ use crate::error::{Result, Role};
 use crate::index::IndexType;
 use crate::memory::zeroed_bits;
 use crate::op::Op;
+use crate::operand::{Indices, Params};
 use crate::plan::Plan;
 use crate::rules::Rules;
 use crate::shape::{Layout, elements};
-use crate::tensor::{Indices, Params};
 
 /// The elements as they lie, or gathered by an index tuple of no coordinates, which selects the whole
 /// tensor. `bytes` are data that `layout` lies within.

@@ -24,10 +24,10 @@ use crate::cpu;
 use crate::error::{Error, Result};
 use crate::index::IndexType;
 use crate::op::Op;
+use crate::operand::{Indices, Params};
 use crate::plan::Plan;
 use crate::rules::{Negative, OutOfBounds, Rules};
 use crate::shape::Layout;
-use crate::tensor::{Indices, Params};
 
 /// A `gather` along the first axis of a table whose rows lie on several shards.
 ///

@@ -9,11 +9,11 @@ use crate::executor::Executor;
 use crate::gpu::{AnyDeviceTensor, Engine, WhenFull};
 use crate::index::IndexType;
 use crate::op::Op;
+use crate::operand::{Indices, Params};
 use crate::rules::{Negative, OutOfBounds, Rules};
 use crate::shape::Layout;
 #[cfg(feature = "gpu")]
 use crate::shape::elements;
-use crate::tensor::{Indices, Params};
 
 /// One shard of a table: rows in the memory of the host, or of a device that they were uploaded to.
 #[derive(Debug, Clone)]

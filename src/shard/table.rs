@@ -9,8 +9,9 @@ use crate::error::{Error, Result, Role};
 use crate::executor::Executor;
 use crate::index::Index;
 use crate::memory::zeroed_bits;
+use crate::operand::{Indices, Params};
 use crate::rules::Rules;
-use crate::tensor::{Indices, Params, Tensor, TensorView};
+use crate::tensor::{Tensor, TensorView};
 
 /// A table whose rows lie on several executors: for one that outgrows the memory of a device.
 ///

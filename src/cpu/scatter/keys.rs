@@ -5,8 +5,8 @@ use std::ops::Range;
 use super::super::lookups::{BAD, Lookups};
 use super::super::rows::Rows;
 use crate::error::{Error, Result, Role};
+use crate::operand::Indices;
 use crate::scatter::ScatterPlan;
-use crate::tensor::Indices;
 
 /// How many lookups a thread resolves at once.
 const BLOCK: usize = 4096;

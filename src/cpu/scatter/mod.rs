@@ -25,8 +25,8 @@ use crate::element::Element;
 use crate::error::{Result, Role};
 use crate::fold::{Combine, Fold, Folding, fold_with};
 use crate::memory::filled_bits;
+use crate::operand::{Indices, Params};
 use crate::scatter::ScatterPlan;
-use crate::tensor::{Indices, Params};
 
 /// The most lookups that are sorted at once, where they need not be all.
 const MOST_LOOKUPS: usize = 1 << 20;

@@ -4,10 +4,10 @@ use crate::element::DType;
 use crate::fold::Reduce;
 use crate::index::IndexType;
 use crate::op::Op;
+use crate::operand::{Indices, Params};
 use crate::rules::Rules;
 use crate::scatter::{ScatterCall, ScatterLayouts, ScatterPlan};
 use crate::shape::Layout;
-use crate::tensor::{Indices, Params};
 
 /// Sums of 20,000 rows of 40 floats into 50, most of them into a few.
 fn sums() -> Vec<f32> {

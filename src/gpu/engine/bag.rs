@@ -16,9 +16,9 @@ use crate::gpu::status::Status;
 use crate::gpu::tensor::DeviceTensor;
 use crate::gpu::wait::PollMode;
 use crate::index::Index;
+use crate::operand::Params;
 use crate::plan::BagPlan;
 use crate::rules::Rules;
-use crate::tensor::Params;
 
 impl Engine {
     /// Pools the rows of a table into a new tensor, without waiting for the device: see

@@ -12,9 +12,9 @@ use crate::gpu::status::Counting;
 use crate::gpu::wait::PollMode;
 use crate::gpu::writer::{Chunks, Whole, Writer};
 use crate::memory::zeroed_bits;
+use crate::operand::{Indices, Params};
 use crate::plan::{HostCall, Plan};
 use crate::shape::Layout;
-use crate::tensor::{Indices, Params};
 
 impl Engine {
     /// Executes `plan` for host tensors, writing the output's bytes, row-major. Of params and

@@ -13,9 +13,9 @@ use crate::gpu::tensor::DeviceTensor;
 use crate::gpu::wait::PollMode;
 use crate::index::{Index, IndexType};
 use crate::op::Op;
+use crate::operand::{Indices, Params};
 use crate::rules::Rules;
 use crate::scatter::{FoldKernel, ScatterPlan};
-use crate::tensor::{Indices, Params};
 
 impl Engine {
     /// Scatters `updates` over a copy of `base`, without waiting for the device: see

@@ -13,9 +13,10 @@ use crate::gpu::wait::PollMode;
 use crate::index::{Index, IndexType};
 use crate::memory::zeroed_bits;
 use crate::op::Op;
+use crate::operand::Params;
 use crate::rules::Rules;
 use crate::shape::Layout;
-use crate::tensor::{Params, Tensor, TensorView};
+use crate::tensor::{Tensor, TensorView};
 
 impl Engine {
     /// Uploads the part of a host tensor that its view reaches, and keeps its strides.
