@@ -7,8 +7,8 @@ use wgpu_gather::{BindingLimits, Explanation};
 
 use crate::bench::case::Scaled;
 use crate::bench::traffic::Traffic;
-use crate::explain::Measured;
 use crate::explain::cost::Cost;
+use crate::explain::measured::Measured;
 use crate::explain::place::Place;
 use crate::rules;
 
