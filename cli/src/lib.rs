@@ -30,7 +30,6 @@ mod recorded;
 pub mod rules;
 mod run;
 mod scatter;
-mod shape;
 pub mod size;
 mod stream;
 mod tally;
