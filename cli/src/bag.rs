@@ -5,18 +5,19 @@
 use anyhow::{Context, Result};
 use clap::Args;
 use wgpu_gather::{
-    BagCall, BagMode, Bags, DType, Error, Executor, Indices, Op, Params, QuantizedBagCall, Role,
+    BagCall, BagMode, Bags, DType, Error, Executor, Indices, Op, QuantizedBagCall, Role,
 };
+use wgpu_gather_files::Source;
 
 use crate::answer::Answer;
 use crate::backend::Chosen;
 use crate::bad::{self, Direction};
 use crate::call_args::CallArgs;
 use crate::done::Done;
-use crate::files::{Output, Source};
 use crate::named::Named;
+use crate::output::Output;
 use crate::quantized::{self, QuantizedArgs};
-use crate::tensors::{as_indices, element_type, elements_of_type, output_bytes, reserved};
+use crate::tensors::{element_type, elements_of_type, output_bytes, reserved};
 use crate::{rules, whole};
 
 /// `embedding-bag`.
@@ -87,23 +88,23 @@ pub(crate) fn run(args: &EmbeddingBagArgs) -> Result<Answer> {
 
     let params = params_at.read()?;
     let indices = indices_at.read()?;
-    let parts = parts_at.read(&args.quantized)?;
-    let named = (call.params.as_str(), &params);
-    let quantized = quantized::table_to_f32(&args.quantized, call.dtype, named, &parts)?;
+    let parts = parts_at.read()?;
+    let table_at = (&params_at, &params);
+    let quantized = quantized::table_to_f32(&args.quantized, call.dtype, table_at, &parts)?;
     let dtype = match &quantized {
         Some(_) => DType::F32,
         None => params_at.name(element_type(params.stored(), call.dtype))?,
     };
-    let (index_dtype, indices_view) = indices_at.name(as_indices(&indices))?;
+    let indices_view = indices_at.name_it(indices.indices())?;
     let offsets = offsets_at.as_ref().map(read_offsets).transpose()?;
     let weights = weights_at.as_ref().map(Named::read).transpose()?;
     let weights = match (&weights, &weights_at) {
-        (Some(array), Some(at)) => {
+        (Some(tensor), Some(at)) => {
             let has = match &quantized {
                 Some(_) => "params decodes to",
                 None => "params has",
             };
-            Some(at.name(elements_of_type(array, (has, dtype)))?)
+            Some(at.name(elements_of_type(tensor, (has, dtype)))?)
         }
         _ => None,
     };
@@ -127,7 +128,7 @@ pub(crate) fn run(args: &EmbeddingBagArgs) -> Result<Answer> {
             weights: weights.as_ref(),
         }),
         None => {
-            plain = Params::new(params.bytes(), dtype.bytes(), params.layout().clone())?;
+            plain = params_at.name_it(params.params())?;
             Pooled::Plain(BagCall {
                 bags,
                 rules: &rules,
@@ -166,7 +167,7 @@ pub(crate) fn run(args: &EmbeddingBagArgs) -> Result<Answer> {
         format: quantized.as_ref().map(|table| table.format().to_string()),
         dtype,
         indices_shape: indices.layout().shape(),
-        index_dtype,
+        index_type: indices.stored(),
         output_shape: &shape,
         rules: &rules,
         direction: Direction::Reads,
@@ -204,7 +205,7 @@ impl Pooled<'_> {
 }
 
 fn read_offsets(at: &Named) -> Result<Vec<usize>> {
-    let array = at.read()?;
-    let (_, offsets) = at.name(as_indices(&array))?;
+    let tensor = at.read()?;
+    let offsets = at.name_it(tensor.indices())?;
     Bags::read_offsets_of(&offsets).with_context(|| at.name.clone())
 }

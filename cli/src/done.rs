@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use wgpu_gather::{BadIndices, DType, Rules};
+use wgpu_gather_files::Stored;
 
 use crate::answer::Answer;
 use crate::backend::Chosen;
@@ -24,7 +25,8 @@ pub(crate) struct Done<'a> {
     /// Of the output, and of params where it is not quantised.
     pub(crate) dtype: DType,
     pub(crate) indices_shape: &'a [usize],
-    pub(crate) index_dtype: DType,
+    /// As the file has them.
+    pub(crate) index_type: Stored,
     pub(crate) output_shape: &'a [usize],
     pub(crate) rules: &'a Rules,
     pub(crate) direction: Direction,
@@ -59,7 +61,7 @@ impl Done<'_> {
             self.op,
             self.params_shape,
             self.indices_shape,
-            self.index_dtype,
+            self.index_type,
             self.output_shape,
             self.bytes,
             self.chosen.describe(),
@@ -76,7 +78,7 @@ impl Done<'_> {
             "format": self.format,
             "dtype": self.dtype.name(),
             "indices_shape": self.indices_shape,
-            "index_type": self.index_dtype.name(),
+            "index_type": self.index_type.to_string(),
             "output_shape": self.output_shape,
             "rules": {
                 "name": preset,

@@ -5,16 +5,17 @@
 use anyhow::{Context, Result};
 use clap::Args;
 use wgpu_gather::{DType, Layout, Reduce, Role, ScatterCall};
+use wgpu_gather_files::StoredTensor;
 
 use crate::answer::Answer;
 use crate::backend::Chosen;
 use crate::bad::{self, Direction};
 use crate::call_args::CallArgs;
 use crate::done::Done;
-use crate::files::{Array, Output};
 use crate::named::Named;
 use crate::operator::Operator;
-use crate::tensors::{as_indices, element_type, elements_of_type, output_bytes, reserved};
+use crate::output::Output;
+use crate::tensors::{element_type, elements_of_type, output_bytes, reserved};
 use crate::{rules, whole};
 
 /// All three. Params are the destination before the call.
@@ -55,7 +56,7 @@ pub(crate) fn run(args: &ScatterArgs<impl Operator>) -> Result<Answer> {
     let updates = updates_at.read()?;
 
     let dtype = params_at.name(element_type(params.stored(), call.dtype))?;
-    let (index_dtype, indices_view) = indices_at.name(as_indices(&indices))?;
+    let indices_view = indices_at.name_it(indices.indices())?;
     let has = ("params has", dtype);
     let updates_view = updates_at.name(elements_of_type(&updates, has))?;
     let rules = rules::resolve(&call.rules, dtype)?;
@@ -88,7 +89,7 @@ pub(crate) fn run(args: &ScatterArgs<impl Operator>) -> Result<Answer> {
         format: None,
         dtype,
         indices_shape: indices.layout().shape(),
-        index_dtype,
+        index_type: indices.stored(),
         output_shape: shape,
         rules: &rules,
         direction: Direction::Writes,
@@ -101,18 +102,18 @@ pub(crate) fn run(args: &ScatterArgs<impl Operator>) -> Result<Answer> {
     Ok(done.answer(call))
 }
 
-/// The elements of an array, row-major, in memory of our own.
-fn contiguous(array: &Array, dtype: DType, bytes: usize) -> Result<Vec<u8>> {
+/// The elements of a tensor, row-major, in memory of our own.
+fn contiguous(tensor: &StoredTensor, dtype: DType, bytes: usize) -> Result<Vec<u8>> {
     let mut copy = reserved(Role::Output, bytes)?;
-    let (layout, width) = (array.layout(), dtype.bytes());
+    let (layout, width) = (tensor.layout(), dtype.bytes());
     if layout.is_contiguous() && layout.offset() == 0 {
-        copy.extend_from_slice(&array.bytes()[..bytes]);
+        copy.extend_from_slice(&tensor.bytes()[..bytes]);
         return Ok(copy);
     }
     let mut position = vec![0; layout.rank()];
     for _ in 0..bytes / width {
         let start = layout.position(&position) * width;
-        copy.extend_from_slice(&array.bytes()[start..start + width]);
+        copy.extend_from_slice(&tensor.bytes()[start..start + width]);
         next(&mut position, layout);
     }
     Ok(copy)

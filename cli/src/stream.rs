@@ -13,7 +13,7 @@ use wgpu_gather::quantized::QuantizedCall;
 use wgpu_gather::{BadIndices, Executor, GatherCall, Indices, Op, Plan};
 
 use crate::bad;
-use crate::files::{AROUND_BYTES, MOST_BYTES, Resident};
+use crate::resident::{AROUND_BYTES, MOST_BYTES, Resident};
 
 /// Bytes of a chunk, at most.
 const CHUNK_BYTES: usize = 8 << 20;

@@ -3,7 +3,8 @@
 use wgpu_gather::DType;
 use wgpu_gather::quantized::BlockFormat;
 
-use super::super::Stored;
+use crate::problem::Problem;
+use crate::stored::Stored;
 
 /// A type of elements: `block_bytes` for each `block` elements of a row.
 #[derive(Debug, PartialEq, Eq)]
@@ -24,8 +25,23 @@ pub(super) fn of_id(id: u32) -> Option<&'static Type> {
     TYPES.iter().find(|t| t.id == id)
 }
 
+/// The element type that ggml calls `type_name`; a number is that of no type.
+pub(crate) fn stored(type_name: &str) -> Result<Stored, Problem> {
+    let got = || type_name.to_owned();
+    match TYPES.iter().find(|t| t.name == type_name) {
+        Some(kind) => kind.stored.ok_or_else(|| Problem::ElementType {
+            got: got(),
+            allowed: names(),
+        }),
+        None => Err(Problem::UnknownElementType {
+            got: got(),
+            allowed: names(),
+        }),
+    }
+}
+
 /// The names of all types that can be gathered.
-pub(super) fn names() -> String {
+fn names() -> String {
     let names = TYPES.iter().filter(|t| t.stored.is_some()).map(|t| t.name);
     names.collect::<Vec<_>>().join(", ")
 }

@@ -5,7 +5,10 @@
 
 use std::str;
 
-use anyhow::{Context, Result, bail, ensure};
+use crate::format::FileFormat;
+use crate::problem::Problem;
+
+type Result<T> = std::result::Result<T, Problem>;
 
 const MAGIC: &[u8; 4] = b"GGUF";
 const VERSIONS: [u32; 2] = [2, 3];
@@ -13,12 +16,22 @@ const VERSIONS: [u32; 2] = [2, 3];
 /// ggml's `GGML_MAX_DIMS`.
 const MAX_DIMS: u32 = 4;
 
+/// The most tensors of a file, as each takes many times the bytes of its header in memory. The largest
+/// published files have a few thousand.
+const MAX_TENSORS: u64 = 1 << 16;
+
+/// The longest name of a tensor. GGUF allows 64 bytes.
+const MAX_NAME_BYTES: usize = 1024;
+
 /// Arrays within arrays that are looked through. Published files have none.
 const MAX_NESTING: u32 = 8;
 
 /// Where the data of tensors starts, if the metadata does not say otherwise.
 const DEFAULT_ALIGNMENT: u64 = 32;
 const ALIGNMENT: &[u8] = b"general.alignment";
+
+/// Bytes of a key that a message shows, at most.
+const SHOWN_BYTES: usize = 64;
 
 /// Numbers of the types of metadata.
 const UINT32: u32 = 4;
@@ -50,36 +63,47 @@ impl<'a> Header<'a> {
     /// Reads all of the header of `file`.
     pub(super) fn read(file: &'a [u8]) -> Result<Self> {
         let mut rest = Rest { file, at: 0 };
-        ensure!(
-            file.starts_with(MAGIC),
-            "not a .gguf file: it does not start with GGUF"
-        );
+        if !file.starts_with(MAGIC) {
+            return Err(Problem::WrongFormat {
+                format: FileFormat::Gguf,
+                reason: "it does not start with GGUF".to_owned(),
+            });
+        }
         rest.skip(MAGIC.len() as u64)?;
         let version = rest.u32()?;
-        ensure!(
-            !VERSIONS.contains(&version.swap_bytes()),
-            "big-endian numbers (version {}) are not read",
-            version.swap_bytes()
-        );
-        ensure!(
-            VERSIONS.contains(&version),
-            "unknown GGUF version {version} (allowed: 2, 3)"
-        );
+        if VERSIONS.contains(&version.swap_bytes()) {
+            let version = version.swap_bytes();
+            return Err(Problem::BigEndianFile { version });
+        }
+        if !VERSIONS.contains(&version) {
+            let got = format!("unknown GGUF version {version}");
+            return Err(Problem::not_allowed(got, "2, 3"));
+        }
         let (tensors, entries) = (rest.u64()?, rest.u64()?);
+        if tensors > MAX_TENSORS {
+            return Err(Problem::not_allowed(
+                format!("{tensors} tensors"),
+                format!("at most {MAX_TENSORS}"),
+            ));
+        }
         let mut alignment = DEFAULT_ALIGNMENT;
         for n in 0..entries {
-            let key = rest.string().with_context(|| format!("metadata {n}"))?;
-            let value = rest.value(key);
-            let value = value.with_context(|| format!("metadata {}", key.escape_ascii()))?;
+            let key = rest.string();
+            let key = key.map_err(|problem| problem.within(format!("metadata {n}")))?;
+            let named = |problem: Problem| problem.within(format!("metadata {}", shown(key)));
+            let value = rest.value(key).map_err(named)?;
             alignment = value.unwrap_or(alignment);
         }
-        ensure!(
-            alignment.is_power_of_two(),
-            "general.alignment is {alignment} (allowed: powers of two)"
-        );
+        if !alignment.is_power_of_two() {
+            let got = format!("general.alignment is {alignment}");
+            return Err(Problem::not_allowed(got, "powers of two"));
+        }
         let mut infos = Vec::new();
         for n in 0..tensors {
-            infos.push(rest.info().with_context(|| format!("tensor {n}"))?);
+            let name = rest.name();
+            let name = name.map_err(|problem| problem.within(format!("tensor {n}")))?;
+            let info = rest.info(name);
+            infos.push(info.map_err(|problem| in_tensor(name, problem))?);
         }
         Ok(Header {
             tensors: infos,
@@ -87,6 +111,17 @@ impl<'a> Header<'a> {
             alignment,
         })
     }
+}
+
+/// A problem of the tensor `name`.
+pub(super) fn in_tensor(name: &str, problem: Problem) -> Problem {
+    problem.within(format!("tensor {name}"))
+}
+
+/// A key of the metadata, which may be no text, and is cut where it is long.
+fn shown(key: &[u8]) -> String {
+    let start = &key[..key.len().min(SHOWN_BYTES)];
+    start.escape_ascii().to_string()
 }
 
 /// What of the file has not been read.
@@ -99,9 +134,11 @@ impl<'a> Rest<'a> {
     fn skip(&mut self, bytes: u64) -> Result<&'a [u8]> {
         let rest = &self.file[self.at..];
         let skipped = usize::try_from(bytes).ok().and_then(|n| rest.get(..n));
-        let skipped = skipped.with_context(|| {
+        let skipped = skipped.ok_or_else(|| {
             let (at, there) = (self.at, rest.len());
-            format!("truncated: {bytes} bytes are to follow byte {at} of the header, the file has {there} of them")
+            Problem::Truncated(format!(
+                "{bytes} bytes are to follow byte {at} of the header, the file has {there} of them"
+            ))
         })?;
         self.at += skipped.len();
         Ok(skipped)
@@ -131,10 +168,10 @@ impl<'a> Rest<'a> {
     fn value(&mut self, key: &[u8]) -> Result<Option<u64>> {
         let kind = self.u32()?;
         if key == ALIGNMENT {
-            ensure!(
-                kind == UINT32,
-                "a value of type {kind} (allowed: {UINT32}, UINT32)"
-            );
+            if kind != UINT32 {
+                let got = format!("a value of type {kind}");
+                return Err(Problem::not_allowed(got, format!("{UINT32}, UINT32")));
+            }
             return Ok(Some(u64::from(self.u32()?)));
         }
         self.values(kind, 1, 0)?;
@@ -155,35 +192,45 @@ impl<'a> Rest<'a> {
                 return Ok(());
             }
             ARRAY => {
-                ensure!(
-                    nesting < MAX_NESTING,
-                    "arrays {} deep (allowed: at most {MAX_NESTING})",
-                    nesting + 1
-                );
+                if nesting == MAX_NESTING {
+                    let got = format!("arrays {} deep", nesting + 1);
+                    return Err(Problem::not_allowed(got, format!("at most {MAX_NESTING}")));
+                }
                 for _ in 0..count {
                     let (kind, count) = (self.u32()?, self.u64()?);
                     self.values(kind, count, nesting + 1)?;
                 }
                 return Ok(());
             }
-            other => bail!("values of the unknown type {other} (allowed: 0 to 12)"),
+            other => {
+                let got = format!("values of the unknown type {other}");
+                return Err(Problem::not_allowed(got, "0 to 12"));
+            }
         };
         // What has more bytes than can be counted has more than the file.
         self.skip(count.saturating_mul(bytes))?;
         Ok(())
     }
 
-    fn info(&mut self) -> Result<Info<'a>> {
-        let name = str::from_utf8(self.string()?).context("its name is not text")?;
-        self.placed(name).with_context(|| name.to_owned())
+    /// The name of a tensor.
+    fn name(&mut self) -> Result<&'a str> {
+        let name = self.string()?;
+        if name.len() > MAX_NAME_BYTES {
+            let got = format!("a name of {} bytes", name.len());
+            return Err(Problem::not_allowed(
+                got,
+                format!("at most {MAX_NAME_BYTES}"),
+            ));
+        }
+        str::from_utf8(name).map_err(|_| Problem::not_allowed("its name is not text", "UTF-8"))
     }
 
-    fn placed(&mut self, name: &'a str) -> Result<Info<'a>> {
+    fn info(&mut self, name: &'a str) -> Result<Info<'a>> {
         let rank = self.u32()?;
-        ensure!(
-            rank <= MAX_DIMS,
-            "{rank} dims (allowed: at most {MAX_DIMS})"
-        );
+        if rank > MAX_DIMS {
+            let got = format!("{rank} dims");
+            return Err(Problem::not_allowed(got, format!("at most {MAX_DIMS}")));
+        }
         let dims: Result<Vec<u64>> = (0..rank).map(|_| self.u64()).collect();
         Ok(Info {
             name,

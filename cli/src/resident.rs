@@ -1,11 +1,11 @@
-//! BindingLimits how much of mapped files is in this process's memory.
+//! Limits how much of mapped files is in this process's memory.
 //!
 //! Pages of a mapped file that were read stay, until the system needs their memory for something
 //! else. They count as memory of this process meanwhile, and a limit on that (of a container, say)
 //! ends it. So what was read is given back on the way: it stays in the system's cache of files,
 //! which is nobody's, and is mapped again when it is needed again.
 
-use super::Array;
+use wgpu_gather_files::StoredTensor;
 
 /// Bytes of mapped files that may be resident before they are given back.
 pub const MOST_BYTES: u64 = 128 << 20;
@@ -14,32 +14,32 @@ pub const MOST_BYTES: u64 = 128 << 20;
 /// one that is read.
 pub const AROUND_BYTES: u64 = 64 << 10;
 
-/// Keeps arrays from becoming resident altogether.
+/// Keeps tensors from becoming resident altogether.
 pub struct Resident<'a> {
-    arrays: Vec<&'a Array>,
+    tensors: Vec<&'a StoredTensor>,
     /// What else of files is resident: the program and its libraries.
     others: u64,
 }
 
 impl<'a> Resident<'a> {
-    /// Of those of `arrays` that are mapped; `None` if they are too small to matter, or if this
+    /// Of those of `tensors` that are mapped; `None` if they are too small to matter, or if this
     /// system does not tell what is resident.
-    pub fn of(arrays: &[&'a Array]) -> Option<Self> {
-        let mapped = arrays.iter().copied().filter(|a| a.mapped_bytes() > 0);
-        let arrays: Vec<&Array> = mapped.collect();
-        let bytes: u64 = arrays.iter().map(|a| a.mapped_bytes()).sum();
+    pub fn of(tensors: &[&'a StoredTensor]) -> Option<Self> {
+        let mapped = tensors.iter().copied().filter(|t| t.mapped_bytes() > 0);
+        let tensors: Vec<&StoredTensor> = mapped.collect();
+        let bytes: u64 = tensors.iter().map(|t| t.mapped_bytes()).sum();
         if bytes <= MOST_BYTES {
             return None;
         }
         let others = file_pages()?;
-        Some(Resident { arrays, others })
+        Some(Resident { tensors, others })
     }
 
     /// Gives back what is resident, if that is too much.
     pub fn trim(&mut self) {
         let Some(resident) = file_pages() else { return };
         if resident > self.others + MOST_BYTES {
-            self.arrays.iter().for_each(|a| a.give_back());
+            self.tensors.iter().for_each(|t| t.release_pages());
             self.others = file_pages().unwrap_or(resident);
         }
     }

@@ -1,5 +1,8 @@
 //! Output files, which appear whole or not at all.
 
+mod npy;
+mod safetensors;
+
 use std::fs::{self, File, Permissions};
 use std::io::{self, BufWriter, ErrorKind, IntoInnerError, Write};
 use std::path::{Path, PathBuf};
@@ -8,7 +11,6 @@ use anyhow::{Context, Result, bail, ensure};
 use tempfile::NamedTempFile;
 use wgpu_gather::DType;
 
-use super::{npy, safetensors};
 use crate::{interrupt, text};
 
 /// Small pieces are written together.
