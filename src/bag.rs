@@ -3,6 +3,7 @@
 use crate::error::{Error, OpKind, Result};
 use crate::index::Index;
 use crate::memory::room;
+use crate::names::named;
 use crate::operand::Indices;
 use crate::tensor::TensorView;
 
@@ -19,30 +20,11 @@ pub enum BagMode {
     Max,
 }
 
-impl BagMode {
-    /// Each of them.
-    pub const ALL: [BagMode; 3] = [BagMode::Sum, BagMode::Mean, BagMode::Max];
-
-    /// `sum`, `mean` or `max`.
-    pub const fn name(self) -> &'static str {
-        match self {
-            BagMode::Sum => "sum",
-            BagMode::Mean => "mean",
-            BagMode::Max => "max",
-        }
-    }
-
-    /// The mode of that name.
-    pub fn named(name: &str) -> Option<BagMode> {
-        BagMode::ALL.into_iter().find(|mode| mode.name() == name)
-    }
-}
-
-impl std::fmt::Display for BagMode {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.pad(self.name())
-    }
-}
+named!(BagMode, "mode", {
+    Sum "sum",
+    Mean "mean",
+    Max "max",
+});
 
 /// Which indices form a bag.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

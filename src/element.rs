@@ -2,12 +2,11 @@
 //! matters only to the caller who reads the result.
 
 use std::any::Any;
-use std::fmt;
-use std::str::FromStr;
 
 use bytemuck::{CheckedBitPattern, NoUninit, Zeroable};
 
 use crate::error::{Error, Result, Role};
+use crate::names::named;
 
 /// Plain old data that can be gathered: the number types, `bool`, and any `#[repr(C)]` struct of
 /// them without padding (derive [`bytemuck::Pod`]).
@@ -47,33 +46,13 @@ macro_rules! dtypes {
         }
 
         impl DType {
-            /// Every element type.
-            pub const ALL: [DType; [$(DType::$variant),*].len()] = [$(DType::$variant),*];
-
             /// Bytes of one element.
             pub const fn bytes(self) -> usize {
                 match self { $(DType::$variant => $bytes,)* }
             }
-
-            /// The short name: `f32`, `bf16`, `c64`, ….
-            pub const fn name(self) -> &'static str {
-                match self { $(DType::$variant => $name,)* }
-            }
         }
 
-        impl FromStr for DType {
-            type Err = Error;
-
-            fn from_str(name: &str) -> Result<Self> {
-                match name {
-                    $($name => Ok(DType::$variant),)*
-                    _ => Err(Error::UnknownDType {
-                        name: name.to_owned(),
-                        allowed: DType::ALL.map(DType::name).to_vec(),
-                    }),
-                }
-            }
-        }
+        named!(DType, "element type", { $($variant $name,)* });
     };
 }
 
@@ -150,28 +129,9 @@ has_dtype! {
     num_complex::Complex<f64>: C128,
 }
 
-impl fmt::Display for DType {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn names_read_back() {
-        for dtype in DType::ALL {
-            assert_eq!(dtype.name().parse(), Ok(dtype));
-        }
-        let error = "float".parse::<DType>().unwrap_err();
-        assert!(matches!(&error, Error::UnknownDType { name, .. } if name == "float"));
-        assert_eq!(
-            error.to_string(),
-            "unknown element type \"float\" (allowed: bool, u8, i8, u16, i16, f16, bf16, u32, i32, f32, u64, i64, f64, c64, c128)"
-        );
-    }
 
     #[test]
     fn a_type_is_as_wide_as_its_dtype() {

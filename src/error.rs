@@ -214,9 +214,12 @@ pub enum Error {
         got: Vec<usize>,
     },
 
-    /// A name that no [`DType`](crate::DType) has.
-    #[error("unknown element type \"{name}\" (allowed: {})", allowed.join(", "))]
-    UnknownDType {
+    /// Text that names none of the values there are, such as that of a [`DType`](crate::DType) or of a
+    /// preset of [`Rules`](crate::Rules).
+    #[error("unknown {what} \"{name}\" (allowed: {})", allowed.join(", "))]
+    UnknownName {
+        /// What was to be named: `element type`, `reduce`, ….
+        what: &'static str,
         /// The name as given.
         name: String,
         /// The names there are.
@@ -618,15 +621,6 @@ pub enum Error {
         codes: &'static str,
         /// The kind of the zero points.
         zero_points: String,
-    },
-
-    /// A name that no format has.
-    #[error("unknown format \"{name}\" (allowed: {})", allowed.join(", "))]
-    UnknownFormat {
-        /// The name as given.
-        name: String,
-        /// The names there are.
-        allowed: Vec<&'static str>,
     },
 
     /// Elements are to be decoded that a table has not.

@@ -39,9 +39,9 @@
 //! **Rules for indices.** Frameworks differ in what a negative index means and in what happens to
 //! an index that is out of bounds. [`Rules`] says both. There is a preset for each framework, such
 //! as [`Rules::TENSORFLOW_GPU`] (the default), [`Rules::ONNX`], [`Rules::TORCH`] and
-//! [`Rules::NUMPY`]; all presets are in [`Rules::PRESETS`]. One predicate decides
-//! ([`Rules::resolve`]). It looks at one coordinate at a time, not at a flat offset, and at the
-//! full width of the index: a 64-bit index is never cut to 32 bits.
+//! [`Rules::NUMPY`]; all presets are in [`Rules::PRESETS`], and [`Rules::preset`] finds one by name.
+//! One predicate decides ([`Rules::resolve`]). It looks at one coordinate at a time, not at a flat
+//! offset, and at the full width of the index: a 64-bit index is never cut to 32 bits.
 //!
 //! **Bad indices.** An index that stays out of bounds makes all elements that it selects zero
 //! bits or the fill value, or the call fails, as the rules say. In `gather_nd` one bad coordinate
@@ -244,6 +244,7 @@ mod halves;
 mod index;
 pub mod interop;
 mod memory;
+mod names;
 mod op;
 mod operand;
 pub mod plan;

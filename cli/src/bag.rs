@@ -33,7 +33,7 @@ pub(crate) struct EmbeddingBagArgs {
     #[arg(long, value_name = "W")]
     weights: Option<String>,
     /// What becomes of the rows of a bag: sum, mean or max
-    #[arg(long, default_value = "sum", value_parser = mode)]
+    #[arg(long, default_value = "sum")]
     mode: BagMode,
     /// The row of params that counts for nothing; negative counts from the back
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
@@ -57,13 +57,6 @@ impl EmbeddingBagArgs {
         };
         Indices::new(indices.bytes(), indices.index_type(), layout)
     }
-}
-
-fn mode(name: &str) -> Result<BagMode, String> {
-    BagMode::named(name).ok_or_else(|| {
-        let allowed = BagMode::ALL.map(BagMode::name).join(", ");
-        format!("allowed: {allowed}")
-    })
 }
 
 /// Pools as `args` say.

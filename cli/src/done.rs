@@ -10,7 +10,7 @@ use crate::answer::Answer;
 use crate::backend::Chosen;
 use crate::bad::{self, Direction};
 use crate::call_args::CallArgs;
-use crate::{rules, text};
+use crate::text;
 
 /// A call that succeeded.
 pub(crate) struct Done<'a> {
@@ -80,8 +80,8 @@ impl Done<'_> {
             "output_shape": self.output_shape,
             "rules": {
                 "name": preset,
-                "negative": rules::negative_text(self.rules),
-                "out_of_bounds": rules::out_of_bounds_text(self.rules),
+                "negative": self.rules.negative.name(),
+                "out_of_bounds": self.rules.out_of_bounds.to_string(),
             },
             "bad_indices": bad::json(self.bad.as_ref(), self.rules, self.direction),
             "executor": self.chosen.name(),

@@ -4,10 +4,9 @@ use std::fmt::Write;
 
 use gather_conformance::{Call, LargeCall, search, search_large};
 use serde_json::{Value, json};
-use wgpu_gather::{ElementsShapes, Executor, Layout, Op};
+use wgpu_gather::{Executor, Layout, Op};
 
 use crate::backend::Chosen;
-use crate::rules;
 
 /// The most index values that a report shows.
 const MAX_VALUES: usize = 48;
@@ -154,9 +153,7 @@ impl Found {
 fn gather_rows(call: &Call) -> Vec<(&'static str, String)> {
     let rules = format!(
         "negative {}, out of bounds {}, shapes as {}",
-        rules::negative_text(&call.rules),
-        rules::out_of_bounds_text(&call.rules),
-        shapes_text(call.rules.elements_shapes)
+        call.rules.negative, call.rules.out_of_bounds, call.rules.elements_shapes
     );
     let (bytes, index_type) = (call.element_bytes, call.index_type.name());
     let unit = if bytes == 1 { "byte" } else { "bytes" };
@@ -185,9 +182,9 @@ fn gather_json(call: &Call) -> Value {
         "axis": axis,
         "batch_dims": batch_dims,
         "rules": {
-            "negative": rules::negative_text(&call.rules),
-            "out_of_bounds": rules::out_of_bounds_text(&call.rules),
-            "shapes": shapes_text(call.rules.elements_shapes),
+            "negative": call.rules.negative.name(),
+            "out_of_bounds": call.rules.out_of_bounds.to_string(),
+            "shapes": call.rules.elements_shapes.name(),
         },
         "element_bytes": call.element_bytes,
         "params": layout(&call.params_layout),
@@ -209,13 +206,6 @@ fn op_text(op: Op) -> String {
     format!("{}{axis}{}", op.kind(), batch_dims.unwrap_or_default())
 }
 
-fn shapes_text(shapes: ElementsShapes) -> &'static str {
-    match shapes {
-        ElementsShapes::Onnx => "onnx",
-        ElementsShapes::Torch => "torch",
-    }
-}
-
 fn layout_text(layout: &Layout) -> String {
     let (shape, strides, offset) = (layout.shape(), layout.strides(), layout.offset());
     format!("shape {shape:?}, strides {strides:?}, offset {offset}")
@@ -235,7 +225,7 @@ mod tests {
     use std::collections::HashSet;
 
     use wgpu_gather::gpu::{Engine, adapters, internals};
-    use wgpu_gather::{Fill, IndexType, Negative, OutOfBounds, Rules};
+    use wgpu_gather::{ElementsShapes, Fill, IndexType, Negative, OutOfBounds, Rules};
 
     use super::*;
 

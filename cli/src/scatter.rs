@@ -28,17 +28,10 @@ pub(crate) struct ScatterArgs<O: Operator> {
     updates: String,
     /// What becomes of values that meet, in row-major order of the indices: none (the last one
     /// stays), add, mul, min or max
-    #[arg(long, value_name = "HOW", value_parser = reduce)]
+    #[arg(long, value_name = "HOW")]
     reduce: Reduce,
     #[command(flatten)]
     call: CallArgs,
-}
-
-fn reduce(name: &str) -> Result<Reduce, String> {
-    Reduce::named(name).ok_or_else(|| {
-        let allowed = Reduce::ALL.map(Reduce::name).join(", ");
-        format!("allowed: {allowed}")
-    })
 }
 
 /// Scatters as `args` say.

@@ -16,7 +16,7 @@ use crate::backend::Chosen;
 use crate::random::{self, Found, Kind};
 use crate::recorded::Recorded;
 use crate::tally::Tally;
-use crate::{rules, text};
+use crate::text;
 
 /// Runs the built-in calls, random ones, or the cases of the given files.
 pub(crate) fn run(args: &VerifyArgs) -> Result<Answer> {
@@ -177,8 +177,8 @@ fn label(call: &Call) -> String {
         call.element_bytes,
         call.indices_layout.shape(),
         call.index_type.name(),
-        rules::negative_text(&call.rules),
-        rules::out_of_bounds_text(&call.rules)
+        call.rules.negative,
+        call.rules.out_of_bounds
     )
 }
 

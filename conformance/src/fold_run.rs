@@ -74,6 +74,11 @@ fn wrong(what: &str) -> Failure {
     Failure::Case(what.to_owned())
 }
 
+/// A case with a name that the library does not have.
+fn unknown(error: Error) -> Failure {
+    Failure::Case(error.to_string())
+}
+
 fn indices(case: &FoldCase) -> Result<Indices<'static>, Failure> {
     let indices = case.indices.as_indices();
     let (index_type, bytes) = indices.ok_or_else(|| wrong("the indices are no integers"))?;
@@ -89,7 +94,7 @@ async fn scattered(
 ) -> Result<Data, Failure> {
     let (dtype, base) = params(&case.params)?;
     let (_, values) = params(&updates.values)?;
-    let reduce = Reduce::named(&updates.reduce).ok_or_else(|| wrong("an unknown reduction"))?;
+    let reduce: Reduce = updates.reduce.parse().map_err(unknown)?;
     let indices = indices(case)?;
     let mut output = base.bytes().to_vec();
     let call = ScatterCall {
@@ -119,7 +124,7 @@ async fn pooled(case: &FoldCase, bag: &BagCase, executor: &Executor) -> Result<D
             .collect::<Result<Vec<usize>, Failure>>()
     });
     let offsets = offsets.transpose()?;
-    let mode = BagMode::named(&bag.mode).ok_or_else(|| wrong("an unknown mode"))?;
+    let mode: BagMode = bag.mode.parse().map_err(unknown)?;
     let bags = match &offsets {
         None => Bags::rows(mode),
         Some(offsets) if bag.include_last_offset => Bags::offsets_with_last(mode, offsets),

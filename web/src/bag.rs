@@ -7,7 +7,7 @@ use wasm_bindgen_futures::future_to_promise;
 use wgpu_gather::gpu::BagTensors;
 use wgpu_gather::{BagCall, BagMode, Bags, DType, Indices, Layout, Params};
 
-use crate::call::{Call, index_type};
+use crate::call::{Call, named};
 use crate::device::RawTensor;
 use crate::engine::{RawEngine, host_memory, host_tensor};
 use crate::failure::{failure, not_a_call};
@@ -53,10 +53,7 @@ impl Pooling {
     }
 
     fn mode(&self) -> Result<BagMode, JsValue> {
-        BagMode::named(&self.mode).ok_or_else(|| {
-            let all = BagMode::ALL.map(BagMode::name).join(", ");
-            not_a_call(&format!("unknown mode \"{}\" (allowed: {all})", self.mode))
-        })
+        named(&self.mode)
     }
 
     /// The offsets in `bytes`, if there are any.
@@ -65,7 +62,7 @@ impl Pooling {
             return Ok(None);
         };
         let layout = Layout::contiguous(&offsets.shape);
-        let read = Indices::new(bytes, index_type(&offsets.index_type)?, layout)
+        let read = Indices::new(bytes, named(&offsets.index_type)?, layout)
             .and_then(|offsets| Bags::read_offsets_of(&offsets));
         read.map(Some).map_err(|e| failure(&e))
     }

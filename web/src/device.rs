@@ -9,7 +9,7 @@ use wasm_bindgen_futures::future_to_promise;
 use wgpu_gather::gpu::{AnyDeviceTensor, Engine};
 use wgpu_gather::{DType, Error, IndexType, Layout, Params, TensorView};
 
-use crate::call::Call;
+use crate::call::{Call, named};
 use crate::engine::{RawEngine, host_memory, host_tensor, shape_array};
 use crate::failure::{failure, not_a_call};
 
@@ -74,7 +74,7 @@ impl RawEngine {
     /// Uploads elements of the type `dtype`.
     pub fn upload(&self, dtype: &str, shape: Vec<usize>, bytes: Vec<u8>) -> Promise {
         let engine = self.device_engine();
-        let dtype: Result<DType, _> = dtype.parse().map_err(|e: Error| not_a_call(&e.to_string()));
+        let dtype: Result<DType, _> = named(dtype);
         future_to_promise(async move {
             let (engine, dtype) = (engine?, dtype?);
             if dtype.bytes() > 8 {

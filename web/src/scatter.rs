@@ -6,7 +6,7 @@ use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::future_to_promise;
 use wgpu_gather::{DType, Error, Executor, Layout, Op, Params, Reduce, Role, ScatterCall};
 
-use crate::call::Call;
+use crate::call::{Call, named};
 use crate::device::RawTensor;
 use crate::engine::{RawEngine, host_memory, host_tensor};
 use crate::failure::{failure, not_a_call};
@@ -35,13 +35,7 @@ impl Updates {
     }
 
     fn reduce(&self) -> Result<Reduce, JsValue> {
-        Reduce::named(&self.reduce).ok_or_else(|| {
-            let all = Reduce::ALL.map(Reduce::name).join(", ");
-            not_a_call(&format!(
-                "unknown reduce \"{}\" (allowed: {all})",
-                self.reduce
-            ))
-        })
+        named(&self.reduce)
     }
 
     fn params<'a>(&self, bytes: &'a [u8], dtype: DType) -> Result<Params<'a>, JsValue> {

@@ -10,7 +10,6 @@ use crate::bench::traffic::Traffic;
 use crate::explain::Measured;
 use crate::explain::cost::Cost;
 use crate::explain::place::Place;
-use crate::rules;
 
 /// All there is to say.
 pub(crate) fn of(
@@ -43,8 +42,8 @@ pub(crate) fn of(
         "params_shape": case.params,
         "indices_shape": case.indices,
         "output_shape": plan.output_shape(),
-        "negative": rules::negative_text(plan.rules()),
-        "out_of_bounds": rules::out_of_bounds_text(plan.rules()),
+        "negative": plan.rules().negative.name(),
+        "out_of_bounds": plan.rules().out_of_bounds.to_string(),
         "loops": loops(explanation),
         "dropped": dims(&explanation.dropped),
         "coordinates": coordinates(explanation),
