@@ -319,12 +319,12 @@ pub enum Error {
         strides: Vec<isize>,
     },
 
-    /// A view is to be reshaped to another number of elements.
+    /// A tensor is to be reshaped to another number of elements.
     #[error(
-        "a view of shape {from:?} cannot be reshaped to {to:?}: the numbers of elements differ"
+        "a tensor of shape {from:?} cannot be reshaped to {to:?}: the numbers of elements differ"
     )]
     ReshapeElements {
-        /// The shape of the view.
+        /// The shape of the tensor.
         from: Vec<usize>,
         /// The shape asked for.
         to: Vec<usize>,

@@ -60,18 +60,19 @@
 //!
 //! **Views.** A [`TensorView`] may have any strides and offset ([`Layout`]): transposed, sliced,
 //! broadcast (stride 0) and reversed tensors are read where they lie. The output is contiguous and
-//! row-major.
+//! row-major. [`Tensor`]s and views print as NumPy prints arrays.
 //!
 //! ```
-//! use wgpu_gather::{Executor, Layout, Op, Rules, Tensor, TensorView};
+//! use wgpu_gather::{Executor, Op, Rules, Tensor};
 //!
 //! // The columns of a 2 × 3 matrix as rows, and one index for both of two positions.
-//! let matrix = [11u16, 12, 13, 21, 22, 23];
-//! let columns = TensorView::strided(Layout::strided(&[3, 2], &[1, 3], 0)?, &matrix)?;
-//! let last = TensorView::strided(Layout::strided(&[2], &[0], 0)?, &[-1i64])?;
+//! let matrix = Tensor::new(&[2, 3], vec![11u16, 12, 13, 21, 22, 23])?;
+//! let columns = matrix.view().permute(&[1, 0])?;
+//! let last = Tensor::from([-1i64]);
+//! let last = last.view().broadcast(&[2])?;
 //!
 //! let rows = Executor::Cpu.run_blocking(Op::gather(0), &Rules::NUMPY, &columns, &last)?;
-//! assert_eq!(rows, Tensor::new(&[2, 2], vec![13, 23, 13, 23])?);
+//! assert_eq!(rows.to_string(), "[[13 23]\n [13 23]]");
 //! # Ok::<(), wgpu_gather::Error>(())
 //! ```
 //!
