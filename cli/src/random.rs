@@ -160,7 +160,7 @@ fn gather_rows(call: &Call) -> Vec<(&'static str, String)> {
     let params = layout_text(&call.params_layout);
     let indices = layout_text(&call.indices_layout);
     vec![
-        ("operator", op_text(call.op)),
+        ("operator", call.op.to_string()),
         ("rules", rules),
         ("params", format!("{params}, elements of {bytes} {unit}")),
         ("indices", format!("{indices}, {index_type}")),
@@ -197,13 +197,6 @@ fn gather_json(call: &Call) -> Value {
 /// Axis and batch dims, where the operator has them.
 fn attributes(op: Op) -> (Option<isize>, Option<isize>) {
     (op.axis(), op.batch_dims())
-}
-
-fn op_text(op: Op) -> String {
-    let (axis, batch_dims) = attributes(op);
-    let axis = axis.map(|n| format!(", axis {n}")).unwrap_or_default();
-    let batch_dims = batch_dims.map(|n| format!(", batch_dims {n}"));
-    format!("{}{axis}{}", op.kind(), batch_dims.unwrap_or_default())
 }
 
 fn layout_text(layout: &Layout) -> String {

@@ -171,7 +171,7 @@ fn group(call: &Call) -> (OpKind, usize, String) {
 
 fn label(call: &Call) -> String {
     format!(
-        "{:?}: params {:?} of {} bytes each, indices {:?} {}, negative {}, out of bounds {}",
+        "{}: params {:?} of {} bytes each, indices {:?} {}, negative {}, out of bounds {}",
         call.op,
         call.params_layout.shape(),
         call.element_bytes,

@@ -79,12 +79,12 @@ impl fmt::Display for LargeCall {
         let shapes = (indices.shape(), params.shape());
         match self {
             LargeCall::Scatter(s) => {
-                write!(f, "{:?}, reduce = {}, {}", s.call.op, s.reduce, s.dtype)?;
-                write!(f, ", updates {:?}, {:?}", s.updates_layout, s.call.rules)
+                write!(f, "{}, reduce = {}, {}", s.call.op, s.reduce, s.dtype)?;
+                write!(f, ", updates {:?}, {}", s.updates_layout, s.call.rules)
             }
             LargeCall::Gradient(s) => {
-                write!(f, "gradient of {:?}, {}", s.call.op, s.dtype)?;
-                write!(f, ", updates {:?}, {:?}", s.updates_layout, s.call.rules)
+                write!(f, "gradient of {}, {}", s.call.op, s.dtype)?;
+                write!(f, ", updates {:?}, {}", s.updates_layout, s.call.rules)
             }
             LargeCall::Bag(bag) => {
                 let bags = bag.offsets.as_ref().map(|(offsets, _)| offsets.len());
@@ -99,7 +99,7 @@ impl fmt::Display for LargeCall {
                     ", offsets of {bags:?} bags{weights}, padding {:?}",
                     bag.padding
                 )?;
-                write!(f, ", {:?}", bag.rules)
+                write!(f, ", {}", bag.rules)
             }
         }?;
         write!(f, ", indices {:?}, params {:?}", shapes.0, shapes.1)
