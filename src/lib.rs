@@ -211,11 +211,15 @@
 //!   its arrays: see [`interop`].
 //! - `half`: `half::f16` and `half::bf16` are [`Element`]s and have a [`DType`] ([`HasDType`]).
 //! - `num-complex`: `num_complex::Complex<f32>` and `<f64>` are [`Element`]s and have a [`DType`].
+//! - `serde`: [`Op`], [`Rules`] and the enumerations with names ([`DType`], [`IndexType`], [`Reduce`],
+//!   [`BagMode`], [`quantized::FloatType`] and others) implement `Serialize` and `Deserialize`. Names, and
+//!   [`OutOfBounds`] with its [`Fill`], are the text that they print. [`Explanation`],
+//!   [`ScatterExplanation`] and [`BagExplanation`] implement `Serialize`.
 //! - `internals`: for the project's own tests. No part of the public API.
 //!
 //! Without features the dependencies are bytemuck, pollster and thiserror, and libc on Linux. `ndarray`,
-//! `half` and `num-complex` are part of the public API: your program must use the same major version of
-//! them (before 1.0: minor version) for its types to be these types.
+//! `half`, `num-complex` and `serde` are part of the public API: your program must use the same major
+//! version of them (before 1.0: minor version) for its types and traits to be these.
 //!
 //! The crate needs wgpu 30. A new major version of wgpu is a breaking change of this crate.
 
@@ -252,6 +256,7 @@ pub mod plan;
 pub mod quantized;
 mod rules;
 mod scatter;
+mod serial;
 mod shape;
 pub mod shard;
 mod tensor;

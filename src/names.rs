@@ -2,7 +2,7 @@
 
 use crate::error::{Error, Result};
 
-/// Gives an enumeration `ALL`, `name`, `Display` and `FromStr`. `$what` says in errors what the name
+/// Gives an enumeration `ALL`, `name`, `Display` and `FromStr`, and serde's traits. `$what` says in errors what the name
 /// is of.
 macro_rules! named {
     ($type:ident, $what:literal, { $first:ident $first_name:literal, $($variant:ident $name:literal,)* }) => {
@@ -35,6 +35,8 @@ macro_rules! named {
                 $crate::names::parse($what, $type::ALL.map(|one| (one.name(), one)), name)
             }
         }
+
+        $crate::serial::serialized_as_text!($type);
     };
 }
 

@@ -23,6 +23,11 @@ use crate::rules::Rules;
 /// assert_eq!(Op::GatherNd { batch_dims: 1 }.to_string(), "gather_nd(batch_dims=1)");
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(rename_all = "snake_case", deny_unknown_fields)
+)]
 #[non_exhaustive]
 pub enum Op {
     /// Whole slices of params, selected along one axis: `tf.gather`, ONNX `Gather`,
@@ -50,6 +55,7 @@ pub enum Op {
         axis: Option<isize>,
         /// How many leading dims params and indices share; negative counts from the rank of
         /// indices.
+        #[cfg_attr(feature = "serde", serde(default))]
         batch_dims: isize,
     },
 
@@ -73,6 +79,7 @@ pub enum Op {
     /// [ONNX GatherND](https://onnx.ai/onnx/operators/onnx__GatherND.html).
     GatherNd {
         /// How many leading dims params and indices share; less than both ranks.
+        #[cfg_attr(feature = "serde", serde(default))]
         batch_dims: isize,
     },
 

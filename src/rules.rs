@@ -124,6 +124,11 @@ named!(ElementsShapes, "elements_shapes", {
 /// assert_eq!(rules.resolve(10, 10), None);
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(default, deny_unknown_fields)
+)]
 #[non_exhaustive]
 pub struct Rules {
     /// What a negative index means.

@@ -31,7 +31,7 @@ lint_for_browsers() {
         echo "NOT RUN: lints for browsers, without Rust's target (rustup target add $browser_target)"
         return
     fi
-    for features in gpu webgpu webgpu,internals,half,ndarray,num-complex; do
+    for features in gpu webgpu webgpu,internals,half,ndarray,num-complex,serde; do
         echo "features: $features"
         cargo clippy --package wgpu-gather --lib --locked --target "$browser_target" \
             --no-default-features --features "$features" -- -D warnings

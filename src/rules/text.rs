@@ -6,6 +6,10 @@ use std::str::FromStr;
 use crate::error::{Error, Result};
 use crate::names;
 use crate::rules::{Fill, OutOfBounds, Rules};
+use crate::serial::serialized_as_text;
+
+serialized_as_text!(OutOfBounds);
+serialized_as_text!(Fill);
 
 impl Rules {
     /// The preset of that name, in upper or lower case: one of [`Rules::PRESETS`].

@@ -7,6 +7,7 @@ use super::BagPlan;
 /// What a pooled lookup does: bags, rows, and the bytes that are moved. Made by
 /// [`BagCall::explain`](crate::BagCall::explain) without a GPU; nothing is executed.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct BagExplanation {
     /// The operator, the mode and the element type.

@@ -1,5 +1,7 @@
 //! What a plan does, for people and for programs.
 
+#[cfg(feature = "serde")]
+mod serial;
 mod text;
 
 use crate::error::{Error, Result, Role};
@@ -14,6 +16,9 @@ use crate::plan::{
 const MAX_PASSES: u64 = 1 << 16;
 
 /// How a plan is executed, and why: printed as text, and with all of it in fields.
+///
+/// With the feature `serde` it serializes as the facts of its text, not as its fields: operator, rules and
+/// shapes of the plan, loops, dispatches with their kernels, and how a host call is made.
 ///
 /// ```
 /// use wgpu_gather::{BindingLimits, Explanation, IndexType, Layout, Op, Plan, Rules};
