@@ -105,7 +105,9 @@ fn gathers(c: &mut Criterion) {
         group.bench_function(name, |b| {
             b.iter(|| {
                 Executor::Cpu
-                    .run_bytes_blocking(op, &rules, &params, &indices, &mut output)
+                    .gather(op, &rules, &params, &indices)
+                    .into(&mut output)
+                    .wait()
                     .unwrap();
             });
         });

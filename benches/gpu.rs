@@ -14,7 +14,7 @@ const ROWS: [usize; 4] = [16, 256, 4096, 65_536];
 
 /// The engine of the first adapter, and what it is called; nothing without an adapter.
 fn engine() -> Option<(Engine, String)> {
-    match pollster::block_on(Engine::headless(None)) {
+    match Engine::headless(None).wait() {
         Ok(engine) => {
             let adapter = engine.adapter();
             let software = match adapter.is_software() {
@@ -70,7 +70,7 @@ impl OnDevice {
         )
         .unwrap();
         let on_device = OnDevice {
-            gather: pollster::block_on(engine.pipeline(&plan)).unwrap(),
+            gather: engine.pipeline(&plan).wait().unwrap(),
             params: buffer(size_of_val(table.data())),
             indices: buffer(size_of_val(ids.data())),
             output: buffer(plan.output_bytes()),
@@ -136,10 +136,9 @@ fn against_the_cpu(c: &mut Criterion) {
             ));
         }
         for (name, executor) in executors {
-            let (params, indices) = (table.view(), ids.view());
             let gather = || {
                 let rules = Rules::default();
-                executor.run_blocking(Op::gather(0), &rules, &params, &indices)
+                executor.gather(Op::gather(0), &rules, &table, &ids).wait()
             };
             let id = BenchmarkId::new(name, rows);
             group.bench_function(id, |b| b.iter(|| gather().unwrap()));

@@ -9,9 +9,8 @@
 use std::process::ExitCode;
 
 use half::f16;
-use pollster::block_on;
-use wgpu_gather::gpu::{DeviceTensor, Engine, GatherBinding};
-use wgpu_gather::{IndexType, Layout, Op, Plan, Rules, Tensor, wgpu};
+use wgpu_gather::gpu::{Binding, DeviceTensor, Engine};
+use wgpu_gather::{Op, Rules, TensorView};
 
 mod setup;
 
@@ -44,19 +43,19 @@ fn main() -> ExitCode {
 
 fn run() -> setup::Result<()> {
     let (device, queue) = setup::device()?;
-    let engine = block_on(Engine::new(device.clone(), queue.clone()))?;
+    let engine = Engine::new(device.clone(), queue.clone()).wait()?;
 
-    let caches = [cache(&engine)?, cache(&engine)?];
-    let parents = Tensor::new(&[BATCH, BEAMS], vec![0i32; BATCH * BEAMS])?;
-    let parents = engine.upload_blocking(&parents.view())?;
-    // Bound once for the even steps, once for the odd ones.
+    let (mut even, mut odd) = (cache(&engine)?, cache(&engine)?);
+    let mut parents = engine.zeros::<i32>(&[BATCH, BEAMS])?;
+    // Bound once for the steps that write to the odd cache, once for those that write to the even one.
     let turns = [
-        reorder(&engine, &caches[0], &parents, &caches[1])?,
-        reorder(&engine, &caches[1], &parents, &caches[0])?,
+        reorder(&engine, &even, &parents, &mut odd)?,
+        reorder(&engine, &odd, &parents, &mut even)?,
     ];
+    let caches = [even, odd];
 
     let mut beams: Vec<Vec<Beam>> = PROMPTS.map(beginnings).to_vec();
-    append(&queue, &caches[0], 0, &beams);
+    append(&engine, &caches[0], 0, &beams)?;
     let mut moved = 0;
     for step in 1..LENGTH {
         let (chosen, next): (Vec<_>, Vec<_>) = beams.iter().map(|b| continued(b)).unzip();
@@ -64,14 +63,12 @@ fn run() -> setup::Result<()> {
         let stays = |(n, parent): (usize, &i32)| n % BEAMS == *parent as usize;
         moved += usize::from(!chosen.as_flattened().iter().enumerate().all(stays));
         // Lands before what is submitted next: the gathers see this step's parents.
-        let chosen = bytemuck::cast_slice(chosen.as_flattened());
-        queue.write_buffer(parents.buffer(), 0, chosen);
+        let chosen = TensorView::new(&[BATCH, BEAMS], chosen.as_flattened())?;
+        engine.write(&mut parents, &chosen).wait()?;
         let mut encoder = device.create_command_encoder(&Default::default());
-        for gather in &turns[(step - 1) % 2] {
-            gather.encode(&mut encoder);
-        }
+        turns[(step - 1) % 2].encode(&mut encoder);
         queue.submit([encoder.finish()]);
-        append(&queue, &caches[step % 2], step, &beams);
+        append(&engine, &caches[step % 2], step, &beams)?;
     }
 
     let steps = LENGTH - 1;
@@ -91,15 +88,13 @@ fn run() -> setup::Result<()> {
             let tokens = beam.text.iter().enumerate();
             expected.extend(tokens.flat_map(|(position, &token)| entry(token, position)));
         }
-        setup::check(what, engine.download_blocking(tensor)?.data(), &expected)?;
+        setup::check(what, engine.download(tensor).wait()?.data(), &expected)?;
     }
     Ok(())
 }
 
 fn cache(engine: &Engine) -> setup::Result<Cache> {
-    let empty = Tensor::new(&CACHE, vec![f16::ZERO; CACHE.iter().product()])?;
-    let tensor = || engine.upload_blocking(&empty.view());
-    Ok([tensor()?, tensor()?])
+    Ok([engine.zeros(&CACHE)?, engine.zeros(&CACHE)?])
 }
 
 /// `to[b, k] = from[b, parents[b, k]]`, for keys and for values.
@@ -107,34 +102,34 @@ fn reorder(
     engine: &Engine,
     from: &Cache,
     parents: &DeviceTensor<i32>,
-    to: &Cache,
-) -> setup::Result<Vec<GatherBinding>> {
-    let plan = Plan::new(
-        Op::Gather {
-            axis: Some(1),
-            batch_dims: 1,
-        },
-        &Rules::default(),
-        size_of::<f16>(),
-        &Layout::contiguous(&CACHE),
-        IndexType::I32,
-        parents.layout(),
-    )?;
-    let pipeline = block_on(engine.pipeline(&plan))?;
-    let bind = |(from, to)| Ok(pipeline.bind_tensors(from, parents, to, None)?);
-    from.iter().zip(to).map(bind).collect()
+    to: &mut Cache,
+) -> setup::Result<Binding> {
+    let op = Op::Gather {
+        axis: Some(1),
+        batch_dims: 1,
+    };
+    let rules = Rules::default();
+    Ok(engine.bind(|r| {
+        let mut both = from.iter().zip(to);
+        both.try_for_each(|(from, to)| r.gather_into(op, &rules, from, parents, to))
+    })?)
 }
 
 /// Writes what the model would compute for the newest token of each beam.
-fn append(queue: &wgpu::Queue, cache: &Cache, position: usize, beams: &[Vec<Beam>]) {
-    for (n, beam) in beams.iter().flatten().enumerate() {
-        let offset = (n * LENGTH + position) * WIDTH * size_of::<f16>();
-        let token = beam.text[position];
-        let entries = [key(token, position), value(token, position)];
-        for (tensor, entry) in cache.iter().zip(&entries) {
-            queue.write_buffer(tensor.buffer(), offset as u64, bytemuck::cast_slice(entry));
-        }
+fn append(
+    engine: &Engine,
+    cache: &Cache,
+    position: usize,
+    beams: &[Vec<Beam>],
+) -> setup::Result<()> {
+    for (tensor, entry) in cache.iter().zip([key as fn(_, _) -> _, value]) {
+        let tokens = beams.iter().flatten().map(|beam| beam.text[position]);
+        let entries: Vec<[f16; WIDTH]> = tokens.map(|token| entry(token, position)).collect();
+        let entries = TensorView::new(&[BATCH, BEAMS, 1, WIDTH], entries.as_flattened())?;
+        let mut newest = tensor.slice(2, position..position + 1)?;
+        engine.write(&mut newest, &entries).wait()?;
     }
+    Ok(())
 }
 
 /// Stand-ins for what attention would keep: numbers that tell the token and its position.

@@ -10,9 +10,8 @@
 
 use std::process::ExitCode;
 
-use pollster::block_on;
 use wgpu_gather::gpu::{DeviceTensor, Engine};
-use wgpu_gather::{IndexType, Layout, Op, Plan, Rules, Tensor, wgpu};
+use wgpu_gather::{Layout, Op, Rules, Tensor, wgpu};
 
 mod setup;
 
@@ -72,15 +71,14 @@ fn main() -> ExitCode {
 
 fn run() -> setup::Result<()> {
     let (device, queue) = setup::device()?;
-    let engine = Engine::new(device.clone(), queue.clone());
-    let engine = block_on(engine)?;
+    let engine = Engine::new(device.clone(), queue.clone()).wait()?;
 
     // What comes from the host: the table, which stays on the device, and the text.
     let embeddings = embeddings();
     let table = Tensor::new(&[VOCABULARY, DIM], embeddings.clone())?;
-    let table = engine.upload_blocking(&table.view())?;
+    let table = engine.upload(&table).wait()?;
     let text: Vec<u32> = SENTENCES.iter().flat_map(|s| characters(s)).collect();
-    let text = engine.upload_blocking(&Tensor::new(&[text.len()], text)?.view())?;
+    let text = engine.upload(&Tensor::new(&[text.len()], text)?).wait()?;
 
     // What stays on the device: buffers of the program, seen as tensors by the gather.
     let count = SENTENCES.len();
@@ -90,38 +88,32 @@ fn run() -> setup::Result<()> {
     let ids_shape = Layout::contiguous(&[count, WIDTH]);
     let ids_tensor = DeviceTensor::<i32>::wrap(ids.slice(..), ids_shape)?;
     let rows_shape = Layout::contiguous(&[count, WIDTH, DIM]);
-    let rows_tensor = DeviceTensor::<f32>::wrap(rows.slice(..), rows_shape)?;
+    let mut rows_tensor = DeviceTensor::<f32>::wrap(rows.slice(..), rows_shape)?;
 
     // All three steps are compiled and bound once.
     let source = device.create_shader_module(wgpu::ShaderModuleDescriptor {
         label: Some("embedding_pipeline"),
         source: wgpu::ShaderSource::Wgsl(SHADERS.into()),
     });
-    let tokenise = setup::Shader::new(&device, &source, "tokenise", &[text.buffer(), &ids]);
-    let plan = Plan::new(
-        Op::gather(0),
-        &Rules::TENSORFLOW_GPU, // zeros where an id is out of bounds
-        size_of::<f32>(),
-        table.layout(),
-        IndexType::I32,
-        ids_tensor.layout(),
-    )?;
-    let look_up = block_on(engine.pipeline(&plan))?;
-    let look_up = look_up.bind_tensors(&table, &ids_tensor, &rows_tensor, None)?;
+    let text = text.share_buffer();
+    let tokenise = setup::Shader::new(&device, &source, "tokenise", &[text, &ids]);
+    let rules = Rules::TENSORFLOW_GPU; // zeros where an id is out of bounds
+    let look_up = engine
+        .bind(|r| r.gather_into(Op::gather(0), &rules, &table, &ids_tensor, &mut rows_tensor))?;
     let sum = setup::Shader::new(&device, &source, "sum", &[&rows, &sums]);
 
     // One pass: wgpu sees that each dispatch reads what the one before wrote.
     let mut encoder = device.create_command_encoder(&Default::default());
     let mut pass = encoder.begin_compute_pass(&Default::default());
     tokenise.dispatch(&mut pass, count as u32);
-    look_up.encode_in_pass(&mut pass);
+    look_up.encode_in_pass(&mut pass)?;
     sum.dispatch(&mut pass, count as u32);
     drop(pass);
     queue.submit([encoder.finish()]);
 
     // The result.
     let sums = DeviceTensor::<f32>::wrap(sums.slice(..), Layout::contiguous(&[count, DIM]))?;
-    let sums = engine.download_blocking(&sums)?;
+    let sums = engine.download(&sums).wait()?;
     let sums: Vec<&[f32]> = sums.data().chunks_exact(DIM).collect();
     println!("nearest to {:?}:", SENTENCES[0]);
     for (sentence, vector) in SENTENCES.iter().zip(&sums).skip(1) {

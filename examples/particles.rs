@@ -10,9 +10,8 @@
 use std::process::ExitCode;
 
 use bytemuck::{Pod, Zeroable};
-use pollster::block_on;
 use wgpu_gather::gpu::{DeviceTensor, Engine};
-use wgpu_gather::{IndexType, Layout, Op, Plan, Rules, Tensor, wgpu};
+use wgpu_gather::{Layout, Op, Rules, Tensor, wgpu};
 
 mod setup;
 
@@ -73,10 +72,11 @@ fn main() -> ExitCode {
 
 fn run() -> setup::Result<()> {
     let (device, queue) = setup::device()?;
-    let engine = block_on(Engine::new(device.clone(), queue.clone()))?;
+    let engine = Engine::new(device.clone(), queue.clone()).wait()?;
 
     let host = particles();
-    let particles = engine.upload_blocking(&Tensor::new(&[COUNT], host.clone())?.view())?;
+    let particles = Tensor::new(&[COUNT], host.clone())?;
+    let particles = engine.upload(&particles).wait()?;
     let codes = setup::storage(&device, "codes", COUNT * 4);
     let order = setup::storage(&device, "order", COUNT * 4);
     let sorted = setup::storage(&device, "sorted", COUNT * size_of::<Particle>());
@@ -85,28 +85,34 @@ fn run() -> setup::Result<()> {
         label: Some("particles"),
         source: wgpu::ShaderSource::Wgsl(SHADERS.into()),
     });
-    let encode = setup::Shader::new(&device, &source, "encode", &[particles.buffer(), &codes]);
+    let unsorted = particles.share_buffer();
+    let encode = setup::Shader::new(&device, &source, "encode", &[unsorted, &codes]);
     let rank = setup::Shader::new(&device, &source, "rank", &[&codes, &order]);
 
     // The struct is the element: its width is all that the gather has to know.
     let shape = Layout::contiguous(&[COUNT]);
     let order = DeviceTensor::<u32>::wrap(order.slice(..), shape.clone())?;
-    let sorted = DeviceTensor::<Particle>::wrap(sorted.slice(..), shape.clone())?;
-    let width = size_of::<Particle>();
-    let rules = Rules::default();
-    let plan = Plan::new(Op::gather(0), &rules, width, &shape, IndexType::U32, &shape)?;
-    let reorder = block_on(engine.pipeline(&plan))?;
-    let reorder = reorder.bind_tensors(&particles, &order, &sorted, None)?;
+    let mut sorted = DeviceTensor::<Particle>::wrap(sorted.slice(..), shape)?;
+    let reorder = engine.bind(|r| {
+        r.gather_into(
+            Op::gather(0),
+            &Rules::default(),
+            &particles,
+            &order,
+            &mut sorted,
+        )
+    })?;
 
     let mut encoder = device.create_command_encoder(&Default::default());
     let mut pass = encoder.begin_compute_pass(&Default::default());
     encode.dispatch(&mut pass, WORKGROUPS);
     rank.dispatch(&mut pass, WORKGROUPS);
-    reorder.encode_in_pass(&mut pass);
+    reorder.encode_in_pass(&mut pass)?;
     drop(pass);
     queue.submit([encoder.finish()]);
 
-    let sorted = engine.download_blocking(&sorted)?;
+    let sorted = engine.download(&sorted).wait()?;
+    let width = size_of::<Particle>();
     println!("{COUNT} particles of {width} bytes, sorted by cell");
     println!("mean distance to the next in memory:");
     println!("  before {:.3}", mean_step(&host));

@@ -9,7 +9,6 @@ mod setup;
 
 use std::process::ExitCode;
 
-use pollster::block_on;
 use wgpu_gather::gpu::Engine;
 use wgpu_gather::quantized::{BlockFormat, QuantizedTable};
 use wgpu_gather::{Op, Rules, Tensor};
@@ -34,7 +33,7 @@ fn scale(word: usize) -> (f32, u16) {
 
 fn run() -> setup::Result<()> {
     let (device, queue) = setup::device()?;
-    let engine = block_on(Engine::new(device, queue))?;
+    let engine = Engine::new(device, queue).wait()?;
 
     let mut bytes = Vec::new();
     for block in 0..WORDS * NUMBERS / BLOCK {
@@ -43,7 +42,7 @@ fn run() -> setup::Result<()> {
         bytes.extend((first..first + BLOCK).map(|n| code(word, n) as u8));
     }
     let table = QuantizedTable::blocks(BlockFormat::Q8_0, &[WORDS, NUMBERS], &bytes)?;
-    let table = engine.upload_quantized_blocking(&table)?;
+    let table = engine.upload(&table).wait()?;
     println!(
         "{} bytes on the device, {} in f32",
         bytes.len(),
@@ -51,9 +50,9 @@ fn run() -> setup::Result<()> {
     );
 
     let prompt = vec![7u32, 19_999, 4_711];
-    let ids = engine.upload_indices_blocking(&Tensor::new(&[3], prompt.clone())?.view())?;
-    let rows = engine.gather_quantized::<f32, _>(Op::gather(0), &Rules::TORCH, &table, &ids)?;
-    let rows = engine.download_blocking(&rows)?;
+    let ids = engine.upload(&Tensor::new(&[3], prompt.clone())?).wait()?;
+    let rows = engine.gather(Op::gather(0), &Rules::TORCH, &table.to::<f32>(), &ids)?;
+    let rows = engine.download(&rows).wait()?;
 
     let decoded = |&word: &u32| {
         let word = word as usize;

@@ -7,7 +7,6 @@
 
 use std::process::ExitCode;
 
-use pollster::block_on;
 use wgpu_gather::gpu::Engine;
 use wgpu_gather::{Error, Op, Rules, Tensor};
 
@@ -24,7 +23,7 @@ fn main() -> ExitCode {
 
 fn run() -> setup::Result<()> {
     let (device, queue) = setup::device()?;
-    let engine = block_on(Engine::new(device, queue))?;
+    let engine = Engine::new(device, queue).wait()?;
 
     // What torch.topk and torch.log_softmax would give.
     let logits = logits();
@@ -33,15 +32,21 @@ fn run() -> setup::Result<()> {
 
     // Two tables and one set of indices: two gathers in one submission.
     let shape = [ROWS, VOCABULARY];
-    let logits_there = engine.upload_blocking(&Tensor::new(&shape, logits.clone())?.view())?;
-    let log_probabilities_there =
-        engine.upload_blocking(&Tensor::new(&shape, log_probabilities.clone())?.view())?;
-    let best_there = engine.upload_blocking(&Tensor::new(&[ROWS, K], best.clone())?.view())?;
+    let logits_there = Tensor::new(&shape, logits.clone())?;
+    let logits_there = engine.upload(&logits_there).wait()?;
+    let log_probabilities_there = Tensor::new(&shape, log_probabilities.clone())?;
+    let log_probabilities_there = engine.upload(&log_probabilities_there).wait()?;
+    let best_there = Tensor::new(&[ROWS, K], best.clone())?;
+    let best_there = engine.upload(&best_there).wait()?;
     let (op, rules) = (Op::gather_elements(-1), Rules::TORCH);
-    let tables = [&logits_there, &log_probabilities_there];
-    let gathered = engine.gather_tables(op, &rules, &tables, &best_there)?;
-    let best_logits = engine.download_blocking(&gathered[0])?;
-    let best_log_probabilities = engine.download_blocking(&gathered[1])?;
+    let (best_logits, best_log_probabilities) = engine.batch(|batch| {
+        Ok((
+            batch.gather(op, &rules, &logits_there, &best_there)?,
+            batch.gather(op, &rules, &log_probabilities_there, &best_there)?,
+        ))
+    })?;
+    let best_logits = engine.download(&best_logits).wait()?;
+    let best_log_probabilities = engine.download(&best_log_probabilities).wait()?;
 
     println!("the best {K} of {VOCABULARY} tokens, with their probability:");
     let tokens = best.chunks(K).zip(best_log_probabilities.data().chunks(K));
@@ -55,9 +60,9 @@ fn run() -> setup::Result<()> {
     // In PyTorch an index beyond the row is an error. The gather itself goes on; whoever downloads
     // its result is told.
     let beyond = Tensor::new(&[1, 2], vec![31_999i64, 1 << 40])?;
-    let beyond = engine.upload_blocking(&beyond.view())?;
+    let beyond = engine.upload(&beyond).wait()?;
     let submitted = engine.gather(op, &rules, &logits_there, &beyond)?;
-    match engine.download_blocking(&submitted) {
+    match engine.download(&submitted).wait() {
         Err(error @ Error::IndexOutOfBounds(_)) => println!("refused: {error}"),
         other => return Err(format!("a bad index was not reported: {other:?}").into()),
     }

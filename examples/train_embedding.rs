@@ -11,7 +11,6 @@ mod setup;
 
 use std::process::ExitCode;
 
-use pollster::block_on;
 use wgpu_gather::gpu::{DeviceTensor, Engine};
 use wgpu_gather::{Executor, Layout, Op, Reduce, Rules, Tensor, TensorView, wgpu};
 
@@ -86,7 +85,7 @@ fn main() -> ExitCode {
 
 fn run() -> setup::Result<()> {
     let (device, queue) = setup::device()?;
-    let engine = block_on(Engine::new(device, queue))?;
+    let engine = Engine::new(device, queue).wait()?;
     let on_device = train_on_device(&engine)?;
     for (step, loss) in on_device.losses.iter().enumerate() {
         if step % 20 == 0 || step == STEPS - 1 {
@@ -116,12 +115,12 @@ fn train_on_device(engine: &Engine) -> setup::Result<Trained> {
     let device = engine.device();
     let upload = |data| {
         let tensor = Tensor::new(&[LETTERS, WIDTH], data)?;
-        engine.upload_blocking(&tensor.view())
+        engine.upload(&tensor).wait()
     };
     let (mut table, weights) = (upload(start(1))?, upload(start(2))?);
     let (ids, next) = letters();
-    let ids = engine.upload_blocking(&Tensor::new(&[TOKENS], ids)?.view())?;
-    let next = engine.upload_blocking(&Tensor::new(&[TOKENS], next)?.view())?;
+    let ids = engine.upload(&Tensor::new(&[TOKENS], ids)?).wait()?;
+    let next = engine.upload(&Tensor::new(&[TOKENS], next)?).wait()?;
 
     // Buffers of the program, which the gather and the scatter see as tensors.
     let rows = setup::storage(device, "rows", TOKENS * WIDTH * 4);
@@ -130,8 +129,8 @@ fn train_on_device(engine: &Engine) -> setup::Result<Trained> {
     let dense = Dense::new(
         device,
         &rows,
-        weights.buffer(),
-        next.buffer(),
+        weights.share_buffer(),
+        next.share_buffer(),
         &errors,
         &updates,
     );
@@ -144,17 +143,22 @@ fn train_on_device(engine: &Engine) -> setup::Result<Trained> {
     let (op, rules) = (Op::gather(0), Rules::TORCH);
     let mut losses = Vec::new();
     for _ in 0..STEPS {
-        engine.gather_into(op, &rules, &table, &ids, &mut rows)?;
+        // A step is one submission, of the program's own encoder.
         let mut encoder = device.create_command_encoder(&Default::default());
+        engine.record(&mut encoder, |r| {
+            r.gather_into(op, &rules, &table, &ids, &mut rows)
+        })?;
         dense.encode(&mut encoder);
-        engine.queue().submit([encoder.finish()]);
         // The gradient of the gather, times the rate, is added to the table where it lies.
-        engine.scatter_into(op, Reduce::Add, &rules, &mut table, &ids, &updates)?;
-        losses.push(loss(engine.download_blocking(&errors)?.data()));
+        engine.record(&mut encoder, |r| {
+            r.scatter_into(op, Reduce::Add, &rules, &mut table, &ids, &updates)
+        })?;
+        engine.queue().submit([encoder.finish()]);
+        losses.push(loss(engine.download(&errors).wait()?.data()));
     }
     Ok(Trained {
-        table: engine.download_blocking(&table)?.into_data(),
-        weights: engine.download_blocking(&weights)?.into_data(),
+        table: engine.download(&table).wait()?.into_data(),
+        weights: engine.download(&weights).wait()?.into_data(),
         losses,
     })
 }
@@ -205,18 +209,12 @@ fn train_on_host() -> setup::Result<Trained> {
     let mut losses = Vec::new();
     for _ in 0..STEPS {
         let params = TensorView::new(&shape, &table)?;
-        let rows = Executor::Cpu.run_blocking(op, &rules, &params, &ids.view())?;
+        let rows = Executor::Cpu.gather(op, &rules, &params, &ids).wait()?;
         let (errors, updates) = dense_on_host(rows.data(), &mut weights, &next);
         let updates = Tensor::new(&[TOKENS, WIDTH], updates)?;
-        Executor::Cpu.scatter_into_blocking(
-            op,
-            Reduce::Add,
-            &rules,
-            &shape,
-            &mut table,
-            &ids.view(),
-            &updates.view(),
-        )?;
+        Executor::Cpu
+            .scatter_into(op, Reduce::Add, &rules, &shape, &mut table, &ids, &updates)
+            .wait()?;
         losses.push(loss(&errors));
     }
     Ok(Trained {

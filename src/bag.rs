@@ -3,6 +3,7 @@
 use crate::error::{Error, OpKind, Result};
 use crate::index::Index;
 use crate::memory::room;
+use crate::names::named;
 use crate::operand::Indices;
 use crate::tensor::TensorView;
 
@@ -19,30 +20,11 @@ pub enum BagMode {
     Max,
 }
 
-impl BagMode {
-    /// Each of them.
-    pub const ALL: [BagMode; 3] = [BagMode::Sum, BagMode::Mean, BagMode::Max];
-
-    /// `sum`, `mean` or `max`.
-    pub const fn name(self) -> &'static str {
-        match self {
-            BagMode::Sum => "sum",
-            BagMode::Mean => "mean",
-            BagMode::Max => "max",
-        }
-    }
-
-    /// The mode of that name.
-    pub fn named(name: &str) -> Option<BagMode> {
-        BagMode::ALL.into_iter().find(|mode| mode.name() == name)
-    }
-}
-
-impl std::fmt::Display for BagMode {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.pad(self.name())
-    }
-}
+named!(BagMode, "mode", {
+    Sum "sum",
+    Mean "mean",
+    Max "max",
+});
 
 /// Which indices form a bag.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -65,9 +47,7 @@ pub(crate) enum Split<'a> {
 /// let ids = Tensor::new(&[5], vec![1i64, 3, 3, 0, 2])?;
 /// // the bags 1, 3 and none and 3, 0, 2, of which 0 stands for nothing
 /// let bags = Bags::offsets(BagMode::Sum, &[0, 2, 2]).with_padding_index(0);
-/// let sums = Executor::Cpu.embedding_bag_blocking(
-///     bags, &Rules::TORCH, &table.view(), &ids.view(), None,
-/// )?;
+/// let sums = Executor::Cpu.embedding_bag(bags, &Rules::TORCH, &table, &ids).wait()?;
 /// assert_eq!(sums, Tensor::new(&[3, 2], vec![40.0, 42.0, 0.0, 0.0, 50.0, 52.0])?);
 /// # Ok::<(), wgpu_gather::Error>(())
 /// ```

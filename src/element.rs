@@ -1,25 +1,30 @@
 //! Element types. A gather moves bits and computes nothing, so an element is a width; its type
 //! matters only to the caller who reads the result.
 
-use std::any::Any;
+use std::any::{Any, TypeId};
 use std::fmt;
-use std::str::FromStr;
 
 use bytemuck::{CheckedBitPattern, NoUninit, Zeroable};
 
 use crate::error::{Error, Result, Role};
+use crate::names::named;
 
 /// Plain old data that can be gathered: the number types, `bool`, and any `#[repr(C)]` struct of
 /// them without padding (derive [`bytemuck::Pod`]).
 ///
 /// Implemented for every type that meets the bounds; there is nothing to implement by hand.
 pub trait Element:
-    NoUninit + Zeroable + CheckedBitPattern<Bits: NoUninit> + Send + Sync + 'static
+    NoUninit + Zeroable + CheckedBitPattern<Bits: NoUninit + Send + Sync> + Send + Sync + 'static
 {
 }
 
 impl<T> Element for T where
-    T: NoUninit + Zeroable + CheckedBitPattern<Bits: NoUninit> + Send + Sync + 'static
+    T: NoUninit
+        + Zeroable
+        + CheckedBitPattern<Bits: NoUninit + Send + Sync>
+        + Send
+        + Sync
+        + 'static
 {
 }
 
@@ -47,33 +52,13 @@ macro_rules! dtypes {
         }
 
         impl DType {
-            /// Every element type.
-            pub const ALL: [DType; [$(DType::$variant),*].len()] = [$(DType::$variant),*];
-
             /// Bytes of one element.
             pub const fn bytes(self) -> usize {
                 match self { $(DType::$variant => $bytes,)* }
             }
-
-            /// The short name: `f32`, `bf16`, `c64`, ….
-            pub const fn name(self) -> &'static str {
-                match self { $(DType::$variant => $name,)* }
-            }
         }
 
-        impl FromStr for DType {
-            type Err = Error;
-
-            fn from_str(name: &str) -> Result<Self> {
-                match name {
-                    $($name => Ok(DType::$variant),)*
-                    _ => Err(Error::UnknownDType {
-                        name: name.to_owned(),
-                        allowed: DType::ALL.map(DType::name).to_vec(),
-                    }),
-                }
-            }
-        }
+        named!(DType, "element type", { $($variant $name,)* });
     };
 }
 
@@ -121,6 +106,15 @@ macro_rules! has_dtype {
             const DTYPE: DType = DType::$variant;
         })*
 
+        /// The name of a type, if it has one.
+        fn dtype_of<T: 'static>() -> Option<DType> {
+            $($(#[$attribute])*
+            if TypeId::of::<T>() == TypeId::of::<$type>() {
+                return Some(DType::$variant);
+            })*
+            None
+        }
+
         #[cfg(test)]
         const WIDTHS: &[(DType, usize)] = &[
             $($(#[$attribute])* (<$type>::DTYPE, size_of::<$type>()),)*
@@ -150,28 +144,78 @@ has_dtype! {
     num_complex::Complex<f64>: C128,
 }
 
-impl fmt::Display for DType {
+/// The type of a tensor's elements, as far as it is known at run time: how wide they are, and their
+/// [`DType`], if they have one. Gathers need the width only; arithmetic and indices need the type.
+///
+/// ```
+/// use wgpu_gather::{DType, ElementType};
+///
+/// assert_eq!(ElementType::of::<f32>(), ElementType::from(DType::F32));
+/// // 12 bytes that have no name: they can be gathered, not added up
+/// let colour = ElementType::of::<[f32; 3]>();
+/// assert_eq!((colour.bytes(), colour.dtype()), (12, None));
+/// assert_eq!(colour, ElementType::opaque(12));
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct ElementType {
+    bytes: usize,
+    dtype: Option<DType>,
+}
+
+impl ElementType {
+    /// The type of elements that are known at compile time.
+    pub fn of<T: Element>() -> Self {
+        ElementType {
+            bytes: size_of::<T>(),
+            dtype: dtype_of::<T>(),
+        }
+    }
+
+    /// Elements of so many bytes, of which nothing else is known.
+    pub const fn opaque(bytes: usize) -> Self {
+        ElementType { bytes, dtype: None }
+    }
+
+    /// Bytes of one element.
+    pub const fn bytes(self) -> usize {
+        self.bytes
+    }
+
+    /// The type's name, if it has one.
+    pub const fn dtype(self) -> Option<DType> {
+        self.dtype
+    }
+}
+
+impl From<DType> for ElementType {
+    fn from(dtype: DType) -> Self {
+        ElementType {
+            bytes: dtype.bytes(),
+            dtype: Some(dtype),
+        }
+    }
+}
+
+/// Elements of so many bytes: [`ElementType::opaque`].
+impl From<usize> for ElementType {
+    fn from(bytes: usize) -> Self {
+        ElementType::opaque(bytes)
+    }
+}
+
+/// The type's name, or the width of an element.
+impl fmt::Display for ElementType {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
+        match self.dtype {
+            Some(dtype) => f.pad(dtype.name()),
+            None => write!(f, "{} bytes", self.bytes),
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn names_read_back() {
-        for dtype in DType::ALL {
-            assert_eq!(dtype.name().parse(), Ok(dtype));
-        }
-        let error = "float".parse::<DType>().unwrap_err();
-        assert!(matches!(&error, Error::UnknownDType { name, .. } if name == "float"));
-        assert_eq!(
-            error.to_string(),
-            "unknown element type \"float\" (allowed: bool, u8, i8, u16, i16, f16, bf16, u32, i32, f32, u64, i64, f64, c64, c128)"
-        );
-    }
 
     #[test]
     fn a_type_is_as_wide_as_its_dtype() {

@@ -214,9 +214,12 @@ pub enum Error {
         got: Vec<usize>,
     },
 
-    /// A name that no [`DType`](crate::DType) has.
-    #[error("unknown element type \"{name}\" (allowed: {})", allowed.join(", "))]
-    UnknownDType {
+    /// Text that names none of the values there are, such as that of a [`DType`](crate::DType) or of a
+    /// preset of [`Rules`](crate::Rules).
+    #[error("unknown {what} \"{name}\" (allowed: {})", allowed.join(", "))]
+    UnknownName {
+        /// What was to be named: `element type`, `reduce`, ….
+        what: &'static str,
         /// The name as given.
         name: String,
         /// The names there are.
@@ -316,12 +319,12 @@ pub enum Error {
         strides: Vec<isize>,
     },
 
-    /// A view is to be reshaped to another number of elements.
+    /// A tensor is to be reshaped to another number of elements.
     #[error(
-        "a view of shape {from:?} cannot be reshaped to {to:?}: the numbers of elements differ"
+        "a tensor of shape {from:?} cannot be reshaped to {to:?}: the numbers of elements differ"
     )]
     ReshapeElements {
-        /// The shape of the view.
+        /// The shape of the tensor.
         from: Vec<usize>,
         /// The shape asked for.
         to: Vec<usize>,
@@ -620,15 +623,6 @@ pub enum Error {
         zero_points: String,
     },
 
-    /// A name that no format has.
-    #[error("unknown format \"{name}\" (allowed: {})", allowed.join(", "))]
-    UnknownFormat {
-        /// The name as given.
-        name: String,
-        /// The names there are.
-        allowed: Vec<&'static str>,
-    },
-
     /// Elements are to be decoded that a table has not.
     #[error("a table of {elements} elements has no {count} elements from element {first} on")]
     DecodeRange {
@@ -707,6 +701,15 @@ pub enum Error {
         role: Role,
     },
 
+    /// A count on the device is to limit a gather from a quantized table.
+    #[error(
+        "{op}: a count on the device limits gathers from plain tensors only; this table is quantized"
+    )]
+    CountOfQuantized {
+        /// The operator.
+        op: OpKind,
+    },
+
     /// What is recorded copies before it dispatches, which a compute pass has no place for.
     #[error(
         "{op}: cannot be recorded into a compute pass: {role} are copied first; allowed: an encoder"
@@ -732,8 +735,36 @@ pub enum Error {
         got: usize,
     },
 
-    /// The elements of a device tensor are not as wide as the type that it is to have.
-    #[error("a device tensor has elements of {got} bytes, its type would have {expected}")]
+    /// Elements have a width only where the call needs their type: for arithmetic, or as indices.
+    #[error("{op}: elements of {role} are {got}, which is {why} (allowed: {})", allowed.join(", "))]
+    ElementsWithout {
+        /// The operator.
+        op: OpKind,
+        /// Which tensor.
+        role: Role,
+        /// Their type, or their width.
+        got: String,
+        /// What they lack.
+        why: &'static str,
+        /// The types that have it.
+        allowed: Vec<&'static str>,
+    },
+
+    /// Two tensors of one call have elements of different types.
+    #[error("{op}: elements of {role} are {got}, expected {expected}")]
+    OtherElements {
+        /// The operator.
+        op: OpKind,
+        /// Which tensor.
+        role: Role,
+        /// The type that they are to have.
+        expected: String,
+        /// Their type.
+        got: String,
+    },
+
+    /// The elements of a tensor are not as wide as the type that it is to have.
+    #[error("a tensor has elements of {got} bytes, its type would have {expected}")]
     TensorWidth {
         /// Bytes of the type.
         expected: usize,

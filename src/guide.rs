@@ -1,17 +1,21 @@
 // One page, which is read from top to bottom: longer than other files for that.
 //! From a host call to your own encoder.
 //!
-//! A gather can be called at six levels. Each does less than the one before it, and leaves more to
-//! you. Take the first that is fast enough: all give the same bits.
+//! Four verbs (`gather`, `scatter`, `gather_gradient`, `embedding_bag`) can be called at six levels. Each
+//! level does less than the one before it, and leaves more to you. Take the first that is fast enough: all
+//! give the same bits.
 //!
 //! | level | call | waits for the device | submissions | makes, besides a pass |
 //! |---|---|---|---|---|
-//! | [host call](#host-call) | [`Executor::run`] | until the output is there | several | tensors on the device |
+//! | [host call](#host-call) | [`Executor::gather`] | until the output is there | several | tensors on the device |
 //! | [device tensors](#device-tensors) | [`Engine::gather`] | no | one; small ones share it | the output, bind groups |
 //! | [your output](#your-output) | [`Engine::gather_into`] | no | one; small ones share it | bind groups |
 //! | [batch](#batch) | [`Engine::batch`] | no | one for all | as the calls in it |
-//! | [your encoder](#your-encoder) | [`GatherPipeline::encode`] | no | none | bind groups |
-//! | [bound once](#bound-once) | [`GatherBinding::encode`] | no | none | nothing |
+//! | [your encoder](#your-encoder) | [`Engine::record`] | no | none | as the calls in it |
+//! | [bound once](#bound-once) | [`Engine::bind`], [`Binding::encode`] | no | none | nothing |
+//!
+//! All of them check their tensors. Below them is one that does not: a plain gather from
+//! [bare buffers](#bare-buffers).
 //!
 //! [Transfers](#transfers), [memory](#memory), [order](#order) and [bad indices](#bad-indices) work
 //! alike at every level; they are at the end.
@@ -24,15 +28,18 @@
 //! use wgpu_gather::{Executor, Op, Rules, Tensor};
 //!
 //! # fn main() -> wgpu_gather::Result<()> {
-//! let executor = Executor::auto_blocking().executor; // the GPU, or the CPU where there is none
+//! let executor = Executor::auto().wait().executor; // the GPU, or the CPU where there is none
 //! let table = Tensor::new(&[3, 2], vec![0.5f32, 1.5, 2.5, 3.5, 4.5, 5.5])?;
 //! let ids = Tensor::new(&[2], vec![2i64, 0])?;
-//! let rules = Rules::TENSORFLOW_GPU;
-//! let rows = executor.run_blocking(Op::gather(0), &rules, &table.view(), &ids.view())?;
+//! let rows = executor.gather(Op::gather(0), &Rules::TENSORFLOW_GPU, &table, &ids).wait()?;
 //! assert_eq!(rows.data(), [4.5, 5.5, 0.5, 1.5]);
 //! # Ok(())
 //! # }
 //! ```
+//!
+//! Every call that may wait for the device is a value ([`GatherCall`], or [`Waiting`]), and does nothing
+//! until you say how to wait: `.await` it, or block this thread with `wait`. (In a browser there is no
+//! `wait`.)
 //!
 //! A host call moves all of params that its view reaches to read a part of it. On data that the
 //! host has, [`Executor::Cpu`] reads only that part. The GPU is for data that is on the device, or
@@ -41,7 +48,7 @@
 //! In an async program, note that [`Executor::Cpu`] computes when its future is polled, and does not
 //! yield: give such a call to a thread that may block (`spawn_blocking` of your runtime).
 //!
-//! [`Executor::run_into`] writes to memory of yours instead of a new tensor. Where the same call is
+//! [`GatherCall::into`] writes to memory of yours instead of a new tensor. Where the same call is
 //! made again and again, the system then need not find and clear memory for each output:
 //!
 //! ```
@@ -52,9 +59,8 @@
 //! let mut rows = vec![0.0; 2 * 2];
 //! for step in 0..2i64 {
 //!     let ids = Tensor::new(&[2], vec![step, step + 1])?;
-//!     let rules = Rules::TENSORFLOW_GPU;
-//!     let (params, indices) = (&table.view(), &ids.view());
-//!     Executor::Cpu.run_into_blocking(Op::gather(0), &rules, params, indices, &mut rows)?;
+//!     let call = Executor::Cpu.gather(Op::gather(0), &Rules::TENSORFLOW_GPU, &table, &ids);
+//!     call.into(&mut rows).wait()?;
 //! }
 //! assert_eq!(rows, [2.5, 3.5, 4.5, 5.5]);
 //! # Ok(())
@@ -75,14 +81,14 @@
 //! async fn look_up(device: wgpu::Device, queue: wgpu::Queue) -> Result<Tensor<f32>> {
 //!     let engine = Engine::new(device, queue).await?;
 //!     let table = Tensor::new(&[1000, 64], vec![0.5f32; 64_000])?;
-//!     let table = engine.upload(&table.view()).await?;
+//!     let table = engine.upload(&table).await?;
 //!     let ids = Tensor::new(&[4, 2], vec![0i32, 7, 1, 8, 2, 9, 3, 999])?;
-//!     let ids = engine.upload(&ids.view()).await?;
+//!     let ids = engine.upload(&ids).await?;
 //!
 //!     // Submitted; nothing waits.
 //!     let rows = engine.gather(Op::gather(0), &Rules::default(), &table, &ids)?;
 //!     // Outputs are params and indices of the next gather, and so are views of them.
-//!     let last = engine.upload(&Tensor::new(&[1], vec![1u32])?.view()).await?;
+//!     let last = engine.upload(&Tensor::new(&[1], vec![1u32])?).await?;
 //!     let second = engine.gather(Op::gather(1), &Rules::default(), &rows, &last)?;
 //!     let second = second.reshape(&[4, 64])?.slice(1, 0..8)?;
 //!
@@ -91,18 +97,20 @@
 //! }
 //! ```
 //!
-//! Every call that waits has a twin that blocks the thread, such as
-//! [`Engine::download_blocking`].
-//!
 //! Data that your program has on the device needs no upload: [`DeviceTensor::wrap`] takes a slice
-//! of a buffer, of any strides, and [`DeviceTensor::buffer`] is the buffer of a tensor, for your
-//! shaders (the first of [`DeviceTensor::parts`], if the tensor is larger than a buffer can be).
+//! of a buffer, of any strides, and [`DeviceTensor::share_buffer`] is the buffer of a tensor, for your
+//! shaders (the first of [`DeviceTensor::share_parts`], if the tensor is larger than a buffer can be).
+//! Tensors need not come from data: [`Engine::zeros`] makes one of zeros, and [`Engine::write`] writes to
+//! one, or to a part of it.
+//!
+//! Where the type of the elements is known at run time only, [`AnyDeviceTensor`] takes the place of
+//! [`DeviceTensor`], in every verb and at every level: it knows its type, and outputs have the type of
+//! their table.
 //!
 //! # Your output
 //!
 //! [`Engine::gather_into`] writes into a contiguous tensor that you have: a slice of a larger one,
-//! or a part of your own buffer. [`Engine::gather_in_place`] allows that it shares its buffer
-//! with what is read, for the price of a copy of that.
+//! or a part of your own buffer. It lies in another buffer than what is read.
 //!
 //! ```no_run
 //! use wgpu_gather::gpu::{DeviceTensor, Engine};
@@ -125,10 +133,9 @@
 //!
 //! A submission has a price of its own, which small gathers notice. Those on the engine's own
 //! tensors therefore share one as they are ([`Engine::gather`] says when). [`Engine::batch`] makes
-//! sure of it, also with buffers of yours and in a browser: it records any number of gathers, of
-//! any types, and submits them together, or none if one is refused. One may read what an earlier
-//! one writes. [`Engine::gather_tables`] is short for several tables of one type and the same
-//! indices.
+//! sure of it, also with buffers of yours and in a browser: it records any number of calls, of
+//! any verbs and types, and submits them together, or none if one is refused. One may read what an earlier
+//! one writes.
 //!
 //! ```no_run
 //! use wgpu_gather::gpu::{DeviceTensor, Engine};
@@ -153,11 +160,69 @@
 //!
 //! # Your encoder
 //!
-//! Between shaders of your own, a gather is a few commands in your encoder. A [`Plan`] says what is
-//! gathered, from shapes alone. [`Engine::pipeline`] compiles it. [`GatherPipeline::encode`] records it,
-//! in a compute pass of its own, and [`GatherPipeline::encode_in_pass`] into a pass of yours; you submit
-//! when you like. It takes tensors, which it checks
-//! ([`GatherPipeline::bind_tensors`]), or just slices of buffers ([`Buffers`]).
+//! Between shaders of your own, a call is a few commands in your encoder. [`Engine::record`] records calls
+//! there, with the verbs of a [batch](#batch); you submit when you like. Tensors are checked when they are
+//! recorded; what is in them is read when the device executes the encoder.
+//!
+//! ```no_run
+//! use wgpu_gather::gpu::{DeviceTensor, Engine};
+//! use wgpu_gather::{Op, Result, Rules, wgpu};
+//!
+//! fn step(
+//!     engine: &Engine,
+//!     encoder: &mut wgpu::CommandEncoder,
+//!     table: &DeviceTensor<f32>,
+//!     ids: &DeviceTensor<u32>,
+//!     rows: &mut DeviceTensor<f32>,
+//! ) -> Result<()> {
+//!     // dispatches of your own that write `ids`
+//!     engine.record(encoder, |r| r.gather_into(Op::gather(0), &Rules::default(), table, ids, rows))
+//!     // dispatches of your own that read `rows`
+//! }
+//! ```
+//!
+//! # Bound once
+//!
+//! Where the same tensors come again, frame by frame or step by step, [`Engine::bind`] does all that can
+//! fail, once: it checks the tensors and makes the bind groups. What is left is to set a pipeline and a
+//! bind group and to dispatch, in an encoder of yours ([`Binding::encode`]) or within a compute pass of
+//! yours ([`Binding::encode_in_pass`]).
+//!
+//! ```no_run
+//! use wgpu_gather::gpu::{Binding, DeviceTensor, Engine};
+//! use wgpu_gather::{Op, Result, Rules, wgpu};
+//!
+//! /// Two tensors that take turns as table and output.
+//! fn turns(
+//!     engine: &Engine,
+//!     [a, b]: [&mut DeviceTensor<f32>; 2],
+//!     order: &DeviceTensor<i32>,
+//! ) -> Result<[Binding; 2]> {
+//!     let (op, rules) = (Op::gather(0), Rules::default());
+//!     Ok([
+//!         engine.bind(|r| r.gather_into(op, &rules, a, order, b))?,
+//!         engine.bind(|r| r.gather_into(op, &rules, b, order, a))?,
+//!     ])
+//! }
+//!
+//! fn step(turns: &[Binding; 2], step: usize, pass: &mut wgpu::ComputePass<'_>) -> Result<()> {
+//!     // dispatches of your own that write `order`
+//!     turns[step % 2].encode_in_pass(pass)
+//!     // dispatches of your own that read the output
+//! }
+//! ```
+//!
+//! What the bind groups refer to is fixed, not what lies there: write new indices into the tensor, from a
+//! shader or with [`Engine::write`], and record again. A binding may be several calls, such as the
+//! write of a token to a cache and the read of what it attends to (`examples/kv_cache.rs`). Calls that copy
+//! or clear a buffer cannot be recorded into a pass: a scatter over a copy, a gradient, bags with both
+//! weights and offsets.
+//!
+//! # Bare buffers
+//!
+//! A [`Plan`] says what is gathered, from shapes alone, and [`Engine::pipeline`] compiles it.
+//! [`GatherPipeline::encode`] takes slices of buffers and knows no tensors: that they hold what the plan says is
+//! your word. It is for plain gathers. [`GatherPipeline::bind`] is to it what [`Engine::bind`] is to tensors.
 //!
 //! ```no_run
 //! use wgpu_gather::gpu::{Buffers, Engine, GatherPipeline};
@@ -190,90 +255,65 @@
 //! }
 //! ```
 //!
-//! # Bound once
-//!
-//! Where the same buffers come again, frame by frame or step by step, [`GatherPipeline::bind`] does all
-//! that can fail: it checks the buffers and makes the bind groups. What is left is to set a
-//! pipeline and a bind group and to dispatch.
-//!
-//! ```no_run
-//! use wgpu_gather::gpu::{GatherBinding, Buffers, DeviceTensor, GatherPipeline};
-//! use wgpu_gather::{Result, wgpu};
-//!
-//! /// Two buffers that take turns as params and output.
-//! fn turns(
-//!     gather: &GatherPipeline,
-//!     [a, b]: [&DeviceTensor<f32>; 2],
-//!     order: &DeviceTensor<i32>,
-//! ) -> Result<[GatherBinding; 2]> {
-//!     Ok([
-//!         gather.bind_tensors(a, order, b, None)?,
-//!         gather.bind_tensors(b, order, a, None)?,
-//!     ])
-//! }
-//!
-//! fn step(turns: &[GatherBinding; 2], step: usize, pass: &mut wgpu::ComputePass<'_>) {
-//!     // dispatches of your own that write `order`
-//!     turns[step % 2].encode_in_pass(pass);
-//!     // dispatches of your own that read the output
-//! }
-//! ```
-//!
-//! What the bind groups refer to is fixed, not what lies there: write new indices into the buffer,
-//! from a shader or with `queue.write_buffer`, and record again.
-//!
 //! # A count on the device
 //!
 //! Where a shader decides how many indices there are (after compaction, sorting or sampling), the
-//! plan is made for the most there can be, and the count stays where it is: a `u32` in a buffer.
-//! A small dispatch before the gather reads it and fits the gather to it (`dispatch_indirect`).
-//! Output past the count keeps its value; indices past it are not looked at. It counts entries of
-//! the first dim of indices, which must be the first of the output.
+//! call is made for the most there can be, and the count stays where it is: a `u32` in a buffer.
+//! A one-workgroup prepass writes the indirect dispatch arguments from it. Output past the count keeps its
+//! value; indices past it are not looked at. It counts entries of the first dim of indices, which must be
+//! the first of the output.
 //!
 //! ```no_run
-//! use wgpu_gather::gpu::{Buffers, DeviceTensor, Engine, GatherPipeline};
+//! use wgpu_gather::gpu::{DeviceTensor, Engine};
 //! use wgpu_gather::{Op, Result, Rules, wgpu};
 //!
-//! /// Rows of the ids that a shader of yours left in `ids`, as many as it wrote into `count`.
+//! /// Rows of the ids that a shader of yours left in `ids`, as many as it wrote at byte 16 of `count`.
 //! fn survivors(
 //!     engine: &Engine,
+//!     encoder: &mut wgpu::CommandEncoder,
 //!     table: &DeviceTensor<f32>,
 //!     ids: &DeviceTensor<u32>,
 //!     rows: &mut DeviceTensor<f32>,
 //!     count: &wgpu::Buffer,
 //! ) -> Result<()> {
 //!     let (op, rules) = (Op::gather(0), Rules::default());
-//!     engine.gather_counted(op, &rules, table, ids, rows, count.slice(..))
-//! }
-//!
-//! /// The same in your own encoder; the count is the word at byte 16.
-//! fn record(
-//!     gather: &GatherPipeline,
-//!     encoder: &mut wgpu::CommandEncoder,
-//!     buffers: &Buffers<'_>,
-//!     count: &wgpu::Buffer,
-//! ) -> Result<()> {
-//!     gather.encode(encoder, &Buffers { count: Some(count.slice(16..)), ..*buffers })
+//!     engine.record(encoder, |r| {
+//!         r.gather_counted(op, &rules, table, ids, rows, count.slice(16..))
+//!     })
 //! }
 //! ```
 //!
 //! # Scatters
 //!
-//! A scatter has the same levels: [`Executor::scatter`](crate::Executor::scatter) and
-//! [`scatter_into`](crate::Executor::scatter_into) on host tensors, [`Engine::scatter`],
-//! [`Engine::scatter_into`] (in place, into a view of a cache, say) and [`Engine::gather_gradient`] on
-//! device tensors, the same in a [batch](#batch), and
-//! [`ScatterPipeline`](crate::gpu::ScatterPipeline) in your own encoder.
-//! [`ScatterPlan::explain`](crate::ScatterPlan::explain) says what one does. It is submitted at once, as
-//! it takes several dispatches: the keys of the lookups, a sort of them, and the fold.
+//! Scatters have the same levels: [`Executor::scatter`], [`Executor::scatter_into`] and
+//! [`Executor::gather_gradient`] on host tensors; [`Engine::scatter`], [`Engine::scatter_into`] (in place, into a
+//! view of a cache, say) and [`Engine::gather_gradient`] on device tensors; the same in a batch, in your
+//! encoder, and bound. [`ScatterPlan::explain`](crate::ScatterPlan::explain) says what one does. It takes
+//! several dispatches: the keys of the lookups, a sort of them, and the fold.
+//!
+//! # Pooled lookups
+//!
+//! [`Executor::embedding_bag`] and [`Engine::embedding_bag`] make one row of each bag of indices. Offsets come
+//! from the host and go along with the call; a binding keeps those that it was made with.
 //!
 //! # Quantized tables
 //!
-//! `gpu::Engine::upload_quantized` uploads a [`QuantizedTable`](crate::quantized::QuantizedTable) as it is,
-//! and `gpu::Engine::gather_quantized` decodes what it gathers: one dispatch, as from a plain table. In an
-//! encoder of your own, `gpu::Engine::quantized_pipeline` is what `gpu::Engine::pipeline` is for plain
-//! tables. Between host tensors there is
-//! [`Executor::gather_quantized`](crate::Executor::gather_quantized), which uploads the codes for each call.
+//! [`Engine::upload`] uploads a [`QuantizedTable`](crate::quantized::QuantizedTable) as it is, and
+//! [`DeviceQuantizedTable::to`] makes it the table of a gather or a pooled lookup, at every level: what is
+//! read is decoded. A gather takes one dispatch, as from a plain table. Between host tensors,
+//! [`QuantizedTable::to`](crate::quantized::QuantizedTable::to) does the same; the codes are uploaded for each
+//! call.
+//!
+//! ```no_run
+//! # use wgpu_gather::{Op, Result, Rules, gpu::{DeviceQuantizedTable, DeviceTensor, Engine}};
+//! fn rows(
+//!     engine: &Engine,
+//!     table: &DeviceQuantizedTable,
+//!     ids: &DeviceTensor<u32>,
+//! ) -> Result<DeviceTensor<f32>> {
+//!     engine.gather(Op::gather(0), &Rules::TORCH, &table.to::<f32>(), ids)
+//! }
+//! ```
 //!
 //! # Transfers
 //!
@@ -282,36 +322,38 @@
 //! that the engine keeps, and the call returns when the last of them is through.
 //! [`Engine::download`] waits for everything that was submitted before it, and goes through four
 //! such chunks. A view that is not contiguous is first gathered into one that is.
-//! [`Engine::upload_with_progress`] and [`Engine::download_with_progress`] say how far they are.
 //!
 //! # Memory
 //!
 //! - The buffer of a tensor that the engine made serves other tensors when the last view of it is
 //!   dropped, also while the device still works on it: the order of submissions keeps them apart.
-//!   A buffer that you saw ([`DeviceTensor::buffer`]) stays yours.
+//!   A buffer that you saw ([`DeviceTensor::share_buffer`]), and those of calls that were recorded or bound,
+//!   serve no other tensor.
 //!   [`Engine::trim_pool`] frees what waits, and [`Options::max_pool_bytes`] limits it (to
 //!   256 MiB, unless you say otherwise).
-//! - On the host nothing is kept: each output of [`Executor::run`] is new memory, and goes back to
-//!   the allocator when it is dropped. [`Executor::run_into`] uses memory of yours.
-//! - A tensor larger than `max_buffer_size` lies in several buffers ([`DeviceTensor::parts`]); at
-//!   this level, [`GatherPipeline::bind_tensors`] takes it. What is larger than a binding is bound as
-//!   several segments, in as few dispatches as the device's limits allow.
+//! - On the host nothing is kept: each output of [`Executor::gather`] is new memory, and goes back to
+//!   the allocator when it is dropped. [`GatherCall::into`] uses memory of yours.
+//! - A host call that the device has no memory for is made by the CPU path; [`Engine::fallbacks`] counts
+//!   those, and [`Options::when_full`] makes it an error instead. [`Options::max_memory_bytes`] limits what
+//!   such a call takes.
+//! - A tensor larger than `max_buffer_size` lies in several buffers ([`DeviceTensor::share_parts`]). What is
+//!   larger than a binding is bound as several segments, in as few dispatches as the device's limits allow.
 //! - wgpu fills a fresh buffer with zeros before a shader may see it, also one that the gather
 //!   overwrites: one more pass over that memory. An output that is used again has that behind it.
 //! - The numbers of a plan (shapes, strides, rules) are in a small uniform block for each dispatch,
-//!   which is written once and never changed. The engine keeps those of the 16 plans that it met
-//!   last; a [`GatherPipeline`] keeps its own.
+//!   which is written once and never changed. The engine keeps the 512 that it used last; a [`Binding`]
+//!   keeps its own.
 //! - Pipelines are compiled when they are first needed, and kept. There are few, as shapes and
-//!   rules are in the uniform block. Where a pause in the middle of work hurts,
-//!   [`Engine::pipeline`] compiles those of a plan, [`Engine::warm_up`] all that there are, and
-//!   [`Options::pipeline_cache`] keeps them from run to run.
+//!   rules are in the uniform block. Where a pause in the middle of work hurts, [`Engine::warm_up`] compiles
+//!   those of calls to come, [`Engine::compile_all`] all that there are, and [`Options::pipeline_cache`] keeps
+//!   them from run to run.
 //!
 //! # Order
 //!
 //! Submissions to a queue take effect in their order, and so do the commands in an encoder and
 //! the dispatches in a pass; where one reads what another wrote, wgpu puts the barrier. Nothing
 //! here needs a fence or a wait, and no gather disturbs another one that was recorded before it.
-//! A small gather may be submitted later than it was called, but never after something that would
+//! A small call may be submitted later than it was made, but never after something that would
 //! show it. Keep three things in mind:
 //!
 //! - `queue.write_buffer` lands before *all* commands of the next submission. Two gathers in one
@@ -335,32 +377,25 @@
 //!   read. All views of the tensor share them. [`Engine::check`] takes them, [`Engine::download`] fails if
 //!   there are any; after either, the data can be downloaded. The calls that write to one tensor, such as
 //!   the steps of a loop, count in one status.
-//! - In your own encoder, `status` of [`Buffers`] is yours to give and to read, under any rules. It is
-//!   cleared when a gather is recorded into an encoder, while in a pass it goes on counting.
+//! - Calls [recorded](#your-encoder) into your encoder report through the tensor that they write to, once
+//!   the encoder was submitted. Those of a [binding](#bound-once) report through [`Binding::check`], which
+//!   knows of the last recording that was submitted; in a pass, counts go on from recording to recording.
+//! - With [bare buffers](#bare-buffers), `status` of [`Buffers`] is yours to give and to read, under any rules.
+//!   It is cleared when a gather is recorded into an encoder, while in a pass it goes on counting.
 //! - Under any rules, [`Engine::bad_indices`] looks at indices on the device and [`bad_indices`] at those of
 //!   the host, without a gather.
 //!
 //! Counting reads the indices once more. With room for a flag behind the output it does so only if one of
-//! them is bad: outputs that the engine makes have that room, and yours if you say so
+//! them is bad: outputs that the engine makes have that room, and bare buffers if you say so
 //! ([`flag`](crate::gpu::Buffers::flag) of [`Buffers`]).
 //!
 //! ```no_run
-//! use wgpu_gather::gpu::{DeviceTensor, GatherBinding, GatherPipeline, Status};
 //! use wgpu_gather::Result;
-//!
-//! fn bind(
-//!     gather: &GatherPipeline,
-//!     table: &DeviceTensor<f32>,
-//!     ids: &DeviceTensor<i64>,
-//!     rows: &DeviceTensor<f32>,
-//! ) -> Result<(GatherBinding, Status)> {
-//!     let status = gather.status()?;
-//!     Ok((gather.bind_tensors(table, ids, rows, Some(&status))?, status))
-//! }
+//! use wgpu_gather::gpu::Binding;
 //!
 //! /// After the submission, when it suits.
-//! async fn look(status: &Status) -> Result<()> {
-//!     match status.read().await? {
+//! async fn look(binding: &Binding) -> Result<()> {
+//!     match binding.check().await? {
 //!         Some(bad) => println!("{} bad indices, the first at {:?}", bad.count, bad.position),
 //!         None => println!("all indices are good"),
 //!     }
@@ -368,46 +403,58 @@
 //! }
 //! ```
 //!
-//! [`Executor::run`]: crate::Executor::run
-//! [`Executor::run_into`]: crate::Executor::run_into
-//! [`Executor::Cpu`]: crate::Executor::Cpu
-//! [`Engine`]: crate::gpu::Engine
-//! [`Engine::batch`]: crate::gpu::Engine::batch
-//! [`Engine::check`]: crate::gpu::Engine::check
-//! [`Engine::download`]: crate::gpu::Engine::download
-//! [`Engine::download_blocking`]: crate::gpu::Engine::download_blocking
-//! [`Engine::download_with_progress`]: crate::gpu::Engine::download_with_progress
-//! [`Engine::trim_pool`]: crate::gpu::Engine::trim_pool
+//! [`Executor::gather`]: crate::Executor::gather
 //! [`Engine::gather`]: crate::gpu::Engine::gather
-//! [`Engine::gather_gradient`]: crate::gpu::Engine::gather_gradient
+//! [`Engine::gather_into`]: crate::gpu::Engine::gather_into
+//! [`Engine::batch`]: crate::gpu::Engine::batch
+//! [`Engine::record`]: crate::gpu::Engine::record
+//! [`Engine::bind`]: crate::gpu::Engine::bind
+//! [`Binding::encode`]: crate::gpu::Binding::encode
+//! [`GatherCall`]: crate::GatherCall
+//! [`Waiting`]: crate::Waiting
+//! [`Executor::Cpu`]: crate::Executor::Cpu
+//! [`GatherCall::into`]: crate::GatherCall::into
+//! [`Engine`]: crate::gpu::Engine
+//! [`Engine::headless`]: crate::gpu::Engine::headless
+//! [`requirements`]: crate::gpu::requirements
+//! [`Engine::probe`]: crate::gpu::Engine::probe
+//! [`DeviceTensor`]: crate::gpu::DeviceTensor
+//! [`DeviceTensor::wrap`]: crate::gpu::DeviceTensor::wrap
+//! [`DeviceTensor::share_buffer`]: crate::gpu::DeviceTensor::share_buffer
+//! [`DeviceTensor::share_parts`]: crate::gpu::DeviceTensor::share_parts
+//! [`Engine::zeros`]: crate::gpu::Engine::zeros
+//! [`Engine::write`]: crate::gpu::Engine::write
+//! [`AnyDeviceTensor`]: crate::gpu::AnyDeviceTensor
+//! [`Binding::encode_in_pass`]: crate::gpu::Binding::encode_in_pass
+//! [`Plan`]: crate::Plan
+//! [`Engine::pipeline`]: crate::gpu::Engine::pipeline
+//! [`GatherPipeline::encode`]: crate::gpu::GatherPipeline::encode
+//! [`GatherPipeline::bind`]: crate::gpu::GatherPipeline::bind
+//! [`Executor::scatter`]: crate::Executor::scatter
+//! [`Executor::scatter_into`]: crate::Executor::scatter_into
+//! [`Executor::gather_gradient`]: crate::Executor::gather_gradient
 //! [`Engine::scatter`]: crate::gpu::Engine::scatter
 //! [`Engine::scatter_into`]: crate::gpu::Engine::scatter_into
-//! [`Engine::gather_in_place`]: crate::gpu::Engine::gather_in_place
-//! [`Engine::gather_into`]: crate::gpu::Engine::gather_into
-//! [`Engine::gather_tables`]: crate::gpu::Engine::gather_tables
-//! [`Engine::headless`]: crate::gpu::Engine::headless
-//! [`Engine::probe`]: crate::gpu::Engine::probe
-//! [`Engine::pipeline`]: crate::gpu::Engine::pipeline
+//! [`Engine::gather_gradient`]: crate::gpu::Engine::gather_gradient
+//! [`Executor::embedding_bag`]: crate::Executor::embedding_bag
+//! [`Engine::embedding_bag`]: crate::gpu::Engine::embedding_bag
 //! [`Engine::upload`]: crate::gpu::Engine::upload
-//! [`Engine::upload_with_progress`]: crate::gpu::Engine::upload_with_progress
-//! [`Engine::warm_up`]: crate::gpu::Engine::warm_up
+//! [`DeviceQuantizedTable::to`]: crate::gpu::DeviceQuantizedTable::to
+//! [`Engine::download`]: crate::gpu::Engine::download
+//! [`Engine::trim_pool`]: crate::gpu::Engine::trim_pool
 //! [`Options::max_pool_bytes`]: crate::gpu::Options::max_pool_bytes
+//! [`Engine::fallbacks`]: crate::gpu::Engine::fallbacks
+//! [`Options::when_full`]: crate::gpu::Options::when_full
+//! [`Options::max_memory_bytes`]: crate::gpu::Options::max_memory_bytes
+//! [`Binding`]: crate::gpu::Binding
+//! [`Engine::warm_up`]: crate::gpu::Engine::warm_up
+//! [`Engine::compile_all`]: crate::gpu::Engine::compile_all
 //! [`Options::pipeline_cache`]: crate::gpu::Options::pipeline_cache
-//! [`DeviceTensor`]: crate::gpu::DeviceTensor
-//! [`DeviceTensor::buffer`]: crate::gpu::DeviceTensor::buffer
-//! [`DeviceTensor::parts`]: crate::gpu::DeviceTensor::parts
-//! [`DeviceTensor::wrap`]: crate::gpu::DeviceTensor::wrap
-//! [`Plan`]: crate::Plan
-//! [`GatherPipeline`]: crate::gpu::GatherPipeline
-//! [`GatherPipeline::bind`]: crate::gpu::GatherPipeline::bind
-//! [`GatherPipeline::encode`]: crate::gpu::GatherPipeline::encode
-//! [`GatherPipeline::encode_in_pass`]: crate::gpu::GatherPipeline::encode_in_pass
-//! [`GatherBinding::encode`]: crate::gpu::GatherBinding::encode
+//! [`Error::SameBuffer`]: crate::Error::SameBuffer
+//! [`OutOfBounds::Error`]: crate::OutOfBounds::Error
+//! [`Status`]: crate::gpu::Status
+//! [`Engine::check`]: crate::gpu::Engine::check
+//! [`Binding::check`]: crate::gpu::Binding::check
 //! [`Buffers`]: crate::gpu::Buffers
 //! [`Engine::bad_indices`]: crate::gpu::Engine::bad_indices
 //! [`bad_indices`]: crate::bad_indices
-//! [`GatherPipeline::bind_tensors`]: crate::gpu::GatherPipeline::bind_tensors
-//! [`Status`]: crate::gpu::Status
-//! [`requirements`]: crate::gpu::requirements
-//! [`Error::SameBuffer`]: crate::Error::SameBuffer
-//! [`OutOfBounds::Error`]: crate::OutOfBounds::Error

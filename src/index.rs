@@ -2,7 +2,8 @@
 
 use std::borrow::Cow;
 
-use crate::element::Element;
+use crate::element::{DType, Element};
+use crate::names::named;
 
 /// The index types as they lie in memory, on the host and on the device.
 ///
@@ -19,15 +20,14 @@ pub enum IndexType {
     U64,
 }
 
-impl IndexType {
-    /// Every index type.
-    pub const ALL: [IndexType; 4] = [
-        IndexType::I32,
-        IndexType::U32,
-        IndexType::I64,
-        IndexType::U64,
-    ];
+named!(IndexType, "index type", {
+    I32 "i32",
+    U32 "u32",
+    I64 "i64",
+    U64 "u64",
+});
 
+impl IndexType {
     /// Bytes of one index.
     pub const fn bytes(self) -> usize {
         match self {
@@ -36,19 +36,24 @@ impl IndexType {
         }
     }
 
+    /// The type as one of elements.
+    pub const fn dtype(self) -> DType {
+        match self {
+            IndexType::I32 => DType::I32,
+            IndexType::U32 => DType::U32,
+            IndexType::I64 => DType::I64,
+            IndexType::U64 => DType::U64,
+        }
+    }
+
+    /// The index type that elements of this type are.
+    pub fn of(dtype: DType) -> Option<IndexType> {
+        IndexType::ALL.into_iter().find(|ty| ty.dtype() == dtype)
+    }
+
     /// Whether an index can be negative.
     pub const fn is_signed(self) -> bool {
         matches!(self, IndexType::I32 | IndexType::I64)
-    }
-
-    /// The short name: `i32`, `u32`, `i64`, `u64`.
-    pub const fn name(self) -> &'static str {
-        match self {
-            IndexType::I32 => "i32",
-            IndexType::U32 => "u32",
-            IndexType::I64 => "i64",
-            IndexType::U64 => "u64",
-        }
     }
 
     /// Whether an index of this type can have the value.

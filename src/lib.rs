@@ -20,7 +20,7 @@
 //!
 //! let params = Tensor::new(&[2, 3], vec!['a', 'b', 'c', 'd', 'e', 'f'])?;
 //! let gather = |op, indices: Tensor<i32>| {
-//!     Executor::Cpu.run_blocking(op, &Rules::TORCH, &params.view(), &indices.view())
+//!     Executor::Cpu.gather(op, &Rules::TORCH, &params, &indices).wait()
 //! };
 //!
 //! let columns = gather(Op::gather(1), Tensor::new(&[2], vec![2, 0])?)?;
@@ -39,9 +39,9 @@
 //! **Rules for indices.** Frameworks differ in what a negative index means and in what happens to
 //! an index that is out of bounds. [`Rules`] says both. There is a preset for each framework, such
 //! as [`Rules::TENSORFLOW_GPU`] (the default), [`Rules::ONNX`], [`Rules::TORCH`] and
-//! [`Rules::NUMPY`]; all presets are in [`Rules::PRESETS`]. One predicate decides
-//! ([`Rules::resolve`]). It looks at one coordinate at a time, not at a flat offset, and at the
-//! full width of the index: a 64-bit index is never cut to 32 bits.
+//! [`Rules::NUMPY`]; all presets are in [`Rules::PRESETS`], and [`Rules::preset`] finds one by name.
+//! One predicate decides ([`Rules::resolve`]). It looks at one coordinate at a time, not at a flat
+//! offset, and at the full width of the index: a 64-bit index is never cut to 32 bits.
 //!
 //! **Bad indices.** An index that stays out of bounds makes all elements that it selects zero
 //! bits or the fill value, or the call fails, as the rules say. In `gather_nd` one bad coordinate
@@ -60,47 +60,55 @@
 //!
 //! **Views.** A [`TensorView`] may have any strides and offset ([`Layout`]): transposed, sliced,
 //! broadcast (stride 0) and reversed tensors are read where they lie. The output is contiguous and
-//! row-major.
+//! row-major. [`Tensor`]s and views print as NumPy prints arrays.
 //!
 //! ```
-//! use wgpu_gather::{Executor, Layout, Op, Rules, Tensor, TensorView};
+//! use wgpu_gather::{Executor, Op, Rules, Tensor};
 //!
 //! // The columns of a 2 × 3 matrix as rows, and one index for both of two positions.
-//! let matrix = [11u16, 12, 13, 21, 22, 23];
-//! let columns = TensorView::strided(Layout::strided(&[3, 2], &[1, 3], 0)?, &matrix)?;
-//! let last = TensorView::strided(Layout::strided(&[2], &[0], 0)?, &[-1i64])?;
+//! let matrix = Tensor::new(&[2, 3], vec![11u16, 12, 13, 21, 22, 23])?;
+//! let columns = matrix.view().permute(&[1, 0])?;
+//! let last = Tensor::from([-1i64]);
+//! let last = last.view().broadcast(&[2])?;
 //!
-//! let rows = Executor::Cpu.run_blocking(Op::gather(0), &Rules::NUMPY, &columns, &last)?;
-//! assert_eq!(rows, Tensor::new(&[2, 2], vec![13, 23, 13, 23])?);
+//! let rows = Executor::Cpu.gather(Op::gather(0), &Rules::NUMPY, &columns, &last).wait()?;
+//! assert_eq!(rows.to_string(), "[[13 23]\n [13 23]]");
 //! # Ok::<(), wgpu_gather::Error>(())
 //! ```
 //!
 //! # Scatter and gradients
 //!
 //! [`Executor::scatter`] is the transpose of a gather: the same operator and rules, with updates in the
-//! shape of the gather's output and a destination in that of its params. [`Reduce`] says what becomes of
-//! updates that meet. They are folded in row-major order of the indices, so sums have the bits of the
-//! sequential loop (`np.add.at`) on every executor. [`Executor::scatter_into`] writes in place,
-//! [`Executor::gather_gradient`] is the gradient of a gather, and `gpu::Engine` has all three for tensors
-//! on the device.
+//! shape of the gather's output and a destination in that of its params. [`Reduce`] says how updates with
+//! one destination are combined. They are folded in row-major order of the indices, so sums have the bits
+//! of the sequential loop (`np.add.at`) on every executor. [`Executor::scatter_into`] writes in place, and
+//! [`Executor::gather_gradient`] is the gradient of a gather with respect to its params.
 //!
 //! # Calling it
 //!
-//! **Host tensors.** [`Executor::run`] takes views and returns a [`Tensor`];
-//! [`Executor::run_blocking`] blocks. There are three executors: [`Executor::Reference`] (the
-//! definitions, slow and plain), [`Executor::Cpu`] (all cores) and `Executor::Gpu`.
-//! [`Executor::auto`] takes the GPU if there is one that gets a small gather right, and else the CPU;
-//! it says why. A software adapter does not count as a GPU here.
+//! Four verbs, on the host ([`Executor`]) and on a device (`gpu::Engine`):
+//!
+//! | verb | does | writes to memory of yours |
+//! |---|---|---|
+//! | [`gather`](Executor::gather) | selects | `gather(…).into(&mut out)`; on a device, `gather_into` |
+//! | [`scatter`](Executor::scatter) | the transpose: combines updates with a tensor | [`scatter_into`](Executor::scatter_into) |
+//! | [`gather_gradient`](Executor::gather_gradient) | the gradient of a gather | `gather_gradient(…).into(&mut out)` |
+//! | [`embedding_bag`](Executor::embedding_bag) | pools the rows of each bag of indices | `embedding_bag(…).into(&mut out)`; on a device, `embedding_bag_into` |
+//!
+//! **Host tensors.** A call on an executor is a value: `.await` it, or block with `wait`. There are three
+//! executors: [`Executor::Reference`] (the definitions, slow and plain), [`Executor::Cpu`] (all cores) and
+//! `Executor::Gpu`. [`Executor::auto`] takes the GPU if there is one that gets a small gather right, and
+//! else the CPU; it says why. A software adapter does not count as a GPU here.
 //!
 //! ```
 //! use wgpu_gather::{Executor, Op, Rules, Tensor};
 //!
-//! let auto = Executor::auto_blocking();
+//! let auto = Executor::auto().wait();
 //! println!("{} ({})", auto.executor.describe(), auto.reason);
 //!
 //! let table = Tensor::new(&[3, 2], vec![0.5f32, 1.5, 2.5, 3.5, 4.5, 5.5])?;
 //! let ids = Tensor::new(&[2], vec![2i64, 7])?;
-//! let look_up = |rules| auto.executor.run_blocking(Op::gather(0), rules, &table.view(), &ids.view());
+//! let look_up = |rules| auto.executor.gather(Op::gather(0), rules, &table, &ids).wait();
 //!
 //! assert_eq!(look_up(&Rules::TENSORFLOW_GPU)?.data(), [4.5, 5.5, 0.0, 0.0]);
 //! assert_eq!(
@@ -110,39 +118,53 @@
 //! # Ok::<(), wgpu_gather::Error>(())
 //! ```
 //!
-//! **Your memory.** [`Executor::run_into`] writes the output to a slice of yours, for a call that is
-//! made again and again.
-//!
-//! **Bytes.** [`Executor::run_bytes`] is for element types that are known only at run time
-//! ([`Params`], [`Indices`], [`DType`]).
-//!
-//! **Values that are no plain bits**, such as strings: [`Executor::run_cloned`] gathers positions
-//! and clones the values on the host.
+//! **Tables.** A verb takes any [`Table`]: a [`Tensor`] or a [`TensorView`]; [`Params`], bytes whose type is
+//! known at run time ([`DType`]); a quantized table and the type to decode it to. The output follows:
+//! `Tensor<T>`, or an [`AnyTensor`] that knows its type. Indices are an [`IndexTensor`]: a [`Tensor`] or a
+//! [`TensorView`] of integers, or [`Indices`].
 //!
 //! ```
-//! use wgpu_gather::{Executor, Op, Rules, Tensor};
+//! use wgpu_gather::{AnyTensor, DType, Executor, IndexType, Indices, Layout, Op, Params, Rules};
+//!
+//! // Shapes and types from a file, say.
+//! let table = Params::new(&[1, 2, 3, 4, 5, 6], DType::U8, Layout::contiguous(&[3, 2]))?;
+//! let ids = bytemuck::cast_slice::<u32, u8>(&[2, 0, 9]);
+//! let ids = Indices::new(ids, IndexType::U32, Layout::contiguous(&[3]))?;
+//! let rows = Executor::Cpu.gather(Op::gather(0), &Rules::default(), &table, &ids).wait()?;
+//! assert_eq!(rows, AnyTensor::new(&[3, 2], DType::U8, vec![5, 6, 1, 2, 0, 0])?);
+//! # Ok::<(), wgpu_gather::Error>(())
+//! ```
+//!
+//! **Outputs.** [`GatherCall::into`] writes to memory of yours, for a call that is made again and again;
+//! [`GatherCall::chunks`] gives the output piece by piece, and never has it whole.
+//!
+//! **Non-POD values** such as strings: [`gather_cloned`] gathers positions and clones the values on the
+//! host.
+//!
+//! ```
+//! use wgpu_gather::{Op, Rules, Tensor, gather_cloned};
 //!
 //! let words = Tensor::new(&[3], ["zero", "one", "two"].map(String::from).to_vec())?;
 //! let ids = Tensor::new(&[3], vec![2u8, 9, 0])?;
 //! let none = String::new();
-//! let found = Executor::Cpu.run_cloned_blocking(
-//!     Op::gather(0), &Rules::default(), &words.view(), &ids.view(), &none,
-//! )?;
+//! let (words, ids) = (words.view(), ids.view());
+//! let found = gather_cloned(Op::gather(0), &Rules::default(), &words, &ids, &none)?;
 //! assert_eq!(found.data(), ["two", "", "zero"]);
 //! # Ok::<(), wgpu_gather::Error>(())
 //! ```
 //!
 //! **Pooled lookups.** [`Executor::embedding_bag`] makes one row of each bag of indices: the sum, mean or
 //! maximum of the rows that they select, in their order, without a tensor of all of those. [`Bags`] says
-//! which indices form a bag. [`Executor::embedding_bag_quantized`] does so from a quantized table.
+//! which indices form a bag.
 //!
-//! **Quantized tables.** [`Executor::gather_quantized`] gathers from tables of 2 to 8 bits, and decodes what
-//! it gathers: see [`quantized`].
+//! **Quantized tables** of 2 to 8 bits are decoded as they are gathered or pooled:
+//! `executor.gather(op, &rules, &table.to::<f16>(), &ids)`. See [`quantized`].
 //!
 //! **On the device.** [`guide`] goes on from here: tensors that stay on the device
-//! (`gpu::DeviceTensor`), outputs that are used again, many gathers in one submission, and gathers
-//! in your own encoder, between shaders of your own; what waits for what, and what each level costs.
-//! The folder `examples/` has whole programs.
+//! (`gpu::DeviceTensor`), outputs that are used again, many calls in one submission
+//! (`gpu::Engine::batch`), in your own encoder between shaders of your own (`gpu::Engine::record`), or bound
+//! once (`gpu::Engine::bind`); what waits for what, and what each level costs. The folder `examples/` has
+//! whole programs.
 //!
 //! **On several devices or machines.** [`shard`] has tables whose rows lie on several executors, and the
 //! plans for moving ids and rows between machines.
@@ -150,9 +172,10 @@
 //! # Limits
 //!
 //! The size of a tensor is not limited. Params, indices and output may each be larger than a binding
-//! of the device and than its `max_buffer_size`: they are bound as segments, and
-//! a call between host tensors may be bounded in the memory it takes on the device
-//! (`gpu::Options::max_memory_bytes`). Beyond these limits a call is a typed error:
+//! of the device and than its `max_buffer_size`: they are bound as segments. A call between host tensors
+//! that the device has no memory for, or that takes more than `gpu::Options::max_memory_bytes`, is made on
+//! the CPU path; `gpu::Options::when_full` makes it an error instead. Beyond these limits a call is a
+//! typed error:
 //!
 //! - At most [32 loops](Plan::MAX_LOOPS) and [32 coordinates](Plan::MAX_COORDINATES), and a fill
 //!   value of at most [256 bytes](Plan::MAX_FILL_BYTES) ([`Error::TooComplex`]). Loops are counted
@@ -161,8 +184,7 @@
 //! - One element of params, and the index tuple of one lookup (from its first index to its last,
 //!   which strides may put far apart), fit a quarter of a binding and a binding
 //!   ([`Error::TensorTooLarge`]).
-//! - The output lies in another buffer than params and indices ([`Error::SameBuffer`]);
-//!   `gpu::Engine::gather_in_place` copies first.
+//! - What a call writes to lies in another buffer than what it reads ([`Error::SameBuffer`]).
 //!
 //! No optional device feature is needed, and no limit beyond `wgpu::Limits::downlevel_defaults()`.
 //! On `wasm32-unknown-unknown` there is nothing that blocks, the CPU path has one thread, and the
@@ -176,14 +198,19 @@
 //!
 //! ```text
 //! shard               tables over several executors
-//! executor            one call for all
+//! executor            the verbs on host tensors
 //!  ├─ cpu::reference  the definitions; knows op and rules, not the plan
 //!  ├─ cpu::parallel   executes a plan on all cores
-//!  └─ gpu             executes a plan on a device: buffers, pipelines, encoding, status
+//!  └─ gpu             executes a plan on a device: buffers, pipelines, status
+//!     ├─ batch        the verbs on device tensors, for every level: submit, record, bind
+//!     └─ record       gather, scatter, sort and bag as commands
+//! table, operand      what calls take: typed, of a type known at run time, or quantized
+//! call                an operator, its rules and its operands: checked and planned whole
 //! plan                operator and shapes → geometry → kernel: pure data, no device
 //! scatter             a scatter as keys, lookups and free steps: pure data; cpu and gpu execute it
 //! fold                the arithmetic of folds for each element type
 //! op, rules, element  shapes, the predicate for indices, widths
+//! waiting             calls that are awaited, or block
 //! ```
 //!
 //! The shaders (`shaders/*.wgsl`) see all tensors as words. A kernel moves accesses of 1, 2, 4, 8 or
@@ -210,11 +237,15 @@
 //!   its arrays: see [`interop`].
 //! - `half`: `half::f16` and `half::bf16` are [`Element`]s and have a [`DType`] ([`HasDType`]).
 //! - `num-complex`: `num_complex::Complex<f32>` and `<f64>` are [`Element`]s and have a [`DType`].
+//! - `serde`: [`Op`], [`Rules`] and the enumerations with names ([`DType`], [`IndexType`], [`Reduce`],
+//!   [`BagMode`], [`quantized::FloatType`] and others) implement `Serialize` and `Deserialize`. Names, and
+//!   [`OutOfBounds`] with its [`Fill`], are the text that they print. [`Explanation`],
+//!   [`ScatterExplanation`] and [`BagExplanation`] implement `Serialize`.
 //! - `internals`: for the project's own tests. No part of the public API.
 //!
 //! Without features the dependencies are bytemuck, pollster and thiserror, and libc on Linux. `ndarray`,
-//! `half` and `num-complex` are part of the public API: your program must use the same major version of
-//! them (before 1.0: minor version) for its types to be these types.
+//! `half`, `num-complex` and `serde` are part of the public API: your program must use the same major
+//! version of them (before 1.0: minor version) for its types and traits to be these.
 //!
 //! The crate needs wgpu 30. A new major version of wgpu is a breaking change of this crate.
 
@@ -227,9 +258,7 @@
 )]
 
 mod bag;
-mod bag_call;
 mod call;
-mod chunks;
 mod cloned;
 mod cpu;
 mod element;
@@ -244,38 +273,43 @@ mod halves;
 mod index;
 pub mod interop;
 mod memory;
+mod names;
 mod op;
 mod operand;
 pub mod plan;
 pub mod quantized;
 mod rules;
 mod scatter;
+mod serial;
 mod shape;
 pub mod shard;
+mod table;
 mod tensor;
 #[cfg(all(test, feature = "gpu"))]
 mod tests;
 mod view;
+mod waiting;
 
 #[cfg(feature = "gpu")]
 pub use wgpu;
 
 pub use bag::{BagMode, Bags};
-pub use bag_call::{BagCall, QuantizedBagCall};
-pub use call::GatherCall;
+pub use cloned::gather_cloned;
 pub use cpu::bad_indices;
-pub use element::{DType, Element, HasDType};
+pub use element::{DType, Element, ElementType, HasDType};
 pub use error::{BadIndices, Error, OpKind, Result, Role};
-pub use executor::{Auto, Executor};
+pub use executor::{Auto, EmbeddingBagCall, Executor, GatherCall, GradientCall, ScatterCall};
 pub use fold::Reduce;
 pub use index::{Index, IndexType};
 pub use op::Op;
-pub use operand::{Indices, Params};
+pub use operand::{AnyTable, AnyTensor, Indices, Params};
 pub use plan::{BagExplanation, BindingLimits, Explanation, Plan};
 pub use rules::{ElementsShapes, Fill, Negative, OutOfBounds, Rules};
-pub use scatter::{ScatterCall, ScatterExplanation, ScatterLayouts, ScatterPlan};
+pub use scatter::{ScatterExplanation, ScatterLayouts, ScatterPlan};
 pub use shape::Layout;
+pub use table::{IndexTensor, Table, Values};
 pub use tensor::{Tensor, TensorView};
+pub use waiting::{BoxFuture, Waiting};
 
 /// The examples of the README.
 #[cfg(all(doctest, feature = "gpu", feature = "ndarray"))]

@@ -6,6 +6,8 @@
 
 use std::mem::MaybeUninit;
 
+use bytemuck::Zeroable;
+
 use crate::element::Element;
 use crate::error::{Error, Result, Role};
 
@@ -24,7 +26,12 @@ pub(crate) fn zeroed_bits<T: Element>(role: Role, len: usize) -> Result<Vec<T::B
 /// which for large sizes is untouched pages: small ones, so that one that is written takes no others
 /// with it.
 pub(crate) fn sparse_bits<T: Element>(role: Role, len: usize) -> Result<Vec<T::Bits>> {
-    bytemuck::allocation::try_zeroed_vec(len).map_err(|()| out_of_memory::<T::Bits>(role, len))
+    zeros(role, len)
+}
+
+/// `len` zeros, as the allocator has them.
+pub(crate) fn zeros<T: Zeroable>(role: Role, len: usize) -> Result<Vec<T>> {
+    bytemuck::allocation::try_zeroed_vec(len).map_err(|()| out_of_memory::<T>(role, len))
 }
 
 /// Memory for `len` elements, as bits, which `fill` writes; it is not zeroed first.

@@ -4,13 +4,30 @@ mod check;
 
 pub(crate) use check::Checked;
 
+use std::fmt;
+
 use crate::error::{OpKind, Result};
 use crate::rules::Rules;
 
 /// One of the three gathers, with its attributes.
 ///
 /// Below, `p` is the shape of params, `i` that of indices, `b` the number of batch dims.
+///
+/// It prints as its name and the attributes that are given:
+///
+/// ```
+/// use wgpu_gather::Op;
+///
+/// assert_eq!(Op::gather(-1).to_string(), "gather(axis=-1)");
+/// assert_eq!(Op::gather_nd().to_string(), "gather_nd");
+/// assert_eq!(Op::GatherNd { batch_dims: 1 }.to_string(), "gather_nd(batch_dims=1)");
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(rename_all = "snake_case", deny_unknown_fields)
+)]
 #[non_exhaustive]
 pub enum Op {
     /// Whole slices of params, selected along one axis: `tf.gather`, ONNX `Gather`,
@@ -38,6 +55,7 @@ pub enum Op {
         axis: Option<isize>,
         /// How many leading dims params and indices share; negative counts from the rank of
         /// indices.
+        #[cfg_attr(feature = "serde", serde(default))]
         batch_dims: isize,
     },
 
@@ -61,6 +79,7 @@ pub enum Op {
     /// [ONNX GatherND](https://onnx.ai/onnx/operators/onnx__GatherND.html).
     GatherNd {
         /// How many leading dims params and indices share; less than both ranks.
+        #[cfg_attr(feature = "serde", serde(default))]
         batch_dims: isize,
     },
 
@@ -204,5 +223,41 @@ impl Op {
                 check::gather_elements(op, axis, params, indices, rules.elements_shapes)
             }
         }
+    }
+}
+
+impl fmt::Display for Op {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let batch_dims = self.batch_dims().filter(|&batch_dims| batch_dims != 0);
+        write!(f, "{}", self.kind())?;
+        match (self.axis(), batch_dims) {
+            (None, None) => Ok(()),
+            (Some(axis), None) => write!(f, "(axis={axis})"),
+            (None, Some(batch_dims)) => write!(f, "(batch_dims={batch_dims})"),
+            (Some(axis), Some(batch_dims)) => write!(f, "(axis={axis}, batch_dims={batch_dims})"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn attributes_that_are_given_are_printed() {
+        let gather = |axis, batch_dims| Op::Gather { axis, batch_dims }.to_string();
+        assert_eq!(gather(Some(0), 0), "gather(axis=0)");
+        assert_eq!(gather(Some(1), 1), "gather(axis=1, batch_dims=1)");
+        assert_eq!(gather(None, -1), "gather(batch_dims=-1)");
+        assert_eq!(gather(None, 0), "gather");
+        assert_eq!(Op::gather_nd().to_string(), "gather_nd");
+        assert_eq!(
+            Op::GatherNd { batch_dims: 1 }.to_string(),
+            "gather_nd(batch_dims=1)"
+        );
+        assert_eq!(
+            Op::gather_elements(0).to_string(),
+            "gather_elements(axis=0)"
+        );
     }
 }

@@ -2,32 +2,38 @@
 //! layout. Made of typed views, or of bytes whose type is known at run time.
 
 use std::borrow::Cow;
+use std::fmt;
 
-use crate::element::Element;
+use crate::element::{Element, ElementType, elements_from_bits};
 use crate::error::{Error, Result, Role};
 use crate::index::{Index, IndexType};
-use crate::shape::Layout;
-use crate::tensor::TensorView;
+use crate::memory::zeroed_bits;
+use crate::quantized::{FloatType, QuantizedTable};
+use crate::shape::{Layout, elements};
+use crate::tensor::{Tensor, TensorView};
 
-/// What is gathered from, as bytes: data, element width and layout.
-#[derive(Debug, Clone)]
+/// A tensor of elements whose type is known at run time: data, type and layout. It is what is gathered
+/// from, updates of a scatter, weights of bags.
+#[derive(Clone)]
 pub struct Params<'a> {
     bytes: &'a [u8],
-    element_bytes: usize,
+    element: ElementType,
     layout: Layout,
 }
 
 impl<'a> Params<'a> {
-    /// `bytes` (of any alignment) as elements of `element_bytes` bytes, laid out as `layout` says.
+    /// `bytes` (of any alignment) as elements of a type (a [`DType`](crate::DType), or a number of bytes for elements
+    /// that are gathered only), laid out as `layout` says.
     ///
     /// # Errors
     ///
     /// [`Error::ZeroSizedElement`], [`Error::PartialElement`], or [`Error::ViewOutOfRange`].
-    pub fn new(bytes: &'a [u8], element_bytes: usize, layout: Layout) -> Result<Self> {
-        check_bytes(Role::Params, bytes.len(), element_bytes, &layout)?;
+    pub fn new(bytes: &'a [u8], element: impl Into<ElementType>, layout: Layout) -> Result<Self> {
+        let element = element.into();
+        check_bytes(Role::Params, bytes.len(), element.bytes(), &layout)?;
         Ok(Params {
             bytes,
-            element_bytes,
+            element,
             layout,
         })
     }
@@ -37,9 +43,30 @@ impl<'a> Params<'a> {
         self.bytes
     }
 
+    /// The type of the elements.
+    pub fn element_type(&self) -> ElementType {
+        self.element
+    }
+
     /// Bytes of one element.
     pub fn element_bytes(&self) -> usize {
-        self.element_bytes
+        self.element.bytes()
+    }
+
+    /// The same elements, taken for those of another type of their width.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::TensorWidth`] for a type of another width.
+    pub fn with_element_type(self, element: impl Into<ElementType>) -> Result<Self> {
+        let (element, got) = (element.into(), self.element.bytes());
+        match element.bytes() == got {
+            true => Ok(Params { element, ..self }),
+            false => Err(Error::TensorWidth {
+                expected: element.bytes(),
+                got,
+            }),
+        }
     }
 
     /// Shape, strides and offset, in elements.
@@ -56,12 +83,12 @@ impl<'a, T: Element> TryFrom<&TensorView<'a, T>> for Params<'a> {
             return Err(Error::ZeroSizedElement { role: Role::Params });
         }
         let bytes = bytemuck::cast_slice(view.data());
-        Params::new(bytes, size_of::<T>(), view.layout().clone())
+        Params::new(bytes, ElementType::of::<T>(), view.layout().clone())
     }
 }
 
 /// Indices, as bytes of one of the [`IndexType`]s, and their layout.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct Indices<'a> {
     bytes: Cow<'a, [u8]>,
     index_type: IndexType,
@@ -103,6 +130,23 @@ impl<'a> Indices<'a> {
         &self.layout
     }
 
+    /// The same, without a copy of the data.
+    pub(crate) fn borrowed(&self) -> Indices<'_> {
+        Indices {
+            bytes: Cow::Borrowed(&self.bytes),
+            index_type: self.index_type,
+            layout: self.layout.clone(),
+        }
+    }
+
+    /// The same data in another layout, which reaches no more of it.
+    pub(crate) fn with_layout(&self, layout: Layout) -> Indices<'_> {
+        Indices {
+            layout,
+            ..self.borrowed()
+        }
+    }
+
     /// The value at `position` of the data.
     pub(crate) fn load(&self, position: usize) -> i128 {
         self.index_type.load(&self.bytes, position)
@@ -114,6 +158,178 @@ impl<'a, I: Index> TryFrom<&TensorView<'a, I>> for Indices<'a> {
 
     fn try_from(view: &TensorView<'a, I>) -> Result<Self> {
         Indices::new(I::widened(view.data()), I::TYPE, view.layout().clone())
+    }
+}
+
+/// A table of a kind that is known at run time: as it is, or quantized and to be decoded. A
+/// [`Table`](crate::Table) like any other.
+///
+/// ```
+/// use wgpu_gather::{AnyTable, Executor, Op, Params, Rules, Tensor};
+///
+/// let rows = Tensor::new(&[2, 2], vec![1u8, 2, 3, 4])?;
+/// let table = AnyTable::Plain(Params::try_from(&rows.view())?);
+/// let ids = Tensor::new(&[1], vec![1u32])?;
+/// let row = Executor::Cpu.gather(Op::gather(0), &Rules::TORCH, &table, &ids).wait()?;
+/// assert_eq!(row.bytes(), [3, 4]);
+/// # Ok::<(), wgpu_gather::Error>(())
+/// ```
+#[derive(Debug, Clone)]
+pub enum AnyTable<'a> {
+    /// Elements that are moved or folded as they are.
+    Plain(Params<'a>),
+    /// Codes, and the type that they are decoded to.
+    Quantized(&'a QuantizedTable<'a>, FloatType),
+}
+
+impl AnyTable<'_> {
+    /// The extent of each dim, in elements.
+    pub fn shape(&self) -> &[usize] {
+        match self {
+            AnyTable::Plain(params) => params.layout().shape(),
+            AnyTable::Quantized(table, _) => table.shape(),
+        }
+    }
+
+    /// How elements lie; those of a quantized table, as if they were decoded.
+    pub(crate) fn layout(&self) -> Cow<'_, Layout> {
+        match self {
+            AnyTable::Plain(params) => Cow::Borrowed(params.layout()),
+            AnyTable::Quantized(table, _) => Cow::Owned(Layout::contiguous(table.shape())),
+        }
+    }
+
+    /// The type of an element, once it is decoded.
+    pub fn element_type(&self) -> ElementType {
+        match self {
+            AnyTable::Plain(params) => params.element_type(),
+            AnyTable::Quantized(_, to) => to.dtype().into(),
+        }
+    }
+}
+
+/// A contiguous, row-major tensor that owns its data, of elements whose type is known at run time: what
+/// calls on [`Params`] make. A [`Tensor`](crate::Tensor) of `T` is made of it by `try_from`.
+#[derive(Clone, PartialEq, Eq)]
+pub struct AnyTensor {
+    shape: Vec<usize>,
+    element: ElementType,
+    bytes: Vec<u8>,
+}
+
+impl AnyTensor {
+    /// A tensor of elements of a type (a [`DType`](crate::DType), or a number of bytes), whose bytes these are.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::ZeroSizedElement`]; [`Error::PartialElement`] and [`Error::DataLength`] if the bytes are not
+    /// just the elements that `shape` has.
+    pub fn new(shape: &[usize], element: impl Into<ElementType>, bytes: Vec<u8>) -> Result<Self> {
+        let element = element.into();
+        if element.bytes() == 0 {
+            return Err(Error::ZeroSizedElement { role: Role::Tensor });
+        }
+        let expected = elements(Role::Tensor, shape, element.bytes())?;
+        if !bytes.len().is_multiple_of(element.bytes()) {
+            return Err(Error::PartialElement {
+                role: Role::Tensor,
+                bytes: bytes.len(),
+                element_bytes: element.bytes(),
+            });
+        }
+        match bytes.len() / element.bytes() {
+            got if got == expected => Ok(AnyTensor {
+                shape: shape.to_vec(),
+                element,
+                bytes,
+            }),
+            got => Err(Error::DataLength {
+                role: Role::Tensor,
+                shape: shape.to_vec(),
+                expected,
+                got,
+            }),
+        }
+    }
+
+    /// The extent of each dim.
+    pub fn shape(&self) -> &[usize] {
+        &self.shape
+    }
+
+    /// The type of the elements.
+    pub fn element_type(&self) -> ElementType {
+        self.element
+    }
+
+    /// The elements' bytes, row-major.
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// The elements' bytes, row-major, without a copy.
+    pub fn into_bytes(self) -> Vec<u8> {
+        self.bytes
+    }
+
+    /// The tensor as an operand of a call.
+    pub fn view(&self) -> Params<'_> {
+        Params {
+            bytes: &self.bytes,
+            element: self.element,
+            layout: Layout::contiguous(&self.shape),
+        }
+    }
+}
+
+impl<T: Element> TryFrom<AnyTensor> for Tensor<T> {
+    type Error = Error;
+
+    /// # Errors
+    ///
+    /// [`Error::TensorWidth`] for elements of another width, [`Error::InvalidBits`] for bytes that are no
+    /// value of `T`, [`Error::HostOutOfMemory`].
+    fn try_from(any: AnyTensor) -> Result<Self> {
+        let (expected, got) = (size_of::<T>(), any.element.bytes());
+        if got != expected {
+            return Err(Error::TensorWidth { expected, got });
+        }
+        let mut bits = zeroed_bits::<T>(Role::Tensor, any.bytes.len() / expected)?;
+        bytemuck::cast_slice_mut(&mut bits).copy_from_slice(&any.bytes);
+        Tensor::new(&any.shape, elements_from_bits(Role::Tensor, bits)?)
+    }
+}
+
+impl fmt::Debug for AnyTensor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        debug(f, "AnyTensor", &self.element, self.view().layout())
+    }
+}
+
+/// Without the data, which may be large.
+fn debug(
+    f: &mut fmt::Formatter<'_>,
+    name: &str,
+    ty: &dyn fmt::Display,
+    layout: &Layout,
+) -> fmt::Result {
+    f.debug_struct(name)
+        .field("type", &format_args!("{ty}"))
+        .field("shape", &layout.shape())
+        .field("strides", &layout.strides())
+        .field("offset", &layout.offset())
+        .finish()
+}
+
+impl fmt::Debug for Params<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        debug(f, "Params", &self.element, &self.layout)
+    }
+}
+
+impl fmt::Debug for Indices<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        debug(f, "Indices", &self.index_type.name(), &self.layout)
     }
 }
 

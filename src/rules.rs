@@ -3,11 +3,14 @@
 //! One predicate decides for every executor: [`Rules::resolve`] here, `resolve` in
 //! `shaders/index.wgsl` on the device. It looks at one coordinate at a time, at full index width.
 
+mod text;
+
 use std::fmt;
 
 use bytemuck::NoUninit;
 
 use crate::element::DType;
+use crate::names::named;
 
 /// What a negative index means.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -36,18 +39,10 @@ pub enum OutOfBounds {
     Error,
 }
 
-impl Negative {
-    /// Both.
-    pub const ALL: [Negative; 2] = [Negative::OutOfBounds, Negative::FromEnd];
-
-    /// `out-of-bounds` or `from-end`.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Negative::OutOfBounds => "out-of-bounds",
-            Negative::FromEnd => "from-end",
-        }
-    }
-}
+named!(Negative, "negative", {
+    OutOfBounds "out-of-bounds",
+    FromEnd "from-end",
+});
 
 impl OutOfBounds {
     /// Each of the rules, that with a value with this one.
@@ -61,7 +56,7 @@ impl OutOfBounds {
         ]
     }
 
-    /// `zero`, `fill`, `clip`, `wrap` or `error`.
+    /// The name: `zero`, `fill`, `clip`, `wrap`, `error`.
     pub const fn name(&self) -> &'static str {
         match self {
             OutOfBounds::Zero => "zero",
@@ -70,13 +65,6 @@ impl OutOfBounds {
             OutOfBounds::Wrap => "wrap",
             OutOfBounds::Error => "error",
         }
-    }
-
-    /// The rule of that name, with this value if it has one.
-    pub fn named(name: &str, fill: Fill) -> Option<OutOfBounds> {
-        OutOfBounds::all(fill)
-            .into_iter()
-            .find(|rule| rule.name() == name)
     }
 }
 
@@ -118,6 +106,11 @@ pub enum ElementsShapes {
     Torch,
 }
 
+named!(ElementsShapes, "elements_shapes", {
+    Onnx "onnx",
+    Torch "torch",
+});
+
 /// How a gather treats its indices.
 ///
 /// The default is [`Rules::TENSORFLOW_GPU`]: negative indices are out of bounds, and what is out
@@ -131,6 +124,11 @@ pub enum ElementsShapes {
 /// assert_eq!(rules.resolve(10, 10), None);
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(default, deny_unknown_fields)
+)]
 #[non_exhaustive]
 pub struct Rules {
     /// What a negative index means.
@@ -151,7 +149,8 @@ macro_rules! presets {
                 elements_shapes: ElementsShapes::$shapes,
             };)*
 
-            /// The presets that need no element type, with the names that the command takes.
+            /// The presets that need no element type, with the names that [`Rules::preset`] and the
+            /// command take.
             pub const PRESETS: &'static [(&'static str, Rules)] =
                 &[$(($text, Rules::$name)),*];
         }

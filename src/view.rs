@@ -250,7 +250,7 @@ mod tests {
                 "slice 2..1 of dim 1 lies outside a view of shape [2, 3]",
                 "a view of shape [2, 3] cannot be broadcast to [3]",
                 "a view of shape [2, 3] cannot be broadcast to [4, 3]",
-                "a view of shape [2, 3] cannot be reshaped to [4]: the numbers of elements differ",
+                "a tensor of shape [2, 3] cannot be reshaped to [4]: the numbers of elements differ",
                 "a view of shape [3, 2] and strides [1, 3] cannot be reshaped to [6] without a copy",
             ]
         );

@@ -31,7 +31,7 @@ lint_for_browsers() {
         echo "NOT RUN: lints for browsers, without Rust's target (rustup target add $browser_target)"
         return
     fi
-    for features in gpu webgpu webgpu,internals,half,ndarray,num-complex; do
+    for features in gpu webgpu webgpu,internals,half,ndarray,num-complex,serde; do
         echo "features: $features"
         cargo clippy --package wgpu-gather --lib --locked --target "$browser_target" \
             --no-default-features --features "$features" -- -D warnings
@@ -48,7 +48,9 @@ few_dependencies() {
     [[ ${direct/libc /} == "bytemuck pollster thiserror " ]]
 }
 
-# The library's; the command, whose docs would land in the same folder, has none but --help.
+# The library's and that of the crate for files; the command, whose docs would land in the same folder as
+# the library's, has none but --help.
 document() {
-    RUSTDOCFLAGS="-D warnings" cargo doc --package wgpu-gather --no-deps --all-features --locked
+    RUSTDOCFLAGS="-D warnings" cargo doc --package wgpu-gather --package wgpu-gather-files --no-deps \
+        --all-features --locked
 }

@@ -11,7 +11,7 @@ use crate::text;
 
 /// Lists the adapters, the one that `--backend gpu` takes first, and what each lacks to run gathers.
 pub(crate) fn run(args: &AdaptersArgs) -> Result<Answer> {
-    let found = pollster::block_on(probe_adapters());
+    let found = probe_adapters().wait();
     if args.json {
         let all: Vec<Value> = found.iter().map(as_json).collect();
         return Ok(Answer::json(&all.into(), true));

@@ -60,7 +60,7 @@ impl Chosen {
         let executor = match (args.backend, wanted) {
             (Backend::Auto, None) => return Ok(Self::auto(options)),
             (Backend::Auto | Backend::Gpu, _) => {
-                Executor::Gpu(pollster::block_on(Engine::headless_with(wanted, options))?)
+                Executor::Gpu(Engine::headless_with(wanted, options).wait()?)
             }
             (Backend::Cpu | Backend::Reference, _) if args.max_gpu_memory.is_some() => {
                 bail!("--max-gpu-memory needs --backend gpu or auto; the CPU path uses no GPU")
@@ -78,7 +78,7 @@ impl Chosen {
     }
 
     fn auto(options: Options) -> Self {
-        let auto = pollster::block_on(Executor::auto_with(options));
+        let auto = Executor::auto_with(options).wait();
         Chosen {
             executor: auto.executor,
             reason: Some(auto.reason),

@@ -3,8 +3,6 @@
 use serde_json::{Value, json};
 use wgpu_gather::{BadIndices, Indices, Op, OutOfBounds, Result, Rules, bad_indices};
 
-use crate::fill;
-
 /// Which way a call moves elements, and so what a bad index does under rules that find no element.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Direction {
@@ -70,7 +68,7 @@ fn gave(rules: &Rules, direction: Direction) -> String {
         (OutOfBounds::Clip, _) => "clipped".to_owned(),
         (OutOfBounds::Wrap, _) => "wrapped".to_owned(),
         (_, Direction::Writes) => "not written".to_owned(),
-        (OutOfBounds::Fill(fill), _) => format!("fill value {}", fill::bits(fill)),
+        (OutOfBounds::Fill(fill), _) => format!("fill value {fill}"),
         (OutOfBounds::Zero, _) => "zeros".to_owned(),
         (other, _) => other.name().to_owned(),
     }

@@ -4,19 +4,19 @@
 
 use anyhow::{Context, Result};
 use clap::Args;
-use wgpu_gather::{
-    BagCall, BagMode, Bags, DType, Error, Executor, Indices, Op, Params, QuantizedBagCall, Role,
-};
+use wgpu_gather::quantized::FloatType;
+use wgpu_gather::{AnyTable, BagMode, Bags, DType, Executor, Indices, Op, Role};
+use wgpu_gather_files::Source;
 
 use crate::answer::Answer;
 use crate::backend::Chosen;
 use crate::bad::{self, Direction};
 use crate::call_args::CallArgs;
 use crate::done::Done;
-use crate::files::{Output, Source};
 use crate::named::Named;
+use crate::output::Output;
 use crate::quantized::{self, QuantizedArgs};
-use crate::tensors::{as_indices, element_type, elements_of_type, output_bytes, reserved};
+use crate::tensors::{element_type, elements_of_type, output_bytes, reserved};
 use crate::{rules, whole};
 
 /// `embedding-bag`.
@@ -33,7 +33,7 @@ pub(crate) struct EmbeddingBagArgs {
     #[arg(long, value_name = "W")]
     weights: Option<String>,
     /// What becomes of the rows of a bag: sum, mean or max
-    #[arg(long, default_value = "sum", value_parser = mode)]
+    #[arg(long, default_value = "sum")]
     mode: BagMode,
     /// The row of params that counts for nothing; negative counts from the back
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
@@ -50,20 +50,13 @@ impl EmbeddingBagArgs {
         &self,
         indices: &'a Indices<'_>,
         offsets: Option<&[usize]>,
-    ) -> Result<Indices<'a>, Error> {
+    ) -> Result<Indices<'a>, wgpu_gather::Error> {
         let layout = match offsets {
             Some([.., end]) if self.include_last_offset => indices.layout().slice(0, 0..*end)?,
             _ => indices.layout().clone(),
         };
         Indices::new(indices.bytes(), indices.index_type(), layout)
     }
-}
-
-fn mode(name: &str) -> Result<BagMode, String> {
-    BagMode::named(name).ok_or_else(|| {
-        let allowed = BagMode::ALL.map(BagMode::name).join(", ");
-        format!("allowed: {allowed}")
-    })
 }
 
 /// Pools as `args` say.
@@ -87,23 +80,23 @@ pub(crate) fn run(args: &EmbeddingBagArgs) -> Result<Answer> {
 
     let params = params_at.read()?;
     let indices = indices_at.read()?;
-    let parts = parts_at.read(&args.quantized)?;
-    let named = (call.params.as_str(), &params);
-    let quantized = quantized::table_to_f32(&args.quantized, call.dtype, named, &parts)?;
+    let parts = parts_at.read()?;
+    let table_at = (&params_at, &params);
+    let quantized = quantized::table_to_f32(&args.quantized, call.dtype, table_at, &parts)?;
     let dtype = match &quantized {
         Some(_) => DType::F32,
         None => params_at.name(element_type(params.stored(), call.dtype))?,
     };
-    let (index_dtype, indices_view) = indices_at.name(as_indices(&indices))?;
+    let indices_view = indices_at.name_it(indices.indices())?;
     let offsets = offsets_at.as_ref().map(read_offsets).transpose()?;
     let weights = weights_at.as_ref().map(Named::read).transpose()?;
     let weights = match (&weights, &weights_at) {
-        (Some(array), Some(at)) => {
+        (Some(tensor), Some(at)) => {
             let has = match &quantized {
                 Some(_) => "params decodes to",
                 None => "params has",
             };
-            Some(at.name(elements_of_type(array, (has, dtype)))?)
+            Some(at.name(elements_of_type(tensor, (has, dtype)))?)
         }
         _ => None,
     };
@@ -117,28 +110,25 @@ pub(crate) fn run(args: &EmbeddingBagArgs) -> Result<Answer> {
         None => bags,
     };
     let rules = rules::resolve(&call.rules, dtype)?;
-    let plain;
-    let bag_call = match &quantized {
-        Some(table) => Pooled::Quantized(QuantizedBagCall {
-            bags,
-            rules: &rules,
-            table,
-            indices: &indices_view,
-            weights: weights.as_ref(),
-        }),
+    let table = match &quantized {
+        Some(table) => AnyTable::Quantized(table, FloatType::F32),
         None => {
-            plain = Params::new(params.bytes(), dtype.bytes(), params.layout().clone())?;
-            Pooled::Plain(BagCall {
-                bags,
-                rules: &rules,
-                dtype,
-                params: &plain,
-                indices: &indices_view,
-                weights: weights.as_ref(),
-            })
+            let params = params_at.name_it(params.params())?;
+            AnyTable::Plain(params.with_element_type(dtype)?)
         }
     };
-    let shape = bag_call.output_shape()?;
+    let weights = match weights {
+        Some(weights) => Some(weights.with_element_type(dtype)?),
+        None => None,
+    };
+    let pooled = |executor: &Executor| {
+        let call = executor.embedding_bag(bags, &rules, &table, &indices_view);
+        match &weights {
+            Some(weights) => call.weights(weights),
+            None => call,
+        }
+    };
+    let shape = pooled(&Executor::Cpu).output_shape()?;
     let bytes = output_bytes(&shape, dtype)?;
     let header = out.header(dtype, &shape, bytes).with_context(out_named)?;
 
@@ -146,12 +136,9 @@ pub(crate) fn run(args: &EmbeddingBagArgs) -> Result<Answer> {
     let mut made = reserved(Role::Output, bytes)?;
     made.resize(bytes, 0);
     let time = whole::write(&out, &header, made, call.quiet, |output| {
-        bag_call.run(&chosen.executor, output)
+        pooled(&chosen.executor).into(output).wait()
     })?;
-    let params_shape = match &quantized {
-        Some(table) => table.shape(),
-        None => params.layout().shape(),
-    };
+    let params_shape = table.shape();
     let bad = match call.says_something() {
         true => {
             let pooled = args.pooled(&indices_view, offsets.as_deref())?;
@@ -166,7 +153,7 @@ pub(crate) fn run(args: &EmbeddingBagArgs) -> Result<Answer> {
         format: quantized.as_ref().map(|table| table.format().to_string()),
         dtype,
         indices_shape: indices.layout().shape(),
-        index_dtype,
+        index_type: indices.stored(),
         output_shape: &shape,
         rules: &rules,
         direction: Direction::Reads,
@@ -179,32 +166,8 @@ pub(crate) fn run(args: &EmbeddingBagArgs) -> Result<Answer> {
     Ok(done.answer(call))
 }
 
-/// A pooled lookup from a table of either kind.
-enum Pooled<'a> {
-    Plain(BagCall<'a>),
-    Quantized(QuantizedBagCall<'a>),
-}
-
-impl Pooled<'_> {
-    fn output_shape(&self) -> Result<Vec<usize>, Error> {
-        match self {
-            Pooled::Plain(call) => call.output_shape(),
-            Pooled::Quantized(call) => call.output_shape(),
-        }
-    }
-
-    fn run(&self, executor: &Executor, output: &mut [u8]) -> Result<(), Error> {
-        match self {
-            Pooled::Plain(call) => executor.embedding_bag_bytes_blocking(call, output),
-            Pooled::Quantized(call) => {
-                executor.embedding_bag_quantized_bytes_blocking(call, output)
-            }
-        }
-    }
-}
-
 fn read_offsets(at: &Named) -> Result<Vec<usize>> {
-    let array = at.read()?;
-    let (_, offsets) = at.name(as_indices(&array))?;
+    let tensor = at.read()?;
+    let offsets = at.name_it(tensor.indices())?;
     Bags::read_offsets_of(&offsets).with_context(|| at.name.clone())
 }

@@ -77,8 +77,10 @@ impl Small {
     /// The tensors side by side, and whether the output is the reference's.
     fn show(&self, executor: &Executor) -> Result<(String, bool)> {
         let gather = |executor: &Executor| {
-            let (params, indices) = (self.params.view(), self.indices.view());
-            executor.run_blocking(self.op, &Rules::TENSORFLOW_GPU, &params, &indices)
+            let (params, indices) = (&self.params, &self.indices);
+            executor
+                .gather(self.op, &Rules::TENSORFLOW_GPU, params, indices)
+                .wait()
         };
         let output = gather(executor)?;
         let right = output == gather(&Executor::Reference)?;
@@ -135,7 +137,7 @@ fn lookup(chosen: &Chosen) -> Result<(String, bool)> {
     let gather = |executor: &Executor| -> Result<(Tensor<f32>, Duration)> {
         let started = Instant::now();
         let (op, rules) = (Op::gather(0), Rules::TENSORFLOW_GPU);
-        let output = executor.run_blocking(op, &rules, &table.view(), &ids.view())?;
+        let output = executor.gather(op, &rules, &table, &ids).wait()?;
         Ok((output, started.elapsed()))
     };
     let (output, first) = gather(&chosen.executor)?;

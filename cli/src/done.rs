@@ -5,12 +5,13 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use wgpu_gather::{BadIndices, DType, Rules};
+use wgpu_gather_files::Stored;
 
 use crate::answer::Answer;
 use crate::backend::Chosen;
 use crate::bad::{self, Direction};
 use crate::call_args::CallArgs;
-use crate::{rules, text};
+use crate::text;
 
 /// A call that succeeded.
 pub(crate) struct Done<'a> {
@@ -24,7 +25,8 @@ pub(crate) struct Done<'a> {
     /// Of the output, and of params where it is not quantised.
     pub(crate) dtype: DType,
     pub(crate) indices_shape: &'a [usize],
-    pub(crate) index_dtype: DType,
+    /// As the file has them.
+    pub(crate) index_type: Stored,
     pub(crate) output_shape: &'a [usize],
     pub(crate) rules: &'a Rules,
     pub(crate) direction: Direction,
@@ -59,7 +61,7 @@ impl Done<'_> {
             self.op,
             self.params_shape,
             self.indices_shape,
-            self.index_dtype,
+            self.index_type,
             self.output_shape,
             self.bytes,
             self.chosen.describe(),
@@ -76,12 +78,12 @@ impl Done<'_> {
             "format": self.format,
             "dtype": self.dtype.name(),
             "indices_shape": self.indices_shape,
-            "index_type": self.index_dtype.name(),
+            "index_type": self.index_type.to_string(),
             "output_shape": self.output_shape,
             "rules": {
                 "name": preset,
-                "negative": rules::negative_text(self.rules),
-                "out_of_bounds": rules::out_of_bounds_text(self.rules),
+                "negative": self.rules.negative.name(),
+                "out_of_bounds": self.rules.out_of_bounds.to_string(),
             },
             "bad_indices": bad::json(self.bad.as_ref(), self.rules, self.direction),
             "executor": self.chosen.name(),

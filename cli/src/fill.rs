@@ -11,13 +11,6 @@ pub(crate) fn parse(dtype: DType, text: &str) -> Result<Fill> {
     Ok(Fill::from_bytes(&element(dtype, text)?))
 }
 
-/// The bits of a fill value as [`parse`] takes them; both parts of a complex number as one number,
-/// the imaginary part first.
-pub(crate) fn bits(fill: &Fill) -> String {
-    let digits = fill.bytes().iter().rev().map(|b| format!("{b:02x}"));
-    format!("0x{}", digits.collect::<String>())
-}
-
 /// The bytes of one element.
 fn element(dtype: DType, text: &str) -> Result<Vec<u8>> {
     if let Some((re, im)) = text.split_once(',')
@@ -171,7 +164,7 @@ mod tests {
     fn printed_bits_read_back() {
         for dtype in DType::ALL {
             let ones = vec![1; dtype.bytes()];
-            let text = bits(&Fill::from_bytes(&ones));
+            let text = Fill::from_bytes(&ones).to_string();
             assert_eq!(element(dtype, &text).unwrap(), ones, "{text}");
         }
     }

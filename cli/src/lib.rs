@@ -18,19 +18,19 @@ mod call_args;
 mod demo;
 mod done;
 mod explain;
-pub mod files;
 mod fill;
 pub mod interrupt;
 mod named;
 mod operator;
+pub mod output;
 mod progress;
 mod quantized;
 mod random;
 mod recorded;
+pub mod resident;
 pub mod rules;
 mod run;
 mod scatter;
-mod shape;
 pub mod size;
 mod stream;
 mod tally;
@@ -47,9 +47,6 @@ use clap::Parser;
 
 use crate::answer::Answer;
 use crate::args::{Cli, Command};
-
-#[cfg(target_endian = "big")]
-compile_error!("the files are little-endian and are read without conversion");
 
 /// The command: reads the arguments of the process, prints, and says how to exit.
 pub fn main() -> ExitCode {

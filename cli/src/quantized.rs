@@ -1,4 +1,4 @@
-//! Quantised tables of files: from the arrays and the options to the library's view of them.
+//! Quantised tables of files: from the tensors and the options to the library's view of them.
 
 use anyhow::{Context, Result, bail, ensure};
 use clap::{Args, ValueEnum};
@@ -6,8 +6,9 @@ use wgpu_gather::DType;
 use wgpu_gather::quantized::{
     BlockFormat, CodeType, FloatType, Format, QuantizedTable, ScaleType, SplitFormat, ZeroPoints,
 };
+use wgpu_gather_files::{Error, Source, Stored, StoredTensor};
 
-use crate::files::{Array, Source, Stored};
+use crate::named::Named;
 use crate::tensors::element_type;
 
 /// How params are quantised, and what they are decoded to.
@@ -73,82 +74,75 @@ fn bits(text: &str) -> Result<usize, &'static str> {
 
 /// Where scales and zero points are.
 pub(crate) struct Sources {
-    scales: Option<Source>,
-    zero_points: Option<Source>,
+    scales: Option<Named>,
+    zero_points: Option<Named>,
 }
 
-/// Scales and zero points as files have them.
-pub(crate) struct Parts {
-    scales: Option<Array>,
-    zero_points: Option<Array>,
+/// Scales and zero points as files have them, with what messages call them.
+pub(crate) struct Parts<'s> {
+    scales: Option<(&'s Named, StoredTensor)>,
+    zero_points: Option<(&'s Named, StoredTensor)>,
 }
 
 impl Sources {
     pub(crate) fn parse(args: &QuantizedArgs) -> Result<Self> {
-        let parse = |role: &str, text: &Option<String>| {
-            let source = text
-                .as_deref()
-                .map(|text| named(role, text, Source::parse(text)));
-            source.transpose()
-        };
         Ok(Sources {
-            scales: parse("scales", &args.scales)?,
-            zero_points: parse("zero points", &args.zero_points)?,
+            scales: Named::optional("scales", args.scales.as_ref())?,
+            zero_points: Named::optional("zero points", args.zero_points.as_ref())?,
         })
     }
 
     /// All of them.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &Source> {
-        self.scales.iter().chain(&self.zero_points)
+        let all = self.scales.iter().chain(&self.zero_points);
+        all.map(|at| &at.source)
     }
 
-    pub(crate) fn read(&self, args: &QuantizedArgs) -> Result<Parts> {
-        let read = |role: &str, text: &Option<String>, source: &Option<Source>| {
-            let (Some(text), Some(source)) = (text, source) else {
-                return Ok(None);
-            };
-            named(role, text, Array::read(source)).map(Some)
-        };
+    pub(crate) fn read(&self) -> Result<Parts<'_>> {
+        fn read(at: Option<&Named>) -> Result<Option<(&Named, StoredTensor)>> {
+            at.map(|at| Ok((at, at.read()?))).transpose()
+        }
         Ok(Parts {
-            scales: read("scales", &args.scales, &self.scales)?,
-            zero_points: read("zero points", &args.zero_points, &self.zero_points)?,
+            scales: read(self.scales.as_ref())?,
+            zero_points: read(self.zero_points.as_ref())?,
         })
     }
 }
 
-impl Parts {
+impl Parts<'_> {
     /// All of them.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = &Array> {
-        self.scales.iter().chain(&self.zero_points)
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &StoredTensor> {
+        let all = self.scales.iter().chain(&self.zero_points);
+        all.map(|(_, tensor)| tensor)
     }
 }
 
-/// The table, and what it is decoded to, if params (of this name) are quantised or are to be decoded.
+/// The table, and what it is decoded to, if params are quantised or are to be decoded.
 pub(crate) fn table<'a>(
     args: &QuantizedArgs,
     declared: Option<DType>,
-    (name, params): (&str, &'a Array),
-    parts: &'a Parts,
+    (at, params): (&Named, &'a StoredTensor),
+    parts: &'a Parts<'_>,
 ) -> Result<Option<(QuantizedTable<'a>, FloatType)>> {
     if parts.scales.is_some() {
-        return split_table(args, declared, (name, params), parts).map(Some);
+        return split_table(args, declared, (at, params), parts).map(Some);
     }
-    named("params", name, block_table(args, declared, params))
+    at.name(block_table(args, declared, params))
 }
 
 /// The table that a pooled lookup decodes to f32, if params are quantised or are to be decoded.
 pub(crate) fn table_to_f32<'a>(
     args: &QuantizedArgs,
     declared: Option<DType>,
-    named_params: (&str, &'a Array),
-    parts: &'a Parts,
+    params: (&Named, &'a StoredTensor),
+    parts: &'a Parts<'_>,
 ) -> Result<Option<QuantizedTable<'a>>> {
     let to = args.to.map_or(FloatType::F32, To::float).dtype();
     ensure!(
         to == DType::F32,
         "embedding_bag: --to {to}, but rows are decoded to f32 (allowed: f32)"
     );
-    let found = table(args, declared, named_params, parts)?;
+    let found = table(args, declared, params, parts)?;
     Ok(found.map(|(table, _)| table))
 }
 
@@ -156,7 +150,7 @@ pub(crate) fn table_to_f32<'a>(
 fn block_table<'a>(
     args: &QuantizedArgs,
     declared: Option<DType>,
-    params: &'a Array,
+    params: &'a StoredTensor,
 ) -> Result<Option<(QuantizedTable<'a>, FloatType)>> {
     let (format, usual) = match (params.stored(), args.to) {
         (Stored::Blocks(format), _) => {
@@ -175,8 +169,7 @@ fn block_table<'a>(
             }
         },
     };
-    row_major(params)?;
-    let table = QuantizedTable::blocks(format, params.layout().shape(), params.bytes())?;
+    let table = params.quantized_as(format).map_err(Error::into_problem)?;
     Ok(Some((table, args.to.unwrap_or(usual).float())))
 }
 
@@ -184,17 +177,16 @@ fn block_table<'a>(
 fn split_table<'a>(
     args: &QuantizedArgs,
     declared: Option<DType>,
-    (name, params): (&str, &'a Array),
-    parts: &'a Parts,
+    (at, params): (&Named, &'a StoredTensor),
+    parts: &'a Parts<'_>,
 ) -> Result<(QuantizedTable<'a>, FloatType)> {
-    let (Some(bits), Some(block_size), Some(scales)) =
+    let (Some(bits), Some(block_size), Some((scales_at, scales))) =
         (args.bits, args.block_size, parts.scales.as_ref())
     else {
         bail!("--scales needs --bits and --block-size");
     };
-    let (codes, shape) = named("params", name, codes(params, bits))?;
-    let scales_name = args.scales.as_deref().unwrap_or_default();
-    let (scale_type, usual) = named("scales", scales_name, scale_type(scales, declared))?;
+    let (codes, shape) = at.name(codes(params, bits))?;
+    let (scale_type, usual) = scales_at.name(scale_type(scales, declared))?;
     let format = SplitFormat {
         codes,
         scales: scale_type,
@@ -207,19 +199,15 @@ fn split_table<'a>(
         axis: args.quantize_axis,
     };
     let mut blocks = format.scales_shape(&shape)?;
-    named("scales", scales_name, fits(scales, &blocks))?;
-    if let Some(zero_points) = &parts.zero_points {
+    scales_at.name(fits(scales, &blocks))?;
+    if let Some((at, zero_points)) = &parts.zero_points {
         if let Some(last) = blocks.last_mut() {
             *last = last.div_ceil(8 / bits);
         }
-        let fits = zero_points_fit(zero_points, params.stored(), &blocks);
-        named(
-            "zero points",
-            args.zero_points.as_deref().unwrap_or_default(),
-            fits,
-        )?;
+        at.name(zero_points_fit(zero_points, params.stored(), &blocks))?;
     }
-    let zero_points = parts.zero_points.as_ref().map_or(&[][..], Array::bytes);
+    let zero_points = parts.zero_points.as_ref();
+    let zero_points = zero_points.map_or(&[][..], |(_, tensor)| tensor.bytes());
     let table = QuantizedTable::new(
         Format::Split(format),
         &shape,
@@ -231,7 +219,7 @@ fn split_table<'a>(
 }
 
 /// The type of codes of so many bits, and their shape: of the bytes of the file, unpacked.
-fn codes(params: &Array, bits: usize) -> Result<(CodeType, Vec<usize>)> {
+fn codes(params: &StoredTensor, bits: usize) -> Result<(CodeType, Vec<usize>)> {
     let codes = code_type(params.stored(), bits)?;
     let mut shape = params.layout().shape().to_vec();
     let last = shape
@@ -256,7 +244,7 @@ fn code_type(stored: Stored, bits: usize) -> Result<CodeType> {
     })
 }
 
-fn scale_type(scales: &Array, declared: Option<DType>) -> Result<(ScaleType, FloatType)> {
+fn scale_type(scales: &StoredTensor, declared: Option<DType>) -> Result<(ScaleType, FloatType)> {
     // What the file says needs no declaration, which is for raw bytes.
     Ok(match element_type(scales.stored(), declared)? {
         DType::F32 => (ScaleType::F32, FloatType::F32),
@@ -266,7 +254,7 @@ fn scale_type(scales: &Array, declared: Option<DType>) -> Result<(ScaleType, Flo
     })
 }
 
-fn zero_points_fit(zero_points: &Array, codes: Stored, shape: &[usize]) -> Result<()> {
+fn zero_points_fit(zero_points: &StoredTensor, codes: Stored, shape: &[usize]) -> Result<()> {
     let stored = zero_points.stored();
     ensure!(
         stored == codes,
@@ -275,24 +263,17 @@ fn zero_points_fit(zero_points: &Array, codes: Stored, shape: &[usize]) -> Resul
     fits(zero_points, shape)
 }
 
-fn fits(array: &Array, shape: &[usize]) -> Result<()> {
-    let got = array.layout().shape();
+fn fits(tensor: &StoredTensor, shape: &[usize]) -> Result<()> {
+    let got = tensor.layout().shape();
     ensure!(
         got == shape,
         "shape {got:?} does not fit the codes (allowed: {shape:?})"
     );
-    row_major(array)
+    row_major(tensor)
 }
 
-fn row_major(array: &Array) -> Result<()> {
-    ensure!(
-        array.layout().is_contiguous(),
-        "quantised tables in Fortran's order are not read; store them in C's order (in NumPy: \
-         numpy.ascontiguousarray)"
-    );
+fn row_major(tensor: &StoredTensor) -> Result<()> {
+    let bytes = tensor.row_major_bytes();
+    bytes.map_err(Error::into_problem)?;
     Ok(())
-}
-
-fn named<T>(role: &str, text: &str, result: Result<T>) -> Result<T> {
-    result.with_context(|| format!("{role} {text}"))
 }

@@ -4,10 +4,9 @@ use std::fmt::Write;
 
 use gather_conformance::{Call, LargeCall, search, search_large};
 use serde_json::{Value, json};
-use wgpu_gather::{ElementsShapes, Executor, Layout, Op};
+use wgpu_gather::{Executor, Layout, Op};
 
 use crate::backend::Chosen;
-use crate::rules;
 
 /// The most index values that a report shows.
 const MAX_VALUES: usize = 48;
@@ -154,16 +153,14 @@ impl Found {
 fn gather_rows(call: &Call) -> Vec<(&'static str, String)> {
     let rules = format!(
         "negative {}, out of bounds {}, shapes as {}",
-        rules::negative_text(&call.rules),
-        rules::out_of_bounds_text(&call.rules),
-        shapes_text(call.rules.elements_shapes)
+        call.rules.negative, call.rules.out_of_bounds, call.rules.elements_shapes
     );
     let (bytes, index_type) = (call.element_bytes, call.index_type.name());
     let unit = if bytes == 1 { "byte" } else { "bytes" };
     let params = layout_text(&call.params_layout);
     let indices = layout_text(&call.indices_layout);
     vec![
-        ("operator", op_text(call.op)),
+        ("operator", call.op.to_string()),
         ("rules", rules),
         ("params", format!("{params}, elements of {bytes} {unit}")),
         ("indices", format!("{indices}, {index_type}")),
@@ -185,9 +182,9 @@ fn gather_json(call: &Call) -> Value {
         "axis": axis,
         "batch_dims": batch_dims,
         "rules": {
-            "negative": rules::negative_text(&call.rules),
-            "out_of_bounds": rules::out_of_bounds_text(&call.rules),
-            "shapes": shapes_text(call.rules.elements_shapes),
+            "negative": call.rules.negative.name(),
+            "out_of_bounds": call.rules.out_of_bounds.to_string(),
+            "shapes": call.rules.elements_shapes.name(),
         },
         "element_bytes": call.element_bytes,
         "params": layout(&call.params_layout),
@@ -200,20 +197,6 @@ fn gather_json(call: &Call) -> Value {
 /// Axis and batch dims, where the operator has them.
 fn attributes(op: Op) -> (Option<isize>, Option<isize>) {
     (op.axis(), op.batch_dims())
-}
-
-fn op_text(op: Op) -> String {
-    let (axis, batch_dims) = attributes(op);
-    let axis = axis.map(|n| format!(", axis {n}")).unwrap_or_default();
-    let batch_dims = batch_dims.map(|n| format!(", batch_dims {n}"));
-    format!("{}{axis}{}", op.kind(), batch_dims.unwrap_or_default())
-}
-
-fn shapes_text(shapes: ElementsShapes) -> &'static str {
-    match shapes {
-        ElementsShapes::Onnx => "onnx",
-        ElementsShapes::Torch => "torch",
-    }
 }
 
 fn layout_text(layout: &Layout) -> String {
@@ -235,7 +218,7 @@ mod tests {
     use std::collections::HashSet;
 
     use wgpu_gather::gpu::{Engine, adapters, internals};
-    use wgpu_gather::{Fill, IndexType, Negative, OutOfBounds, Rules};
+    use wgpu_gather::{ElementsShapes, Fill, IndexType, Negative, OutOfBounds, Rules};
 
     use super::*;
 
@@ -279,7 +262,7 @@ mod tests {
         let text = found(3).describe(&chosen(Executor::Cpu), "  ");
         assert_eq!(
             text,
-            "  operator  gather, axis -1, batch_dims 0
+            "  operator  gather(axis=-1)
   rules     negative from-end, out of bounds fill=0x1234, shapes as torch
   params    shape [2, 3], strides [3, -1], offset 2, elements of 2 bytes
   indices   shape [3], strides [1], offset 0, i64
@@ -312,13 +295,13 @@ mod tests {
     #[test]
     fn a_planted_fault_is_found_and_found_again_by_its_seed() {
         let reads_one_off = |source: String| source.replace("count * l.z", "count * (l.z | 1u)");
-        for adapter in pollster::block_on(adapters()) {
+        for adapter in adapters().wait() {
             let label = adapter.label();
-            let good = pollster::block_on(Engine::headless(Some(&label))).unwrap();
+            let good = Engine::headless(Some(&label)).wait().unwrap();
             let (device, queue) = (good.device().clone(), good.queue().clone());
             let options = internals::with_fault(reads_one_off);
             let faulty = Engine::with_options(device, queue, options);
-            let faulty = Executor::Gpu(pollster::block_on(faulty).unwrap());
+            let faulty = Executor::Gpu(faulty.wait().unwrap());
 
             let gathers = Kind::Gathers;
             let first = check(&faulty, gathers, 2000, 0, |_| ()).expect("the fault is found");

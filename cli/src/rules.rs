@@ -3,9 +3,9 @@
 use std::str::FromStr;
 
 use anyhow::{Context, Result};
-use clap::builder::PossibleValuesParser;
-use clap::{Args, ValueEnum};
-use wgpu_gather::{DType, Fill, Negative, OutOfBounds, Rules};
+use clap::Args;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use wgpu_gather::{DType, Error, Negative, OutOfBounds, Rules};
 
 use crate::fill;
 
@@ -29,9 +29,10 @@ pub struct RulesArgs {
         value_parser = PossibleValuesParser::new(preset_names())
     )]
     pub rules: String,
-    /// What a negative index means, instead of what the rules say
-    #[arg(long, value_name = "MEANING")]
-    pub negative: Option<NegativeArg>,
+    /// What a negative index means, instead of what the rules say: out-of-bounds, or from-end, where
+    /// -extent..=-1 count from the end
+    #[arg(long, value_name = "MEANING", value_parser = negative())]
+    pub negative: Option<Negative>,
     /// What an out-of-bounds index gives, instead of what the rules say: zero, fill=V, clip, wrap
     /// or error. V is a value of the element type of params (nan, inf and true are values; re,im
     /// for complex numbers), or its bits as 0x… with all their digits
@@ -39,77 +40,53 @@ pub struct RulesArgs {
     pub out_of_bounds: Option<OutOfBoundsArg>,
 }
 
-/// The values of `--negative`.
-#[derive(Clone, Copy, ValueEnum)]
-pub enum NegativeArg {
-    /// A negative index is out of bounds
-    OutOfBounds,
-    /// -extent..=-1 count from the end
-    FromEnd,
+fn negative() -> impl TypedValueParser<Value = Negative> {
+    let names = PossibleValuesParser::new(Negative::ALL.map(Negative::name));
+    names.try_map(|name| name.parse::<Negative>())
 }
 
-/// The value of `--out-of-bounds`; that of `fill=V` is read when the element type is known.
+/// The value of `--out-of-bounds`.
 #[derive(Clone)]
-pub struct OutOfBoundsArg {
-    rule: OutOfBounds,
-    fill: Option<String>,
+pub enum OutOfBoundsArg {
+    /// `fill=V`, of which V is read when the element type is known.
+    Fill(String),
+    /// Any other.
+    Rule(OutOfBounds),
 }
 
 impl FromStr for OutOfBoundsArg {
     type Err = &'static str;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let (name, fill) = match text.split_once('=') {
-            Some((name, fill)) => (name, Some(fill.to_owned())),
-            None => (text, None),
-        };
-        match OutOfBounds::named(name, Fill::from_bytes(&[])) {
-            Some(rule) if matches!(rule, OutOfBounds::Fill(_)) == fill.is_some() => {
-                Ok(OutOfBoundsArg { rule, fill })
-            }
-            _ => Err("allowed: zero, fill=V, clip, wrap, error"),
+        if let Some(value) = text.strip_prefix("fill=") {
+            return Ok(OutOfBoundsArg::Fill(value.to_owned()));
         }
+        let rule = text.parse().map(OutOfBoundsArg::Rule);
+        rule.map_err(|_: Error| "allowed: zero, fill=V, clip, wrap, error")
     }
 }
 
 /// The rules that `args` ask for, for params of `dtype`.
 pub fn resolve(args: &RulesArgs, dtype: DType) -> Result<Rules> {
-    let mut rules = preset(&args.rules, dtype);
+    let mut rules = preset(&args.rules, dtype)?;
     if let Some(negative) = args.negative {
-        rules.negative = match negative {
-            NegativeArg::OutOfBounds => Negative::OutOfBounds,
-            NegativeArg::FromEnd => Negative::FromEnd,
-        };
+        rules.negative = negative;
     }
-    if let Some(OutOfBoundsArg { rule, fill }) = &args.out_of_bounds {
-        rules.out_of_bounds = match fill {
-            Some(text) => OutOfBounds::Fill(
+    if let Some(out_of_bounds) = &args.out_of_bounds {
+        rules.out_of_bounds = match out_of_bounds {
+            OutOfBoundsArg::Fill(text) => OutOfBounds::Fill(
                 fill::parse(dtype, text).context(format!("--out-of-bounds fill={text}"))?,
             ),
-            None => rule.clone(),
+            OutOfBoundsArg::Rule(rule) => rule.clone(),
         };
     }
     Ok(rules)
 }
 
-/// The preset called `name`, which the command line has checked to be one of [`preset_names`].
-fn preset(name: &str, dtype: DType) -> Rules {
-    let named = Rules::PRESETS.iter().find(|&&(preset, _)| preset == name);
-    match named {
-        Some((_, rules)) => rules.clone(),
-        None => Rules::jax_fill(dtype),
-    }
-}
-
-/// What a negative index means, as `--negative` takes it.
-pub fn negative_text(rules: &Rules) -> &'static str {
-    rules.negative.name()
-}
-
-/// What a bad index gives, as `--out-of-bounds` takes it; a fill value as its bits.
-pub fn out_of_bounds_text(rules: &Rules) -> String {
-    match &rules.out_of_bounds {
-        OutOfBounds::Fill(fill) => format!("fill={}", fill::bits(fill)),
-        other => other.name().to_owned(),
+/// The preset called `name`, one of [`preset_names`].
+fn preset(name: &str, dtype: DType) -> Result<Rules, Error> {
+    match name {
+        JAX_FILL => Ok(Rules::jax_fill(dtype)),
+        name => Rules::preset(name),
     }
 }

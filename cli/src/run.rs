@@ -3,20 +3,21 @@
 use std::path::Path;
 
 use anyhow::{Context, Result};
-use wgpu_gather::quantized::QuantizedCall;
-use wgpu_gather::{GatherCall, Params};
+use wgpu_gather::AnyTable;
+use wgpu_gather_files::{Source, StoredTensor};
 
 use crate::answer::Answer;
 use crate::args::GatherArgs;
 use crate::backend::Chosen;
 use crate::bad::Direction;
 use crate::done::Done;
-use crate::files::{Array, MOST_BYTES, Output, Resident, Source};
 use crate::named::Named;
 use crate::operator::Operator;
+use crate::output::Output;
 use crate::progress::Progress;
+use crate::resident::{MOST_BYTES, Resident};
 use crate::stream::Streamed;
-use crate::tensors::{as_indices, element_type, output_bytes};
+use crate::tensors::{element_type, output_bytes};
 use crate::{interrupt, quantized, rules};
 
 /// Gathers as `args` say.
@@ -32,33 +33,35 @@ pub(crate) fn run(args: &GatherArgs<impl Operator>) -> Result<Answer> {
     let out = Output::new(&args.out, &inputs).with_context(out_named)?;
     let params = params_at.read()?;
     let indices = indices_at.read()?;
-    let parts = parts_at.read(decoding)?;
+    let parts = parts_at.read()?;
 
-    let named = (args.params.as_str(), &params);
-    let table = quantized::table(decoding, args.dtype, named, &parts)?;
-    let dtype = match &table {
+    let quantized = quantized::table(decoding, args.dtype, (&params_at, &params), &parts)?;
+    let dtype = match &quantized {
         Some((_, to)) => to.dtype(),
         None => params_at.name(element_type(params.stored(), args.dtype))?,
     };
-    let (index_dtype, indices_view) = indices_at.name(as_indices(&indices))?;
+    let indices_view = indices_at.name_it(indices.indices())?;
     let rules = rules::resolve(&args.rules, dtype)?;
-    let params_shape = match &table {
+    let params_shape = match &quantized {
         Some((table, _)) => table.shape(),
-        None => params.layout().shape(),
+        None => params.shape(),
     };
     let indices_shape = indices.layout().shape();
     let shape = op.output_shape(params_shape, indices_shape, &rules)?;
     let bytes = output_bytes(&shape, dtype)?;
     let header = out.header(dtype, &shape, bytes).with_context(out_named)?;
-    let plain;
-    let call = match &table {
-        Some((table, to)) => {
-            Streamed::Quantized(QuantizedCall::new(op, &rules, table, &indices_view, *to))
-        }
+    let table = match &quantized {
+        Some((table, to)) => AnyTable::Quantized(table, *to),
         None => {
-            plain = Params::new(params.bytes(), dtype.bytes(), params.layout().clone())?;
-            Streamed::Plain(GatherCall::new(op, &rules, &plain, &indices_view))
+            let params = params_at.name_it(params.params())?;
+            AnyTable::Plain(params.with_element_type(dtype)?)
         }
+    };
+    let call = Streamed {
+        op,
+        rules: &rules,
+        table: &table,
+        indices: &indices_view,
     };
 
     let chosen = Chosen::new(&args.backend)?;
@@ -67,12 +70,12 @@ pub(crate) fn run(args: &GatherArgs<impl Operator>) -> Result<Answer> {
         .begin((header.len() as u64).saturating_add(bytes as u64))
         .with_context(out_named)?;
     file.write(&header).with_context(out_named)?;
-    let arrays: Vec<&Array> = [&params].into_iter().chain(parts.iter()).collect();
+    let tensors: Vec<&StoredTensor> = [&params].into_iter().chain(parts.iter()).collect();
     if params.mapped_bytes() > MOST_BYTES && call.is_scattered()? {
-        arrays.iter().for_each(|array| array.expect_scattered());
+        tensors.iter().for_each(|tensor| tensor.expect_scattered());
     }
     let mut progress = Progress::new(bytes as u64, args.quiet);
-    let resident = Resident::of(&[&arrays[..], &[&indices]].concat());
+    let resident = Resident::of(&[&tensors[..], &[&indices]].concat());
     let counts = args.says_something();
     let ran = call.run(&chosen.executor, resident, counts, |chunk| {
         file.write(chunk).with_context(out_named)?;
@@ -86,10 +89,12 @@ pub(crate) fn run(args: &GatherArgs<impl Operator>) -> Result<Answer> {
         op: &op.kind().to_string(),
         how: None,
         params_shape,
-        format: table.as_ref().map(|(table, _)| table.format().to_string()),
+        format: quantized
+            .as_ref()
+            .map(|(table, _)| table.format().to_string()),
         dtype,
         indices_shape,
-        index_dtype,
+        index_type: indices.stored(),
         output_shape: &shape,
         rules: &rules,
         direction: Direction::Reads,

@@ -4,17 +4,18 @@
 
 use anyhow::{Context, Result};
 use clap::Args;
-use wgpu_gather::{DType, Layout, Reduce, Role, ScatterCall};
+use wgpu_gather::{DType, Layout, Reduce, Role};
+use wgpu_gather_files::StoredTensor;
 
 use crate::answer::Answer;
 use crate::backend::Chosen;
 use crate::bad::{self, Direction};
 use crate::call_args::CallArgs;
 use crate::done::Done;
-use crate::files::{Array, Output};
 use crate::named::Named;
 use crate::operator::Operator;
-use crate::tensors::{as_indices, element_type, elements_of_type, output_bytes, reserved};
+use crate::output::Output;
+use crate::tensors::{element_type, elements_of_type, output_bytes, reserved};
 use crate::{rules, whole};
 
 /// All three. Params are the destination before the call.
@@ -28,17 +29,10 @@ pub(crate) struct ScatterArgs<O: Operator> {
     updates: String,
     /// What becomes of values that meet, in row-major order of the indices: none (the last one
     /// stays), add, mul, min or max
-    #[arg(long, value_name = "HOW", value_parser = reduce)]
+    #[arg(long, value_name = "HOW")]
     reduce: Reduce,
     #[command(flatten)]
     call: CallArgs,
-}
-
-fn reduce(name: &str) -> Result<Reduce, String> {
-    Reduce::named(name).ok_or_else(|| {
-        let allowed = Reduce::ALL.map(Reduce::name).join(", ");
-        format!("allowed: {allowed}")
-    })
 }
 
 /// Scatters as `args` say.
@@ -55,40 +49,37 @@ pub(crate) fn run(args: &ScatterArgs<impl Operator>) -> Result<Answer> {
     let updates = updates_at.read()?;
 
     let dtype = params_at.name(element_type(params.stored(), call.dtype))?;
-    let (index_dtype, indices_view) = indices_at.name(as_indices(&indices))?;
+    let indices_view = indices_at.name_it(indices.indices())?;
     let has = ("params has", dtype);
     let updates_view = updates_at.name(elements_of_type(&updates, has))?;
     let rules = rules::resolve(&call.rules, dtype)?;
     let shape = params.layout().shape();
     let bytes = output_bytes(shape, dtype)?;
     let header = out.header(dtype, shape, bytes).with_context(out_named)?;
-    let scatter = ScatterCall {
-        op: args.attributes.op(),
-        reduce: args.reduce,
-        rules: &rules,
-        dtype,
-        shape,
-        indices: &indices_view,
-        updates: &updates_view,
-    };
+    let (op, reduce) = (args.attributes.op(), args.reduce);
+    let updates_view = updates_view.with_element_type(dtype)?;
 
     let chosen = Chosen::new(&call.backend)?;
     let base = contiguous(&params, dtype, bytes)?;
     let time = whole::write(&out, &header, base, call.quiet, |destination| {
-        chosen.executor.scatter_bytes_blocking(scatter, destination)
+        let (ids, updates) = (&indices_view, &updates_view);
+        let executor = &chosen.executor;
+        executor
+            .scatter_into(op, reduce, &rules, shape, destination, ids, updates)
+            .wait()
     })?;
     let bad = match call.says_something() {
-        true => bad::of_good_call(scatter.op, &rules, shape, &indices_view)?,
+        true => bad::of_good_call(op, &rules, shape, &indices_view)?,
         false => None,
     };
     let done = Done {
-        op: &scatter.op.transposed_kind().to_string(),
+        op: &op.transposed_kind().to_string(),
         how: Some(("reduce", args.reduce.name())),
         params_shape: shape,
         format: None,
         dtype,
         indices_shape: indices.layout().shape(),
-        index_dtype,
+        index_type: indices.stored(),
         output_shape: shape,
         rules: &rules,
         direction: Direction::Writes,
@@ -101,18 +92,18 @@ pub(crate) fn run(args: &ScatterArgs<impl Operator>) -> Result<Answer> {
     Ok(done.answer(call))
 }
 
-/// The elements of an array, row-major, in memory of our own.
-fn contiguous(array: &Array, dtype: DType, bytes: usize) -> Result<Vec<u8>> {
+/// The elements of a tensor, row-major, in memory of our own.
+fn contiguous(tensor: &StoredTensor, dtype: DType, bytes: usize) -> Result<Vec<u8>> {
     let mut copy = reserved(Role::Output, bytes)?;
-    let (layout, width) = (array.layout(), dtype.bytes());
+    let (layout, width) = (tensor.layout(), dtype.bytes());
     if layout.is_contiguous() && layout.offset() == 0 {
-        copy.extend_from_slice(&array.bytes()[..bytes]);
+        copy.extend_from_slice(&tensor.bytes()[..bytes]);
         return Ok(copy);
     }
     let mut position = vec![0; layout.rank()];
     for _ in 0..bytes / width {
         let start = layout.position(&position) * width;
-        copy.extend_from_slice(&array.bytes()[start..start + width]);
+        copy.extend_from_slice(&tensor.bytes()[start..start + width]);
         next(&mut position, layout);
     }
     Ok(copy)

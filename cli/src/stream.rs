@@ -9,11 +9,10 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
-use wgpu_gather::quantized::QuantizedCall;
-use wgpu_gather::{BadIndices, Executor, GatherCall, Indices, Op, Plan};
+use wgpu_gather::{AnyTable, BadIndices, Executor, Indices, Op, Plan, Rules};
 
 use crate::bad;
-use crate::files::{AROUND_BYTES, MOST_BYTES, Resident};
+use crate::resident::{AROUND_BYTES, MOST_BYTES, Resident};
 
 /// Bytes of a chunk, at most.
 const CHUNK_BYTES: usize = 8 << 20;
@@ -33,9 +32,11 @@ const BETWEEN_LOOKS: Duration = Duration::from_millis(5);
 
 /// A call whose output goes to a file chunk by chunk.
 #[derive(Clone, Copy)]
-pub(crate) enum Streamed<'a> {
-    Plain(GatherCall<'a>),
-    Quantized(QuantizedCall<'a>),
+pub(crate) struct Streamed<'a> {
+    pub(crate) op: Op,
+    pub(crate) rules: &'a Rules,
+    pub(crate) table: &'a AnyTable<'a>,
+    pub(crate) indices: &'a Indices<'a>,
 }
 
 /// A call that was executed.
@@ -46,14 +47,14 @@ pub(crate) struct Ran {
     pub(crate) bad: Option<BadIndices>,
 }
 
-impl<'a> Streamed<'a> {
+impl Streamed<'_> {
     /// Makes the output and calls `chunk` with its bytes, in order; then counts bad indices, if it is to.
     pub(crate) fn run(
         &self,
         executor: &Executor,
         resident: Option<Resident<'_>>,
         counts: bool,
-        mut chunk: impl FnMut(&[u8]) -> Result<()>,
+        mut chunk: impl FnMut(&[u8]) -> Result<()> + Send,
     ) -> Result<Ran> {
         let most_bytes = match resident.is_some() {
             true => self.few_rows(executor)?,
@@ -72,17 +73,8 @@ impl<'a> Streamed<'a> {
             aside += started.elapsed();
             Ok(())
         };
-        while_watched(trim, || match *self {
-            Streamed::Plain(GatherCall {
-                op,
-                rules,
-                params,
-                indices,
-            }) => executor.run_chunks_blocking(op, rules, params, indices, most_bytes, taken),
-            Streamed::Quantized(call) => {
-                executor.gather_quantized_chunks_blocking(call, most_bytes, taken)
-            }
-        })?;
+        let call = executor.gather(self.op, self.rules, self.table, self.indices);
+        while_watched(trim, || call.chunks(most_bytes, taken).wait())?;
         let time = started.elapsed().saturating_sub(aside);
         let bad = match counts {
             true => while_watched(trim, || self.bad_indices())?,
@@ -92,11 +84,8 @@ impl<'a> Streamed<'a> {
     }
 
     fn bad_indices(&self) -> wgpu_gather::Result<Option<BadIndices>> {
-        let (rules, shape) = match self {
-            Streamed::Plain(call) => (call.rules, call.params.layout().shape()),
-            Streamed::Quantized(call) => (call.rules, call.table.shape()),
-        };
-        bad::of_good_call(self.op(), rules, shape, self.indices())
+        let shape = self.table.shape();
+        bad::of_good_call(self.op, self.rules, shape, self.indices)
     }
 
     /// Whether neighbouring rows of the output lie far apart in params, as far as a sample tells.
@@ -106,10 +95,10 @@ impl<'a> Streamed<'a> {
     /// instead of 8.6 to 11 s. What lies in order is better read ahead.
     pub(crate) fn is_scattered(&self) -> Result<bool> {
         let plan = self.plan()?;
-        if !matches!(self.op(), Op::Gather { .. }) {
+        if !matches!(self.op, Op::Gather { .. }) {
             return Ok(false);
         }
-        let indices = self.indices();
+        let indices = self.indices;
         let (bytes, width) = (indices.bytes(), indices.index_type().bytes());
         let row_bytes = self.params_bytes(plan.geometry().slice()) as u64;
         let index = |at: usize| {
@@ -126,33 +115,17 @@ impl<'a> Streamed<'a> {
         Ok(row_bytes < READ_AHEAD_BYTES && far * 2 > sample.len())
     }
 
-    fn op(&self) -> Op {
-        match self {
-            Streamed::Plain(call) => call.op,
-            Streamed::Quantized(call) => call.op,
-        }
-    }
-
-    fn indices(&self) -> &'a Indices<'a> {
-        match self {
-            Streamed::Plain(call) => call.indices,
-            Streamed::Quantized(call) => call.indices,
-        }
-    }
-
     fn plan(&self) -> wgpu_gather::Result<Plan> {
-        match self {
-            Streamed::Plain(call) => call.plan(),
-            Streamed::Quantized(call) => call.plan(),
-        }
+        let call = Executor::Cpu.gather(self.op, self.rules, self.table, self.indices);
+        call.plan()
     }
 
     /// Bytes of so many neighbouring elements of params, scales and zero points with them.
     fn params_bytes(&self, elements: usize) -> usize {
-        match self {
-            Streamed::Plain(call) => elements * call.params.element_bytes(),
-            Streamed::Quantized(call) => {
-                let (bytes, all) = (call.table.bytes() as u128, call.table.elements().max(1));
+        match self.table {
+            AnyTable::Plain(params) => elements * params.element_bytes(),
+            AnyTable::Quantized(table, _) => {
+                let (bytes, all) = (table.bytes() as u128, table.elements().max(1));
                 (bytes * elements as u128).div_ceil(all as u128) as usize
             }
         }
@@ -207,12 +180,13 @@ mod tests {
         let bytes: Vec<u8> = ids.iter().flat_map(|id| id.to_le_bytes()).collect();
         let table = vec![0; 8 * row_bytes];
         let layout = Layout::contiguous(&[ids.len()]);
-        let call = Streamed::Plain(GatherCall {
+        let table = Params::new(&table, 1, Layout::contiguous(&[8, row_bytes])).unwrap();
+        let call = Streamed {
             op: Op::gather(0),
             rules: &Rules::default(),
-            params: &Params::new(&table, 1, Layout::contiguous(&[8, row_bytes])).unwrap(),
+            table: &AnyTable::Plain(table),
             indices: &Indices::new(&*bytes, IndexType::U32, layout).unwrap(),
-        });
+        };
         call.is_scattered().unwrap()
     }
 

@@ -1,22 +1,14 @@
-//! Arrays of files as the tensors of a gather.
-
-use std::borrow::Cow;
+//! Element types of files and of options, and the sizes of outputs.
 
 use anyhow::{Result, bail, ensure};
-use wgpu_gather::{DType, Error, Index, IndexType, Indices, Layout, Params, Role};
-
-use crate::files::{Array, Stored};
-
-/// How many narrow indices are widened at a time.
-const WIDENED: usize = 8192;
+use wgpu_gather::{DType, Error, Layout, Params, Role};
+use wgpu_gather_files::{Problem, Stored, StoredTensor};
 
 /// The element type of params: the file's, or for raw bytes the declared one.
 pub fn element_type(stored: Stored, declared: Option<DType>) -> Result<DType> {
     match (stored, declared) {
         (Stored::Typed(dtype), None) => Ok(dtype),
-        (Stored::Blocks(format), _) => {
-            bail!("quantised elements ({format}) cannot be read here (allowed: plain ones)")
-        }
+        (Stored::Blocks(format), _) => Err(Problem::Quantized(format).into()),
         (Stored::Raw(width), Some(dtype)) if width == dtype.bytes() => Ok(dtype),
         (Stored::Typed(dtype), Some(declared)) => bail!(
             "--dtype {declared} is for raw bytes, but the file says that the elements are {dtype}"
@@ -34,13 +26,13 @@ pub fn element_type(stored: Stored, declared: Option<DType>) -> Result<DType> {
     }
 }
 
-/// The elements of an array beside params, which must have the type that those have (in these words); raw
+/// The elements of a tensor beside params, which must have the type that those have (in these words); raw
 /// bytes are taken for it.
 pub(crate) fn elements_of_type<'a>(
-    array: &'a Array,
+    tensor: &'a StoredTensor,
     (has, dtype): (&str, DType),
 ) -> Result<Params<'a>> {
-    match array.stored() {
+    match tensor.stored() {
         Stored::Raw(width) => ensure!(
             width == dtype.bytes(),
             "raw elements of {width} bytes, but {has} {dtype}, of {}; they must be equal",
@@ -54,8 +46,7 @@ pub(crate) fn elements_of_type<'a>(
             );
         }
     }
-    let layout = array.layout().clone();
-    Ok(Params::new(array.bytes(), dtype.bytes(), layout)?)
+    tensor.params().map_err(|error| error.into_problem().into())
 }
 
 /// The element types of `width` bytes, for the end of a message.
@@ -66,42 +57,6 @@ fn of_width(width: usize) -> String {
         true => format!(" (no element type has {width} bytes)"),
         false => format!(" (allowed: {})", names.join(", ")),
     }
-}
-
-/// The array as indices, with the type that the file has.
-pub fn as_indices(array: &Array) -> Result<(DType, Indices<'_>)> {
-    let bytes = array.bytes();
-    let as_is = |index_type: IndexType| (index_type, Cow::Borrowed(bytes));
-    let (index_type, bytes) = match array.stored() {
-        Stored::Typed(DType::I8) => widened::<i8>(bytes)?,
-        Stored::Typed(DType::U8) => widened::<u8>(bytes)?,
-        Stored::Typed(DType::I16) => widened::<i16>(bytes)?,
-        Stored::Typed(DType::U16) => widened::<u16>(bytes)?,
-        Stored::Typed(DType::I32) => as_is(IndexType::I32),
-        Stored::Typed(DType::U32) => as_is(IndexType::U32),
-        Stored::Typed(DType::I64) => as_is(IndexType::I64),
-        Stored::Typed(DType::U64) => as_is(IndexType::U64),
-        other => bail!(
-            "elements of type {other} cannot index (allowed: i8, u8, i16, u16, i32, u32, i64, u64)"
-        ),
-    };
-    let Stored::Typed(dtype) = array.stored() else {
-        bail!("raw elements cannot index");
-    };
-    let indices = Indices::new(bytes, index_type, array.layout().clone())?;
-    Ok((dtype, indices))
-}
-
-fn widened<I: Index + bytemuck::AnyBitPattern>(
-    bytes: &[u8],
-) -> Result<(IndexType, Cow<'static, [u8]>)> {
-    let count = bytes.len() / size_of::<I>();
-    let mut wide = reserved(Role::Indices, count.saturating_mul(I::TYPE.bytes()))?;
-    for some in bytes.chunks(WIDENED * size_of::<I>()) {
-        let values: Vec<I> = bytemuck::allocation::pod_collect_to_vec(some);
-        wide.extend_from_slice(&I::widened(&values));
-    }
-    Ok((I::TYPE, Cow::Owned(wide)))
 }
 
 /// Room for so many bytes of a tensor.

@@ -16,7 +16,7 @@ use crate::backend::Chosen;
 use crate::random::{self, Found, Kind};
 use crate::recorded::Recorded;
 use crate::tally::Tally;
-use crate::{rules, text};
+use crate::text;
 
 /// Runs the built-in calls, random ones, or the cases of the given files.
 pub(crate) fn run(args: &VerifyArgs) -> Result<Answer> {
@@ -67,7 +67,7 @@ fn read(path: &Path) -> Result<Vec<Recorded>> {
 fn compile_all(chosen: &Chosen) -> Result<usize> {
     match &chosen.executor {
         Executor::Gpu(engine) => {
-            let compiled = pollster::block_on(engine.warm_up());
+            let compiled = engine.compile_all().wait();
             compiled.with_context(|| format!("--pipelines on {}", engine.adapter().label()))
         }
         _ => bail!("--pipelines needs a GPU; this is {}", chosen.describe()),
@@ -171,14 +171,14 @@ fn group(call: &Call) -> (OpKind, usize, String) {
 
 fn label(call: &Call) -> String {
     format!(
-        "{:?}: params {:?} of {} bytes each, indices {:?} {}, negative {}, out of bounds {}",
+        "{}: params {:?} of {} bytes each, indices {:?} {}, negative {}, out of bounds {}",
         call.op,
         call.params_layout.shape(),
         call.element_bytes,
         call.indices_layout.shape(),
         call.index_type.name(),
-        rules::negative_text(&call.rules),
-        rules::out_of_bounds_text(&call.rules)
+        call.rules.negative,
+        call.rules.out_of_bounds
     )
 }
 

@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result};
 use wgpu_gather::Error;
 
-use crate::files::Output;
 use crate::interrupt;
+use crate::output::Output;
 use crate::progress::Progress;
 
 /// Bytes that are written at once.

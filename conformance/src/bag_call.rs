@@ -4,8 +4,7 @@ use std::fmt;
 
 use approx::AbsDiffEq;
 use wgpu_gather::{
-    BagCall, BagMode, Bags, DType, Executor, IndexType, Indices, Layout, OutOfBounds, Params,
-    Result, Rules,
+    BagMode, Bags, DType, Executor, IndexType, Indices, Layout, OutOfBounds, Params, Result, Rules,
 };
 
 use crate::close::within_ulps;
@@ -28,6 +27,17 @@ pub struct Laid {
     pub bytes: Vec<u8>,
     /// How the tensor lies in it.
     pub layout: Layout,
+}
+
+impl Laid {
+    /// The tensor as the executors take it.
+    ///
+    /// # Errors
+    ///
+    /// As [`Params::new`].
+    pub fn as_params(&self, dtype: DType) -> Result<Params<'_>> {
+        Params::new(&self.bytes, dtype, self.layout.clone())
+    }
 }
 
 /// The layout, and the data of small tensors.
@@ -91,23 +101,17 @@ impl Bag {
     ///
     /// The executor's.
     pub async fn output(&self, executor: &Executor) -> Result<Vec<u8>> {
-        let width = self.dtype.bytes();
-        let params = Params::new(&self.params.bytes, width, self.params.layout.clone())?;
+        let params = self.params.as_params(self.dtype)?;
         let layout = self.indices.layout.clone();
         let indices = Indices::new(self.indices.bytes.as_slice(), self.index_type, layout)?;
         let weights = self.weights.as_ref();
-        let weights = weights.map(|w| Params::new(&w.bytes, width, w.layout.clone()));
-        let weights = weights.transpose()?;
-        let call = BagCall {
-            bags: self.bags(),
-            rules: &self.rules,
-            dtype: self.dtype,
-            params: &params,
-            indices: &indices,
-            weights: weights.as_ref(),
-        };
-        let mut output = poisoned(&call.output_shape()?, width)?;
-        executor.embedding_bag_bytes(&call, &mut output).await?;
+        let weights = weights.map(|w| w.as_params(self.dtype)).transpose()?;
+        let mut call = executor.embedding_bag(self.bags(), &self.rules, &params, &indices);
+        if let Some(weights) = &weights {
+            call = call.weights(weights);
+        }
+        let mut output = poisoned(&call.output_shape()?, self.dtype.bytes())?;
+        call.into(&mut output).await?;
         Ok(output)
     }
 

@@ -250,7 +250,7 @@ mod tests {
                 let found = bad_indices(call.op, &call.rules, params, &call.indices().unwrap());
                 bad += found.unwrap().map_or(0, |bad| bad.count);
             }
-            let what = format!("{op:?} {params:?}: {bad} of {lookups} lookups are bad");
+            let what = format!("{op} {params:?}: {bad} of {lookups} lookups are bad");
             assert!(bad * 10 <= lookups * 4, "{what}");
             // An empty tuple is never bad.
             assert!(bad * 20 >= lookups || indices.last() == Some(&0), "{what}");

@@ -4,9 +4,7 @@ use std::fmt;
 
 use bytemuck::Pod;
 use bytemuck::allocation::pod_collect_to_vec;
-use wgpu_gather::{
-    Executor, GatherCall, IndexType, Indices, Layout, Op, Params, Plan, Result, Rules,
-};
+use wgpu_gather::{Executor, IndexType, Indices, Layout, Op, Params, Plan, Result, Rules};
 
 use crate::output::{byte_difference, difference, poisoned};
 use crate::report::Outcome;
@@ -56,9 +54,8 @@ impl Call {
     pub async fn output(&self, executor: &Executor) -> Result<Vec<u8>> {
         let (params, indices) = (self.params()?, self.indices()?);
         let mut output = self.poisoned()?;
-        executor
-            .run_bytes(self.op, &self.rules, &params, &indices, &mut output)
-            .await?;
+        let call = executor.gather(self.op, &self.rules, &params, &indices);
+        call.into(&mut output).await?;
         Ok(output)
     }
 
@@ -92,17 +89,7 @@ impl Call {
     ///
     /// As [`Plan::new`].
     pub fn plan(&self) -> Result<Plan> {
-        self.with_gather_call(|call| call.plan())
-    }
-
-    /// Lends the call as the library takes it.
-    ///
-    /// # Errors
-    ///
-    /// As [`Params::new`] and [`Indices::new`], and those of `take`.
-    pub fn with_gather_call<T>(&self, take: impl FnOnce(GatherCall<'_>) -> Result<T>) -> Result<T> {
-        let (params, indices) = (self.params()?, self.indices()?);
-        take(GatherCall::new(self.op, &self.rules, &params, &indices))
+        Plan::of(self.op, &self.rules, &self.params()?, &self.indices()?)
     }
 
     /// The values of the indices, in the order in which they lie in memory.

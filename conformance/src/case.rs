@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use wgpu_gather::{ElementsShapes, Fill, Negative, Op, OutOfBounds, Rules};
+use wgpu_gather::{ElementsShapes, Error, Fill, Negative, Op, OutOfBounds, Rules};
 
 use crate::data::{Data, RawTensor, Values};
 
@@ -225,12 +225,11 @@ impl RawAttrs {
     }
 
     fn out_of_bounds(&self) -> Result<OutOfBounds, String> {
-        let (name, fill) = match self.oob.as_str() {
-            "clamp" => ("clip", Fill::from_bytes(&[])),
-            "fill" => ("fill", self.fill_value()?),
-            other => (other, Fill::from_bytes(&[])),
-        };
-        OutOfBounds::named(name, fill).ok_or_else(|| format!("unknown attrs.oob \"{name}\""))
+        match self.oob.as_str() {
+            "clamp" => Ok(OutOfBounds::Clip),
+            "fill" => self.fill_value().map(OutOfBounds::Fill),
+            other => other.parse().map_err(|e: Error| format!("attrs.oob: {e}")),
+        }
     }
 
     fn fill_value(&self) -> Result<Fill, String> {

@@ -1,9 +1,6 @@
 //! Running a recorded scatter or pooled lookup.
 
-use wgpu_gather::{
-    BagCall, BagMode, Bags, DType, Error, Executor, Indices, Layout, Op, Params, Reduce,
-    ScatterCall,
-};
+use wgpu_gather::{BagMode, Bags, DType, Error, Executor, Indices, Layout, Op, Params, Reduce};
 
 use crate::case::Expected;
 use crate::close::within_ulps;
@@ -74,6 +71,11 @@ fn wrong(what: &str) -> Failure {
     Failure::Case(what.to_owned())
 }
 
+/// A case with a name that the library does not have.
+fn unknown(error: Error) -> Failure {
+    Failure::Case(error.to_string())
+}
+
 fn indices(case: &FoldCase) -> Result<Indices<'static>, Failure> {
     let indices = case.indices.as_indices();
     let (index_type, bytes) = indices.ok_or_else(|| wrong("the indices are no integers"))?;
@@ -89,19 +91,13 @@ async fn scattered(
 ) -> Result<Data, Failure> {
     let (dtype, base) = params(&case.params)?;
     let (_, values) = params(&updates.values)?;
-    let reduce = Reduce::named(&updates.reduce).ok_or_else(|| wrong("an unknown reduction"))?;
+    let reduce: Reduce = updates.reduce.parse().map_err(unknown)?;
     let indices = indices(case)?;
     let mut output = base.bytes().to_vec();
-    let call = ScatterCall {
-        op,
-        reduce,
-        rules: &case.rules,
-        dtype,
-        shape: &case.params.shape,
-        indices: &indices,
-        updates: &values,
-    };
-    executor.scatter_bytes(call, &mut output).await?;
+    let (rules, shape) = (&case.rules, &case.params.shape);
+    executor
+        .scatter_into(op, reduce, rules, shape, &mut output, &indices, &values)
+        .await?;
     Ok(Data {
         shape: case.params.shape.clone(),
         values: Values::Bytes(dtype, output),
@@ -119,26 +115,23 @@ async fn pooled(case: &FoldCase, bag: &BagCase, executor: &Executor) -> Result<D
             .collect::<Result<Vec<usize>, Failure>>()
     });
     let offsets = offsets.transpose()?;
-    let mode = BagMode::named(&bag.mode).ok_or_else(|| wrong("an unknown mode"))?;
+    let mode: BagMode = bag.mode.parse().map_err(unknown)?;
     let bags = match &offsets {
         None => Bags::rows(mode),
         Some(offsets) if bag.include_last_offset => Bags::offsets_with_last(mode, offsets),
         Some(offsets) => Bags::offsets(mode, offsets),
     };
-    let call = BagCall {
-        bags: match bag.padding_index {
-            Some(padding) => bags.with_padding_index(padding),
-            None => bags,
-        },
-        rules: &case.rules,
-        dtype,
-        params: &params,
-        indices: &indices,
-        weights: weights.as_ref().map(|(_, weights)| weights),
+    let bags = match bag.padding_index {
+        Some(padding) => bags.with_padding_index(padding),
+        None => bags,
     };
+    let mut call = executor.embedding_bag(bags, &case.rules, &params, &indices);
+    if let Some((_, weights)) = &weights {
+        call = call.weights(weights);
+    }
     let shape = call.output_shape()?;
     let mut output = poisoned(&shape, dtype.bytes())?;
-    executor.embedding_bag_bytes(&call, &mut output).await?;
+    call.into(&mut output).await?;
     let values = Values::Bytes(dtype, output);
     Ok(Data { shape, values })
 }
@@ -146,7 +139,7 @@ async fn pooled(case: &FoldCase, bag: &BagCase, executor: &Executor) -> Result<D
 fn params(data: &Data) -> Result<(DType, Params<'_>), Failure> {
     match &data.values {
         Values::Bytes(dtype, bytes) => {
-            let params = Params::new(bytes, dtype.bytes(), Layout::contiguous(&data.shape))?;
+            let params = Params::new(bytes, *dtype, Layout::contiguous(&data.shape))?;
             Ok((*dtype, params))
         }
         Values::Strings(_) => Err(Failure::Case("a tensor of strings".to_owned())),

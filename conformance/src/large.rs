@@ -79,12 +79,12 @@ impl fmt::Display for LargeCall {
         let shapes = (indices.shape(), params.shape());
         match self {
             LargeCall::Scatter(s) => {
-                write!(f, "{:?}, reduce = {}, {}", s.call.op, s.reduce, s.dtype)?;
-                write!(f, ", updates {:?}, {:?}", s.updates_layout, s.call.rules)
+                write!(f, "{}, reduce = {}, {}", s.call.op, s.reduce, s.dtype)?;
+                write!(f, ", updates {:?}, {}", s.updates_layout, s.call.rules)
             }
             LargeCall::Gradient(s) => {
-                write!(f, "gradient of {:?}, {}", s.call.op, s.dtype)?;
-                write!(f, ", updates {:?}, {:?}", s.updates_layout, s.call.rules)
+                write!(f, "gradient of {}, {}", s.call.op, s.dtype)?;
+                write!(f, ", updates {:?}, {}", s.updates_layout, s.call.rules)
             }
             LargeCall::Bag(bag) => {
                 let bags = bag.offsets.as_ref().map(|(offsets, _)| offsets.len());
@@ -99,7 +99,7 @@ impl fmt::Display for LargeCall {
                     ", offsets of {bags:?} bags{weights}, padding {:?}",
                     bag.padding
                 )?;
-                write!(f, ", {:?}", bag.rules)
+                write!(f, ", {}", bag.rules)
             }
         }?;
         write!(f, ", indices {:?}, params {:?}", shapes.0, shapes.1)
@@ -136,12 +136,15 @@ fn gradient_by<T: HasDType + AnyBitPattern, I: Index + AnyBitPattern>(
     let call = &scatter.call;
     let updates: Vec<T> = pod_collect_to_vec(&scatter.updates);
     let indices: Vec<I> = pod_collect_to_vec(&call.indices);
-    let gradient = executor.gather_gradient_blocking(
+    let indices = TensorView::strided(call.indices_layout.clone(), &indices)?;
+    let updates = TensorView::strided(scatter.updates_layout.clone(), &updates)?;
+    let gradient = executor.gather_gradient(
         call.op,
         &call.rules,
         call.params_layout.shape(),
-        &TensorView::strided(call.indices_layout.clone(), &indices)?,
-        &TensorView::strided(scatter.updates_layout.clone(), &updates)?,
-    )?;
+        &indices,
+        &updates,
+    );
+    let gradient = gradient.wait()?;
     Ok(bytemuck::cast_slice(gradient.data()).to_vec())
 }

@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-use wgpu_gather::quantized::{FloatType, Format, QuantizedCall, QuantizedTable};
-use wgpu_gather::{Executor, IndexType, Indices, Layout, Op, Result, Rules};
+use wgpu_gather::quantized::{FloatType, Format, QuantizedTable};
+use wgpu_gather::{Executor, IndexType, Indices, Layout, Op, Plan, Result, Rules};
 
 use crate::output::{byte_difference, difference, poisoned};
 
@@ -63,13 +63,17 @@ impl QuantizedGather {
         Indices::new(&self.indices.0[..], self.index_type, layout).expect("indices that fit")
     }
 
-    /// The call as the library takes it.
-    pub fn call<'a>(
-        &'a self,
-        table: &'a QuantizedTable<'_>,
-        indices: &'a Indices<'_>,
-    ) -> QuantizedCall<'a> {
-        QuantizedCall::new(self.op, &self.rules, table, indices, self.to)
+    /// The plan of the call.
+    ///
+    /// # Errors
+    ///
+    /// As [`Plan::new`].
+    pub fn plan(&self) -> Result<Plan> {
+        let table = self.table();
+        let (decoded, indices) = (table.to_type(self.to), self.indices());
+        Executor::Cpu
+            .gather(self.op, &self.rules, &decoded, &indices)
+            .plan()
     }
 
     /// Bytes of the table and of the output.
@@ -78,9 +82,7 @@ impl QuantizedGather {
     ///
     /// The planner's.
     pub fn bytes(&self) -> Result<[usize; 2]> {
-        let (table, indices) = (self.table(), self.indices());
-        let plan = self.call(&table, &indices).plan()?;
-        Ok([table.bytes(), plan.output_bytes()])
+        Ok([self.table().bytes(), self.plan()?.output_bytes()])
     }
 
     /// What `executor` makes of it, in a poisoned output.
@@ -89,10 +91,11 @@ impl QuantizedGather {
     ///
     /// The executor's.
     pub async fn output(&self, executor: &Executor) -> Result<Vec<u8>> {
-        let (table, indices) = (self.table(), self.indices());
-        let call = self.call(&table, &indices);
-        let mut output = poisoned(call.plan()?.output_shape(), self.to.bytes())?;
-        executor.gather_quantized_bytes(call, &mut output).await?;
+        let mut output = poisoned(self.plan()?.output_shape(), self.to.bytes())?;
+        let table = self.table();
+        let (decoded, indices) = (table.to_type(self.to), self.indices());
+        let call = executor.gather(self.op, &self.rules, &decoded, &indices);
+        call.into(&mut output).await?;
         Ok(output)
     }
 

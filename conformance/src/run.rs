@@ -1,6 +1,6 @@
 //! Running one case and comparing bits.
 
-use wgpu_gather::{Error, Executor, Index, IndexType, Layout, TensorView};
+use wgpu_gather::{Error, Executor, Index, IndexType, Layout, TensorView, gather_cloned};
 
 use crate::call::Call;
 use crate::case::{Case, Expected};
@@ -67,10 +67,10 @@ async fn output(case: &Case, executor: &Executor) -> Result<Data, Failure> {
             let view = TensorView::new(params_shape, strings)?;
             let at = &case.indices.shape;
             let strings = match index_type {
-                IndexType::I32 => cloned::<i32>(executor, case, &view, at, &index_bytes).await,
-                IndexType::U32 => cloned::<u32>(executor, case, &view, at, &index_bytes).await,
-                IndexType::I64 => cloned::<i64>(executor, case, &view, at, &index_bytes).await,
-                IndexType::U64 => cloned::<u64>(executor, case, &view, at, &index_bytes).await,
+                IndexType::I32 => cloned::<i32>(case, &view, at, &index_bytes),
+                IndexType::U32 => cloned::<u32>(case, &view, at, &index_bytes),
+                IndexType::I64 => cloned::<i64>(case, &view, at, &index_bytes),
+                IndexType::U64 => cloned::<u64>(case, &view, at, &index_bytes),
             }?;
             Values::Strings(strings)
         }
@@ -78,8 +78,7 @@ async fn output(case: &Case, executor: &Executor) -> Result<Data, Failure> {
     Ok(Data { shape, values })
 }
 
-async fn cloned<I: Index + bytemuck::AnyBitPattern>(
-    executor: &Executor,
+fn cloned<I: Index + bytemuck::AnyBitPattern>(
     case: &Case,
     params: &TensorView<'_, String>,
     indices_shape: &[usize],
@@ -88,9 +87,7 @@ async fn cloned<I: Index + bytemuck::AnyBitPattern>(
     let indices: Vec<I> = bytemuck::allocation::pod_collect_to_vec(indices);
     let indices = TensorView::new(indices_shape, &indices)?;
     let default = String::new();
-    let output = executor
-        .run_cloned(case.op, &case.rules, params, &indices, &default)
-        .await?;
+    let output = gather_cloned(case.op, &case.rules, params, &indices, &default)?;
     Ok(output.into_data())
 }
 

@@ -1,7 +1,7 @@
 //! Running one case of a quantised table and comparing bits.
 
 use wgpu_gather::quantized::{
-    CodeType, FloatType, Format, QuantizedCall, QuantizedTable, ScaleType, SplitFormat, ZeroPoints,
+    CodeType, FloatType, Format, QuantizedTable, ScaleType, SplitFormat, ZeroPoints,
 };
 use wgpu_gather::{DType, Error, Executor, Indices, Layout};
 
@@ -79,8 +79,9 @@ async fn output(
         .op
         .output_shape(table.shape(), &case.indices.shape, &case.rules)?;
     let mut output = poisoned(&shape, to.bytes())?;
-    let call = QuantizedCall::new(case.op, &case.rules, &table, &indices, to);
-    executor.gather_quantized_bytes(call, &mut output).await?;
+    let decoded = table.to_type(to);
+    let call = executor.gather(case.op, &case.rules, &decoded, &indices);
+    call.into(&mut output).await?;
     Ok((shape, output))
 }
 

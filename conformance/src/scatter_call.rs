@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use wgpu_gather::{DType, Executor, Layout, Params, Reduce, Result, ScatterCall};
+use wgpu_gather::{DType, Executor, Layout, Params, Reduce, Result};
 
 use crate::call::Call;
 use crate::output::{byte_difference, difference};
@@ -52,20 +52,22 @@ impl Scatter {
     ///
     /// The executor's.
     pub async fn output(&self, executor: &Executor) -> Result<Vec<u8>> {
-        let width = self.dtype.bytes();
-        let updates = Params::new(&self.updates, width, self.updates_layout.clone())?;
+        let updates = Params::new(&self.updates, self.dtype, self.updates_layout.clone())?;
         let indices = self.call.indices()?;
         let mut destination = self.base.clone();
-        let call = ScatterCall {
-            op: self.call.op,
-            reduce: self.reduce,
-            rules: &self.call.rules,
-            dtype: self.dtype,
-            shape: self.call.params_layout.shape(),
-            indices: &indices,
-            updates: &updates,
-        };
-        executor.scatter_bytes(call, &mut destination).await?;
+        let (op, rules) = (self.call.op, &self.call.rules);
+        let shape = self.call.params_layout.shape();
+        executor
+            .scatter_into(
+                op,
+                self.reduce,
+                rules,
+                shape,
+                &mut destination,
+                &indices,
+                &updates,
+            )
+            .await?;
         Ok(destination)
     }
 

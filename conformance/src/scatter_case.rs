@@ -4,7 +4,7 @@
 
 use serde::Deserialize;
 
-use wgpu_gather::{ElementsShapes, Fill, Negative, OpKind, OutOfBounds, Rules};
+use wgpu_gather::{ElementsShapes, Error, Negative, OpKind, OutOfBounds, Rules};
 
 use crate::case::{CaseError, Expected, check_head};
 use crate::data::{Data, RawTensor};
@@ -253,11 +253,8 @@ impl RawAttrs {
             false => ElementsShapes::Onnx,
         };
         // No case of the schema fills: what would read the fill value writes nothing.
-        let rule = match self.oob.as_str() {
-            "fill" => None,
-            name => OutOfBounds::named(name, Fill::from_bytes(&[])),
-        };
-        let rule = rule.ok_or_else(|| format!("unknown attrs.oob \"{}\"", self.oob))?;
+        let rule = self.oob.parse();
+        let rule: OutOfBounds = rule.map_err(|e: Error| format!("attrs.oob: {e}"))?;
         Ok(Rules::new(negative, rule).with_elements_shapes(shapes))
     }
 }

@@ -12,7 +12,6 @@ use std::io::BufWriter;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use pollster::block_on;
 use wgpu_gather::gpu::Engine;
 use wgpu_gather::{Op, Rules, Tensor};
 
@@ -36,7 +35,7 @@ fn main() -> ExitCode {
 
 fn run() -> setup::Result<()> {
     let (device, queue) = setup::device()?;
-    let engine = block_on(Engine::new(device, queue))?;
+    let engine = Engine::new(device, queue).wait()?;
 
     let sample = |n| picture::colour(coordinate(n % FINE), coordinate(n / FINE));
     let picture: Vec<Rgb> = (0..FINE * FINE).map(sample).collect();
@@ -44,11 +43,12 @@ fn run() -> setup::Result<()> {
 
     // Params: rows and columns of pixels, an element being a pixel of three bytes.
     // Indices: for every sample of the output, the row and the column of its source.
-    let pixels = engine.upload_blocking(&Tensor::new(&[FINE, FINE], picture.clone())?.view())?;
+    let pixels = Tensor::new(&[FINE, FINE], picture.clone())?;
+    let pixels = engine.upload(&pixels).wait()?;
     let lookups = Tensor::new(&[FINE, FINE, 2], sources.clone())?;
-    let lookups = engine.upload_blocking(&lookups.view())?;
+    let lookups = engine.upload(&lookups).wait()?;
     let remapped = engine.gather(Op::gather_nd(), &Rules::TENSORFLOW_GPU, &pixels, &lookups)?;
-    let remapped = engine.download_blocking(&remapped)?;
+    let remapped = engine.download(&remapped).wait()?;
 
     let path = std::env::args_os().nth(1);
     let path = path.map_or_else(|| PathBuf::from("target/image_remap.png"), PathBuf::from);

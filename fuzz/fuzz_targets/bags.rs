@@ -6,7 +6,7 @@
 use libfuzzer_sys::arbitrary::{self, Arbitrary, Unstructured};
 use libfuzzer_sys::fuzz_target;
 use wgpu_gather::{
-    BagCall, BagMode, Bags, DType, Executor, IndexType, Indices, Layout, Params, Result, Rules,
+    BagMode, Bags, DType, Executor, IndexType, Indices, Layout, Params, Result, Rules,
 };
 
 #[allow(dead_code, reason = "other targets use the rest")]
@@ -32,20 +32,27 @@ struct Input {
 
 fuzz_target!(|input: Input| {
     // What is no view of its data, or of too much, is an error before there is a call.
-    let _: Result<()> = input.with_call(|call| {
-        match call.explain() {
+    let _: Result<()> = input.with_operands(|bags, params, indices, weights| {
+        let call = |executor: Executor| {
+            let call = executor.embedding_bag(bags, &input.rules, params, indices);
+            match weights {
+                Some(weights) => call.weights(weights),
+                None => call,
+            }
+        };
+        match call(Executor::Cpu).explain() {
             Ok(explanation) => assert!(!explanation.to_string().is_empty()),
             Err(error) => assert!(!error.to_string().is_empty()),
         }
-        read_offsets(call.indices);
+        read_offsets(indices);
         let few = |shape: &[usize]| Layout::checked_elements(shape).is_some_and(|n| n <= SMALL);
-        let shape = call.output_shape().unwrap_or_default();
-        if few(&shape) && few(call.indices.layout().shape()) {
+        let shape = call(Executor::Cpu).output_shape().unwrap_or_default();
+        if few(&shape) && few(indices.layout().shape()) {
             let run = |executor: Executor| {
-                let elements: usize = shape.iter().product();
-                let mut output = vec![0xa5; elements * call.dtype.bytes()];
-                let made = executor.embedding_bag_bytes(call, &mut output);
-                pollster::block_on(made).map(|()| output)
+                let elements = Layout::checked_elements(&shape).unwrap_or(0);
+                let mut output = vec![0xa5; elements * input.dtype.bytes()];
+                let made = call(executor).into(&mut output).wait();
+                made.map(|()| output)
             };
             assert_eq!(run(Executor::Cpu), run(Executor::Reference));
         }
@@ -67,33 +74,30 @@ fn read_offsets(offsets: &Indices<'_>) {
 }
 
 impl Input {
-    /// Lends the call as the library takes it, unless a view needs too much data.
-    fn with_call(&self, take: impl FnOnce(&BagCall<'_>) -> Result<()>) -> Result<()> {
-        let width = self.dtype.bytes();
+    /// Lends the operands of the call, unless a view needs too much data.
+    fn with_operands(
+        &self,
+        take: impl FnOnce(Bags<'_>, &Params<'_>, &Indices<'_>, Option<&Params<'_>>) -> Result<()>,
+    ) -> Result<()> {
+        let dtype = self.dtype;
         let (Some(params_len), Some(indices_len)) = (self.params.len(), self.indices.len()) else {
             return Ok(());
         };
-        let params = data(self.dtype, params_len, self.seed);
-        let params = Params::new(&params, width, self.params.layout()?)?;
+        let params = data(dtype, params_len, self.seed);
+        let params = Params::new(&params, dtype, self.params.layout()?)?;
         let bytes = index_bytes(&self.index_values, self.index_type, indices_len);
         let indices = Indices::new(bytes, self.index_type, self.indices.layout()?)?;
         let weights_len = self.weights.as_ref().map_or(Some(0), View::len);
-        let weights_data = data(self.dtype, weights_len.unwrap_or(0), !self.seed);
+        let weights_data = data(dtype, weights_len.unwrap_or(0), !self.seed);
         let weights = self.weights.as_ref();
-        let weights = weights.map(|w| Params::new(&weights_data, width, w.layout()?));
+        let weights = weights.map(|w| Params::new(&weights_data, dtype, w.layout()?));
         let bags = match &self.offsets {
             None => Bags::rows(self.mode),
             Some((offsets, false)) => Bags::offsets(self.mode, offsets),
             Some((offsets, true)) => Bags::offsets_with_last(self.mode, offsets),
         };
-        take(&BagCall {
-            bags: self.padding.map_or(bags, |p| bags.with_padding_index(p)),
-            rules: &self.rules,
-            dtype: self.dtype,
-            params: &params,
-            indices: &indices,
-            weights: weights.transpose()?.as_ref(),
-        })
+        let bags = self.padding.map_or(bags, |p| bags.with_padding_index(p));
+        take(bags, &params, &indices, weights.transpose()?.as_ref())
     }
 }
 

@@ -6,8 +6,8 @@
 use libfuzzer_sys::arbitrary::{self, Arbitrary, Unstructured};
 use libfuzzer_sys::fuzz_target;
 use wgpu_gather::{
-    DType, Executor, IndexType, Indices, Layout, Op, Params, Reduce, Result, Rules, ScatterCall,
-    ScatterLayouts, ScatterPlan,
+    DType, Executor, IndexType, Indices, Layout, Op, Params, Reduce, Result, Rules, ScatterLayouts,
+    ScatterPlan,
 };
 
 #[allow(dead_code, reason = "other targets use the rest")]
@@ -72,19 +72,21 @@ impl Input {
         let bytes = index_bytes(&self.index_values, self.index_type, indices_len);
         let indices = Indices::new(bytes, self.index_type, self.indices.layout()?)?;
         let updates = data(self.dtype, updates_len, self.seed);
-        let updates = Params::new(&updates, self.dtype.bytes(), self.updates.layout()?)?;
-        let elements = self.destination.iter().product();
+        let updates = Params::new(&updates, self.dtype, self.updates.layout()?)?;
+        let elements = Layout::checked_elements(&self.destination).unwrap_or(0);
         let mut destination = data(self.dtype, elements, !self.seed);
-        let call = ScatterCall {
-            op: self.op,
-            reduce: self.reduce,
-            rules: &self.rules,
-            dtype: self.dtype,
-            shape: &self.destination,
-            indices: &indices,
-            updates: &updates,
-        };
-        pollster::block_on(executor.scatter_bytes(call, &mut destination))?;
+        let (shape, written) = (&self.destination, &mut destination);
+        executor
+            .scatter_into(
+                self.op,
+                self.reduce,
+                &self.rules,
+                shape,
+                written,
+                &indices,
+                &updates,
+            )
+            .wait()?;
         Ok(Some(destination))
     }
 }

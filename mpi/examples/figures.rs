@@ -87,8 +87,8 @@ fn case(world: &SimpleCommunicator, rows: usize, row_bytes: usize, pattern: &str
                 }));
             } else {
                 alone.push(timed(world, || {
-                    cpu.run_bytes_blocking(Op::gather(0), &rules, &params, &placed, &mut expected)
-                        .expect("rows");
+                    let call = cpu.gather(Op::gather(0), &rules, &params, &placed);
+                    call.into(&mut expected).wait().expect("rows");
                 }));
             }
         }

@@ -9,12 +9,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::pooling::{Looked, Pool, Pooling, fold_rows, pool_with};
 use super::report::check;
-use super::threads::threads;
-use crate::bag_call::{AnyBagCall, BagTable};
+use super::threads::{for_each_chunk, threads};
+use crate::call::EmbeddingBag;
 use crate::error::{Result, Role};
 use crate::fold::Fold;
 use crate::memory::room;
-use crate::operand::{Indices, Params};
+use crate::operand::{AnyTable, Indices, Params};
 use crate::plan::BagPlan;
 use crate::quantized::{Format, QuantizedTable};
 use crate::rules::OutOfBounds;
@@ -28,28 +28,27 @@ const GROUP: usize = 64;
 /// What a thread takes at least, in bytes that it reads.
 const LEAST_BYTES: usize = 64 << 10;
 
-/// Executes `call`, writing the output's bytes, row-major.
-pub(crate) fn embedding_bag(call: &AnyBagCall<'_>, output: &mut [u8]) -> Result<()> {
-    let plan = call.plan()?;
+/// Executes `call`, which `plan` was made for, writing the output's bytes, row-major.
+pub(crate) fn embedding_bag(
+    call: &EmbeddingBag<'_>,
+    plan: &BagPlan,
+    output: &mut [u8],
+) -> Result<()> {
     plan.check_output(output.len())?;
     if output.is_empty() {
         return Ok(());
     }
-    let indices = Indices::new(
-        call.indices.bytes(),
-        call.indices.index_type(),
-        plan.indices().clone(),
-    )?;
+    let indices = call.indices.with_layout(plan.indices().clone());
     let any_bad = AtomicBool::new(false);
     let work = Bags {
         call,
-        plan: &plan,
+        plan,
         indices: &indices,
-        rows: Rows::new(call.table, &plan)?,
+        rows: Rows::new(&call.table, plan)?,
         any_bad: &any_bad,
         output,
     };
-    pool_with(&plan, work);
+    pool_with(plan, work);
     match any_bad.into_inner() && plan.lookups.reports_bad_indices() {
         true => check(&plan.lookups, &indices),
         false => Ok(()),
@@ -67,10 +66,10 @@ enum Rows<'a> {
 }
 
 impl<'a> Rows<'a> {
-    fn new(table: BagTable<'a>, plan: &BagPlan) -> Result<Self> {
+    fn new(table: &'a AnyTable<'a>, plan: &BagPlan) -> Result<Self> {
         let params = match table {
-            BagTable::Quantized(table) => return Ok(Rows::Quantized(table)),
-            BagTable::Plain(params) => params,
+            AnyTable::Quantized(table, _) => return Ok(Rows::Quantized(table)),
+            AnyTable::Plain(params) => params,
         };
         let geometry = plan.row.geometry();
         if geometry.slice() == plan.row_bytes() / plan.dtype.bytes() {
@@ -100,7 +99,7 @@ impl<'a> Rows<'a> {
 
 /// All bags of a call.
 struct Bags<'a> {
-    call: &'a AnyBagCall<'a>,
+    call: &'a EmbeddingBag<'a>,
     plan: &'a BagPlan,
     /// Those that bags have.
     indices: &'a Indices<'a>,
@@ -134,8 +133,8 @@ impl Pooling for Bags<'_> {
             rows: &self.rows,
             any_bad: self.any_bad,
         };
-        for_each_chunk(output, row_bytes, together, &|bag, row| {
-            for_each_chunk(row, at_once * size_of::<T>(), 1, &|n, part| {
+        for_each_chunk(output, row_bytes, together, |bag, row: &mut [u8]| {
+            for_each_chunk(row, at_once * size_of::<T>(), 1, |n, part: &mut [u8]| {
                 let first = n * at_once;
                 let columns = first..first + part.len() / size_of::<T>();
                 work.pool_part::<T, P>(bag, columns, part);
@@ -146,7 +145,7 @@ impl Pooling for Bags<'_> {
 
 /// What all threads read.
 struct Shared<'a> {
-    call: &'a AnyBagCall<'a>,
+    call: &'a EmbeddingBag<'a>,
     plan: &'a BagPlan,
     indices: &'a Indices<'a>,
     rows: &'a Rows<'a>,
@@ -258,7 +257,7 @@ impl Shared<'_> {
     }
 
     fn weight<T: Fold>(&self, lookup: usize) -> T {
-        let (Some(weights), Some(layout)) = (self.call.weights, &self.plan.weights) else {
+        let (Some(weights), Some(layout)) = (&self.call.weights, &self.plan.weights) else {
             return T::zeroed();
         };
         let position = position(layout.strides(), self.plan, lookup);
@@ -289,34 +288,4 @@ fn first_of(params: &Params<'_>, row: usize) -> usize {
 fn load<T: Fold>(tensor: &Params<'_>, position: usize) -> T {
     let start = position * size_of::<T>();
     bytemuck::pod_read_unaligned(&tensor.bytes()[start..start + size_of::<T>()])
-}
-
-/// Calls `take` with each chunk and its number, on all cores, at least `together` chunks on each.
-#[cfg(all(feature = "rayon", not(target_arch = "wasm32")))]
-fn for_each_chunk(
-    bytes: &mut [u8],
-    chunk_bytes: usize,
-    together: usize,
-    take: &(dyn Fn(usize, &mut [u8]) + Sync),
-) {
-    use rayon::prelude::*;
-    if bytes.len() <= chunk_bytes {
-        return take(0, bytes);
-    }
-    let chunks = bytes.par_chunks_mut(chunk_bytes).enumerate();
-    chunks
-        .with_min_len(together)
-        .for_each(|(n, chunk)| take(n, chunk));
-}
-
-#[cfg(not(all(feature = "rayon", not(target_arch = "wasm32"))))]
-fn for_each_chunk(
-    bytes: &mut [u8],
-    chunk_bytes: usize,
-    _together: usize,
-    take: &(dyn Fn(usize, &mut [u8]) + Sync),
-) {
-    for (n, chunk) in bytes.chunks_mut(chunk_bytes).enumerate() {
-        take(n, chunk);
-    }
 }

@@ -6,22 +6,22 @@ use std::ops::Range;
 
 use super::pooling::{Pool, Pooling, pool_with};
 use crate::bag::Split;
-use crate::bag_call::{AnyBagCall, BagTable};
+use crate::call::EmbeddingBag;
 use crate::error::{BadIndices, Error, OpKind, Result};
 use crate::fold::Fold;
-use crate::operand::Params;
+use crate::operand::{AnyTable, Params};
 use crate::plan::BagPlan;
 use crate::rules::OutOfBounds;
 use crate::shape::{Layout, unravel};
 
 /// Executes `call`, writing the output's bytes, row-major.
-pub(crate) fn embedding_bag(call: &AnyBagCall<'_>, output: &mut [u8]) -> Result<()> {
+pub(crate) fn embedding_bag(call: &EmbeddingBag<'_>, output: &mut [u8]) -> Result<()> {
     let plan = call.plan()?;
     plan.check_output(output.len())?;
     if output.is_empty() {
         return Ok(());
     }
-    let width = call.dtype.bytes();
+    let width = plan.dtype.bytes();
     for (number, element) in output.chunks_exact_mut(width).enumerate() {
         let coordinates = unravel(number, &plan.output_shape);
         let (bag, column) = (coordinates[0], &coordinates[1..]);
@@ -40,7 +40,7 @@ pub(crate) fn embedding_bag(call: &AnyBagCall<'_>, output: &mut [u8]) -> Result<
 }
 
 /// The positions of the indices of a bag, in order: coordinates of the indices.
-fn lookups(call: &AnyBagCall<'_>, bag: usize) -> Vec<Vec<usize>> {
+fn lookups(call: &EmbeddingBag<'_>, bag: usize) -> Vec<Vec<usize>> {
     let shape = call.indices.layout().shape();
     let of_vector = |range: Range<usize>| range.map(|n| vec![n]).collect();
     match call.bags.split {
@@ -55,7 +55,7 @@ fn lookups(call: &AnyBagCall<'_>, bag: usize) -> Vec<Vec<usize>> {
 
 /// One column of one bag.
 struct Bag<'a> {
-    call: &'a AnyBagCall<'a>,
+    call: &'a EmbeddingBag<'a>,
     plan: &'a BagPlan,
     lookups: Vec<Vec<usize>>,
     column: &'a [usize],
@@ -69,7 +69,7 @@ impl Bag<'_> {
 
     fn value<T: Fold>(&self, row: Option<usize>) -> T {
         match (row, &self.call.rules.out_of_bounds) {
-            (Some(row), _) => element(self.call.table, &[&[row], self.column].concat()),
+            (Some(row), _) => element(&self.call.table, &[&[row], self.column].concat()),
             (None, OutOfBounds::Fill(fill)) => bytemuck::pod_read_unaligned(fill.bytes()),
             (None, _) => T::zeroed(),
         }
@@ -87,7 +87,7 @@ impl Pooling for Bag<'_> {
             if row.is_some() && row == self.plan.padding {
                 continue;
             }
-            let weight = match self.call.weights {
+            let weight = match &self.call.weights {
                 Some(weights) => load::<T>(weights, lookup),
                 None => T::zeroed(),
             };
@@ -104,10 +104,10 @@ impl Pooling for Bag<'_> {
 }
 
 /// The element of a table at these coordinates.
-fn element<T: Fold>(table: BagTable<'_>, coordinates: &[usize]) -> T {
+fn element<T: Fold>(table: &AnyTable<'_>, coordinates: &[usize]) -> T {
     match table {
-        BagTable::Plain(params) => load(params, coordinates),
-        BagTable::Quantized(table) => {
+        AnyTable::Plain(params) => load(params, coordinates),
+        AnyTable::Quantized(table, _) => {
             let mut value = [0.0];
             table.decode_within(
                 Layout::contiguous(table.shape()).position(coordinates),
@@ -125,13 +125,13 @@ fn load<T: Fold>(tensor: &Params<'_>, coordinates: &[usize]) -> T {
 }
 
 /// The row of the table that the index there selects.
-fn row(call: &AnyBagCall<'_>, lookup: &[usize]) -> Option<usize> {
+fn row(call: &EmbeddingBag<'_>, lookup: &[usize]) -> Option<usize> {
     let value = call.indices.load(call.indices.layout().position(lookup));
     call.rules.resolve(value, call.table.shape()[0])
 }
 
 /// The first bad index, and how many there are, as an error; nothing if there is none.
-fn report(call: &AnyBagCall<'_>) -> Result<()> {
+fn report(call: &EmbeddingBag<'_>) -> Result<()> {
     let bags = call.plan()?.output_shape[0];
     let all = (0..bags).flat_map(|bag| lookups(call, bag));
     let mut bad = all.filter(|lookup| row(call, lookup).is_none());

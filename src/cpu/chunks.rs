@@ -1,53 +1,25 @@
 //! Outputs that are never whole: made box by box in one buffer.
 
+use super::execute;
 use super::report::check;
-use super::{decode, parallel};
-use crate::call::PlannedCall;
+use crate::call::Gather;
 use crate::error::{Error, Result, Role};
 use crate::memory::zeroed_bits;
-use crate::operand::Indices;
 use crate::plan::Plan;
-use crate::quantized::PlannedQuantized;
 
-/// Executes a call, and calls `chunk` with the bytes of the output from
-/// byte `from` on: in order, at most `most_bytes` (which is not 0) at a time.
-///
-/// A bad index that is to be reported is found before the first call.
+/// Executes `call`, which `plan` was made for, calling `chunk` with at most `most_bytes` of the output at a
+/// time, in order, from byte `from` on.
 pub(crate) fn chunks<E: From<Error>>(
-    PlannedCall { call, plan }: &PlannedCall<'_>,
-    from: usize,
-    most_bytes: usize,
-    chunk: &mut impl FnMut(&[u8]) -> Result<(), E>,
-) -> Result<(), E> {
-    let make =
-        |part: &Plan, made: &mut [u8]| parallel::execute(part, call.params, call.indices, made);
-    each_box(plan, call.indices, (from, most_bytes), make, chunk)
-}
-
-/// [`chunks`] of a gather from a quantized table.
-pub(crate) fn decoded_chunks<E: From<Error>>(
-    PlannedQuantized { call, plan }: &PlannedQuantized<'_>,
-    from: usize,
-    most_bytes: usize,
-    chunk: &mut impl FnMut(&[u8]) -> Result<(), E>,
-) -> Result<(), E> {
-    let make = |part: &Plan, made: &mut [u8]| decode::execute_part(call, part, made);
-    each_box(plan, call.indices, (from, most_bytes), make, chunk)
-}
-
-/// Makes box after box of the output of `plan`, which `make` does for a part of the plan.
-fn each_box<E: From<Error>>(
+    call: &Gather<'_>,
     plan: &Plan,
-    indices: &Indices<'_>,
     (from, most_bytes): (usize, usize),
-    make: impl Fn(&Plan, &mut [u8]) -> Result<()>,
     chunk: &mut impl FnMut(&[u8]) -> Result<(), E>,
 ) -> Result<(), E> {
     if plan.is_empty() {
         return Ok(());
     }
     if plan.counts_bad_indices() {
-        check(plan, indices)?;
+        check(plan, &call.indices)?;
     }
     let width = plan.element_bytes();
     let most_elements = (most_bytes.min(plan.output_bytes()) / width).max(1);
@@ -58,7 +30,7 @@ fn each_box<E: From<Error>>(
             return Ok(());
         }
         let made = &mut buffer[..end - start];
-        make(&part, made)?;
+        execute(call, &part, made)?;
         let wanted = &made[from.saturating_sub(start)..];
         wanted.chunks(most_bytes).try_for_each(&mut *chunk)
     })
@@ -67,10 +39,9 @@ fn each_box<E: From<Error>>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::call::GatherCall;
     use crate::index::IndexType;
     use crate::op::Op;
-    use crate::operand::Params;
+    use crate::operand::{Indices, Params};
     use crate::rules::Rules;
     use crate::shape::Layout;
 
@@ -78,9 +49,10 @@ mod tests {
         let bytes: Vec<u8> = (0..60).collect();
         let params = Params::new(&bytes, 4, Layout::contiguous(&[5, 3]))?;
         let indices = Indices::new(indices, IndexType::U32, Layout::contiguous(&[3]))?;
-        let call = GatherCall::new(Op::gather(0), rules, &params, &indices).planned()?;
+        let call = Gather::plain(Op::gather(0), rules, &params, &indices);
+        let plan = call.plan()?;
         let mut got = Vec::new();
-        let made = chunks(&call, from, most, &mut |chunk| {
+        let made = chunks(&call, &plan, (from, most), &mut |chunk| {
             got.push(chunk.to_vec());
             Ok(())
         });

@@ -5,9 +5,10 @@ use super::lookups::{BAD, Lookups};
 use super::report::check;
 use super::rows::Rows;
 use super::threads::in_chunks;
-use crate::error::{Error, Result};
+use crate::error::Result;
+use crate::operand::Indices;
 use crate::plan::Plan;
-use crate::quantized::{FloatType, PlannedQuantized, QuantizedCall, QuantizedTable};
+use crate::quantized::{FloatType, QuantizedTable};
 use crate::rules::OutOfBounds;
 
 /// How many elements are decoded before they are stored: they stay in the first cache.
@@ -16,44 +17,30 @@ const DECODED: usize = 1024;
 /// What a thread takes at once, in elements.
 const CHUNK: usize = 64 << 10;
 
-/// Executes a call, writing the output's bytes, row-major.
-///
-/// # Errors
-///
-/// [`Error::OutputLength`], and [`Error::IndexOutOfBounds`] under the rule
-/// [`OutOfBounds::Error`]; the output then holds zeros for the bad indices.
-pub(crate) fn execute(
-    PlannedQuantized { call, plan }: &PlannedQuantized<'_>,
+/// Gathers from `table`, decoded to a type, writing the output's bytes, row-major.
+pub(super) fn execute(
+    plan: &Plan,
+    (table, to): (&QuantizedTable<'_>, FloatType),
+    indices: &Indices<'_>,
     output: &mut [u8],
 ) -> Result<()> {
-    execute_part(call, plan, output)
-}
-
-/// Executes what `plan`, the plan of a call or a part of it, makes.
-pub(super) fn execute_part(call: &QuantizedCall<'_>, plan: &Plan, output: &mut [u8]) -> Result<()> {
-    if output.len() != plan.output_bytes() {
-        return Err(Error::OutputLength {
-            op: plan.op(),
-            expected: plan.output_bytes(),
-            got: output.len(),
-        });
-    }
+    plan.check_output(output.len())?;
     if plan.is_empty() {
         return Ok(());
     }
     let work = Work {
         plan,
-        table: call.table,
-        to: call.to,
-        lookups: Lookups::new(plan, call.indices.bytes()),
+        table,
+        to,
+        lookups: Lookups::new(plan, indices.bytes()),
     };
-    let chunk_bytes = CHUNK * call.to.bytes();
+    let chunk_bytes = CHUNK * to.bytes();
     let any_bad = match output.len() <= 2 * chunk_bytes {
         true => work.write(0, output),
         false => in_chunks(output, chunk_bytes, |first, chunk| work.write(first, chunk)),
     };
     match any_bad && plan.reports_bad_indices() {
-        true => check(plan, call.indices),
+        true => check(plan, indices),
         false => Ok(()),
     }
 }

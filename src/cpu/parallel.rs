@@ -86,7 +86,7 @@ fn write(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::call::GatherCall;
+    use crate::call::Gather;
     use crate::cpu::reference;
     use crate::index::IndexType;
     use crate::op::Op;
@@ -102,11 +102,8 @@ mod tests {
             let plan = Plan::of(op, &rules, &params, &indices).unwrap();
             let mut expected = vec![0xa5; plan.output_bytes()];
             let mut got = expected.clone();
-            reference::gather(
-                GatherCall::new(op, &rules, &params, &indices),
-                &mut expected,
-            )
-            .unwrap();
+            reference::gather(&Gather::plain(op, &rules, &params, &indices), &mut expected)
+                .unwrap();
             execute(&plan, &params, &indices, &mut got).unwrap();
             assert_eq!(got, expected);
             got

@@ -3,111 +3,78 @@
 //! Coordinates of the output go in, coordinates of params come out. Nothing here knows a plan, a
 //! loop nest or a stride order, so that a mistake in the planner cannot hide in both.
 
-use crate::call::GatherCall;
+use crate::call::Gather;
 use crate::error::{BadIndices, Error, OpKind, Result, Role};
 use crate::op::{Checked, Op};
-use crate::operand::Indices;
-use crate::quantized::QuantizedCall;
+use crate::operand::{AnyTable, Indices};
 use crate::rules::{OutOfBounds, Rules};
-use crate::shape::{Layout, elements};
+use crate::shape::elements;
 
-/// Executes `call`, writing the output's bytes, row-major.
-///
-/// # Errors
-///
-/// As [`Plan::new`](crate::Plan::new), [`Error::OutputLength`], and [`Error::IndexOutOfBounds`]
-/// under the rule [`OutOfBounds::Error`].
-pub(crate) fn gather(call: GatherCall<'_>, output: &mut [u8]) -> Result<()> {
-    let (params, width) = (call.params, call.params.element_bytes());
-    let layout = params.layout();
-    let of = Shaped {
-        op: call.op,
-        rules: call.rules,
-        params: layout.shape(),
-        width,
-        indices: call.indices,
-    };
-    of.gather(output, |source, element| {
-        let at = layout.position(source) * width;
-        element.copy_from_slice(&params.bytes()[at..at + width]);
-    })
-}
-
-/// Executes a gather from a quantized table: what is copied elsewhere is decoded.
-///
-/// # Errors
-///
-/// As [`gather`].
-pub(crate) fn gather_quantized(call: QuantizedCall<'_>, output: &mut [u8]) -> Result<()> {
-    let layout = Layout::contiguous(call.table.shape());
-    let of = Shaped {
-        op: call.op,
-        rules: call.rules,
-        params: call.table.shape(),
-        width: call.to.bytes(),
-        indices: call.indices,
-    };
-    of.gather(output, |source, element| {
-        let mut value = [0.0];
-        call.table
-            .decode_within(layout.position(source), &mut value);
-        call.to.write(&value, element);
-    })
-}
-
-/// A gather without the data of params.
-struct Shaped<'a> {
-    op: Op,
-    rules: &'a Rules,
-    params: &'a [usize],
-    /// Bytes of an element of the output.
-    width: usize,
-    indices: &'a Indices<'a>,
-}
-
-impl Shaped<'_> {
-    /// Writes the output: `copy` writes the element of params at these coordinates.
-    fn gather(&self, output: &mut [u8], copy: impl Fn(&[usize], &mut [u8])) -> Result<()> {
-        let (op, rules, width) = (self.op, self.rules, self.width);
-        let shape = op.output_shape(self.params, self.indices.layout().shape(), rules)?;
-        let expected = elements(Role::Output, &shape, width)? * width;
-        if output.len() != expected {
-            let got = output.len();
-            return Err(Error::OutputLength {
-                op: op.kind(),
-                expected,
-                got,
-            });
-        }
-        let params_of = (self.params, width);
-        let definition = Definition::new(op, op.kind(), rules, params_of, self.indices)?;
-        if output.is_empty() {
-            return Ok(());
-        }
-        definition.check_rules()?;
-        let mut any_bad = false;
-        for (coordinates, element) in Coordinates::new(&shape).zip(output.chunks_exact_mut(width)) {
-            match definition.source(&coordinates) {
-                Some(source) => copy(&source, element),
-                None => {
-                    match &rules.out_of_bounds {
-                        OutOfBounds::Fill(fill) => element.copy_from_slice(fill.bytes()),
-                        OutOfBounds::Zero
-                        | OutOfBounds::Clip
-                        | OutOfBounds::Wrap
-                        | OutOfBounds::Error => {
-                            element.fill(0);
-                        }
-                    }
-                    any_bad = true;
-                }
+/// Gathers element by element.
+pub(crate) fn gather(call: &Gather<'_>, output: &mut [u8]) -> Result<()> {
+    let table = &call.table;
+    let layout = table.layout();
+    gather_with(call, output, |source, element| {
+        let at = layout.position(source);
+        match table {
+            AnyTable::Plain(params) => {
+                let width = params.element_bytes();
+                element.copy_from_slice(&params.bytes()[at * width..][..width]);
+            }
+            AnyTable::Quantized(table, to) => {
+                let mut value = [0.0];
+                table.decode_within(at, &mut value);
+                to.write(&value, element);
             }
         }
-        if any_bad && rules.out_of_bounds == OutOfBounds::Error {
-            return definition.report();
-        }
-        Ok(())
+    })
+}
+
+/// Gathers with `copy`, which writes the element of the table at these coordinates.
+fn gather_with(
+    call: &Gather<'_>,
+    output: &mut [u8],
+    copy: impl Fn(&[usize], &mut [u8]),
+) -> Result<()> {
+    let (op, rules, width) = (call.op, call.rules, call.width());
+    let shape = call.output_shape()?;
+    let expected = elements(Role::Output, &shape, width)? * width;
+    if output.len() != expected {
+        let got = output.len();
+        return Err(Error::OutputLength {
+            op: op.kind(),
+            expected,
+            got,
+        });
     }
+    let params_of = (call.table.shape(), width);
+    let definition = Definition::new(op, op.kind(), rules, params_of, &call.indices)?;
+    if output.is_empty() {
+        return Ok(());
+    }
+    definition.check_rules()?;
+    let mut any_bad = false;
+    for (coordinates, element) in Coordinates::new(&shape).zip(output.chunks_exact_mut(width)) {
+        match definition.source(&coordinates) {
+            Some(source) => copy(&source, element),
+            None => {
+                match &rules.out_of_bounds {
+                    OutOfBounds::Fill(fill) => element.copy_from_slice(fill.bytes()),
+                    OutOfBounds::Zero
+                    | OutOfBounds::Clip
+                    | OutOfBounds::Wrap
+                    | OutOfBounds::Error => {
+                        element.fill(0);
+                    }
+                }
+                any_bad = true;
+            }
+        }
+    }
+    if any_bad && rules.out_of_bounds == OutOfBounds::Error {
+        return definition.report();
+    }
+    Ok(())
 }
 
 /// An operator that has been checked against the shapes.

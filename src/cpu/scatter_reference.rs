@@ -4,22 +4,23 @@
 //! and no order but that of the updates.
 
 use super::reference::{Coordinates, Definition};
+use crate::call::Scatter;
 use crate::error::{Error, Result, Role};
 use crate::fold::{self, Combine, Fold, Folding, fold_with};
 use crate::rules::OutOfBounds;
-use crate::scatter::ScatterCall;
 use crate::shape::{Layout, elements};
 
 /// Executes `call` in place in the destination's bytes, row-major.
 ///
 /// # Errors
 ///
-/// As [`Executor::scatter_bytes`](crate::Executor::scatter_bytes).
-pub(crate) fn scatter(call: ScatterCall<'_>, destination: &mut [u8]) -> Result<()> {
+/// As [`Executor::scatter_into`](crate::Executor::scatter_into).
+pub(crate) fn scatter(call: &Scatter<'_>, destination: &mut [u8]) -> Result<()> {
     let kind = call.op.transposed_kind();
-    let width = call.dtype.bytes();
     let shape = call.updates_shape()?;
-    let expected = elements(Role::Params, call.shape, width)? * width;
+    let dtype = call.dtype()?;
+    let width = dtype.bytes();
+    let expected = elements(Role::Params, &call.shape, width)? * width;
     if destination.len() != expected {
         let got = destination.len();
         return Err(Error::OutputLength {
@@ -28,9 +29,9 @@ pub(crate) fn scatter(call: ScatterCall<'_>, destination: &mut [u8]) -> Result<(
             got,
         });
     }
-    let params = (call.shape, width);
-    let definition = Definition::new(call.op, kind, call.rules, params, call.indices)?;
-    fold::check(kind, call.reduce, call.dtype)?;
+    let params = (call.shape.as_slice(), width);
+    let definition = Definition::new(call.op, kind, call.rules, params, &call.indices)?;
+    fold::check(kind, call.reduce, dtype)?;
     if shape.contains(&0) {
         return Ok(());
     }
@@ -41,7 +42,7 @@ pub(crate) fn scatter(call: ScatterCall<'_>, destination: &mut [u8]) -> Result<(
         shape: &shape,
         destination,
     };
-    let any_bad = fold_with(kind, call.reduce, call.dtype, sequential)?;
+    let any_bad = fold_with(kind, call.reduce, dtype, sequential)?;
     if any_bad && call.rules.out_of_bounds == OutOfBounds::Error {
         return definition.report();
     }
@@ -50,7 +51,7 @@ pub(crate) fn scatter(call: ScatterCall<'_>, destination: &mut [u8]) -> Result<(
 
 /// The sequential loop over the updates.
 struct Sequential<'a> {
-    call: ScatterCall<'a>,
+    call: &'a Scatter<'a>,
     definition: &'a Definition<'a>,
     shape: &'a [usize],
     destination: &'a mut [u8],
@@ -62,7 +63,7 @@ impl Folding for Sequential<'_> {
 
     fn fold<T: Fold, C: Combine<T>>(self) -> bool {
         let width = size_of::<T>();
-        let layout = Layout::contiguous(self.call.shape);
+        let layout = Layout::contiguous(&self.call.shape);
         let mut sums: Vec<Option<T::Sum>> = vec![None; self.destination.len() / width];
         let value = |bytes: &[u8], n: usize| {
             bytemuck::pod_read_unaligned::<T>(&bytes[n * width..][..width]).widen()
@@ -74,7 +75,7 @@ impl Folding for Sequential<'_> {
                 continue;
             };
             let at = layout.position(&target);
-            let updates = self.call.updates;
+            let updates = &self.call.updates;
             let update = value(updates.bytes(), updates.layout().position(&coordinates));
             let sum = sums[at].unwrap_or_else(|| value(self.destination, at));
             sums[at] = Some(C::combine(sum, update));

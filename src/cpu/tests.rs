@@ -3,7 +3,7 @@
 use std::iter::zip;
 
 use super::{gather, parallel, reference, threads};
-use crate::call::GatherCall;
+use crate::call::Gather;
 use crate::error::{Error, OpKind, Result, Role};
 use crate::index::IndexType;
 use crate::op::Op;
@@ -15,10 +15,10 @@ use crate::shape::Layout;
 /// What `execute` and, for elements of one byte, `gather` give must be what the definitions give:
 /// the bytes and the error.
 fn check(op: Op, rules: &Rules, params: &Params<'_>, indices: &Indices<'_>) -> Result<()> {
-    let call = GatherCall::new(op, rules, params, indices);
+    let call = Gather::plain(op, rules, params, indices);
     let plan = call.plan()?;
     let mut expected = vec![0xa5; plan.output_bytes()];
-    let expected_result = reference::gather(call, &mut expected);
+    let expected_result = reference::gather(&call, &mut expected);
     let what = || {
         let (p, i) = (params.layout(), indices.layout());
         format!("{op:?} {rules:?} {} {p:?} {i:?}", params.element_bytes())
@@ -32,7 +32,7 @@ fn check(op: Op, rules: &Rules, params: &Params<'_>, indices: &Indices<'_>) -> R
     assert!(got[start..end] == expected, "{}", what());
     assert_eq!((got[start - 1], got[end]), (0x5a, 0x5a), "{}", what());
     if params.element_bytes() == 1 {
-        let fresh = gather::<u8>(&plan, params, indices);
+        let fresh = gather::<u8>(&call, &plan);
         assert!(fresh == expected_result.map(|()| expected), "{}", what());
     }
     Ok(())
@@ -266,7 +266,7 @@ fn fresh_outputs() {
         let layout = Layout::strided(&[count], &[0], 1).unwrap();
         let ids = Indices::new(&[0u8, 0, 0, 0, 2, 0, 0, 0][..], IndexType::I32, layout).unwrap();
         let plan = Plan::of(Op::gather(0), &Rules::default(), &params, &ids).unwrap();
-        let fresh = gather::<u8>(&plan, &params, &ids).unwrap();
+        let fresh = parallel::gather::<u8>(&plan, &params, &ids).unwrap();
         assert!(fresh == vec![params.bytes()[2]; count], "{count}");
     }
 }
@@ -281,11 +281,11 @@ fn faulty_plans_read_nothing_outside() {
         let ids = last.to_ne_bytes().repeat(2);
         let ids = Indices::new(ids, IndexType::U32, Layout::contiguous(&[2])).unwrap();
         let mut plan = Plan::of(op, &Rules::default(), &params, &ids).unwrap();
-        assert!(gather::<u8>(&plan, &params, &ids).is_ok());
+        assert!(parallel::gather::<u8>(&plan, &params, &ids).is_ok());
         let mut geometry = plan.geometry().clone();
         geometry.params_offset = 1;
         plan = plan.over(geometry);
-        let read = std::panic::catch_unwind(|| gather::<u8>(&plan, &params, &ids));
+        let read = std::panic::catch_unwind(|| parallel::gather::<u8>(&plan, &params, &ids));
         assert!(read.is_err(), "{read:?}");
     }
 }

@@ -50,3 +50,43 @@ pub(super) fn in_chunks<B: Send>(
 ) -> bool {
     write(0, output)
 }
+
+/// Calls `take` with the number of each chunk of `items` and the chunk, on all cores; a thread takes at least
+/// so many chunks `together`.
+pub(in crate::cpu) fn for_each_chunk<B: Send>(
+    items: &mut [B],
+    chunk_len: usize,
+    _together: usize,
+    take: impl Fn(usize, &mut [B]) + Sync,
+) {
+    #[cfg(all(feature = "rayon", not(target_arch = "wasm32")))]
+    if items.len() > chunk_len {
+        use rayon::prelude::{IndexedParallelIterator, ParallelIterator, ParallelSliceMut};
+        let chunks = items.par_chunks_mut(chunk_len).enumerate();
+        return chunks
+            .with_min_len(_together)
+            .for_each(|(n, chunk)| take(n, chunk));
+    }
+    let chunks = items.chunks_mut(chunk_len).enumerate();
+    chunks.for_each(|(n, chunk)| take(n, chunk));
+}
+
+/// Calls `take` with each part and its number, on all cores.
+pub(in crate::cpu) fn for_each_part<P: Send>(parts: Vec<P>, take: impl Fn(usize, P) + Sync) {
+    #[cfg(all(feature = "rayon", not(target_arch = "wasm32")))]
+    if parts.len() > 1 {
+        use rayon::prelude::{IndexedParallelIterator, IntoParallelIterator, ParallelIterator};
+        let parts = parts.into_par_iter().enumerate();
+        return parts.for_each(|(n, part)| take(n, part));
+    }
+    let parts = parts.into_iter().enumerate();
+    parts.for_each(|(n, part)| take(n, part));
+}
+
+/// Sorts, on all cores.
+pub(in crate::cpu) fn sort_unstable<T: Ord + Send>(items: &mut [T]) {
+    #[cfg(all(feature = "rayon", not(target_arch = "wasm32")))]
+    rayon::prelude::ParallelSliceMut::par_sort_unstable(items);
+    #[cfg(not(all(feature = "rayon", not(target_arch = "wasm32"))))]
+    items.sort_unstable();
+}

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::names::named;
+
 /// The operator without its attributes, as errors name it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
@@ -22,19 +24,15 @@ pub enum OpKind {
     EmbeddingBag,
 }
 
-impl fmt::Display for OpKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(match self {
-            OpKind::Gather => "gather",
-            OpKind::GatherNd => "gather_nd",
-            OpKind::GatherElements => "gather_elements",
-            OpKind::Scatter => "scatter",
-            OpKind::ScatterNd => "scatter_nd",
-            OpKind::ScatterElements => "scatter_elements",
-            OpKind::EmbeddingBag => "embedding_bag",
-        })
-    }
-}
+named!(OpKind, "operator", {
+    Gather "gather",
+    GatherNd "gather_nd",
+    GatherElements "gather_elements",
+    Scatter "scatter",
+    ScatterNd "scatter_nd",
+    ScatterElements "scatter_elements",
+    EmbeddingBag "embedding_bag",
+});
 
 /// The part that a tensor plays in a gather.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -62,22 +60,18 @@ pub enum Role {
     Tensor,
 }
 
-impl fmt::Display for Role {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Role::Params => "params",
-            Role::Indices => "indices",
-            Role::Output => "output",
-            Role::Codes => "codes",
-            Role::Scales => "scales",
-            Role::ZeroPoints => "zero points",
-            Role::Updates => "updates",
-            Role::Offsets => "offsets",
-            Role::Weights => "weights",
-            Role::Tensor => "tensor",
-        })
-    }
-}
+named!(Role, "role", {
+    Params "params",
+    Indices "indices",
+    Output "output",
+    Codes "codes",
+    Scales "scales",
+    ZeroPoints "zero points",
+    Updates "updates",
+    Offsets "offsets",
+    Weights "weights",
+    Tensor "tensor",
+});
 
 /// An index that lies outside params, as reported under
 /// [`OutOfBounds::Error`](crate::OutOfBounds::Error): the first bad one in row-major order of

@@ -1,24 +1,25 @@
-//! The calls of a scatter on host tensors, as an executor's methods.
+//! Scatters of host tensors, and gradients of gathers.
+
+use std::marker::PhantomData;
 
 use bytemuck::AnyBitPattern;
 
+use crate::call::{Gather, Scatter, check_same};
 use crate::cpu;
-use crate::element::{HasDType, elements_from_bits};
-#[cfg(feature = "gpu")]
-use crate::error::Error;
+use crate::element::Element;
 use crate::error::{Result, Role};
 use crate::executor::Executor;
 use crate::fold::Reduce;
-#[cfg(feature = "gpu")]
-use crate::gpu::{Engine, PollMode, WhenFull};
-use crate::index::Index;
+use crate::index::IndexType;
+use crate::memory::{sparse_bits, zeroed_bits};
 use crate::op::Op;
-use crate::operand::{Indices, Params};
+use crate::operand::{AnyTable, Indices, Params};
 use crate::rules::Rules;
-#[cfg(feature = "gpu")]
-use crate::scatter::FoldKernel;
-use crate::scatter::{ScatterCall, ScatterLayouts, ScatterPlan};
-use crate::tensor::{Tensor, TensorView};
+use crate::scatter::ScatterPlan;
+use crate::shape::{Layout, elements};
+use crate::table::sealed::Made;
+use crate::table::{IndexTensor, Values};
+use crate::waiting::{BoxFuture, PollMode, Waiting};
 
 impl Executor {
     /// Scatters `updates` over a copy of `base`: the transpose of the gather `op`, whose params have
@@ -54,51 +55,63 @@ impl Executor {
     /// let base = Tensor::new(&[3, 2], vec![1.0f32; 6])?;
     /// let ids = Tensor::new(&[3], vec![2i64, 0, 2])?;
     /// let updates = Tensor::new(&[3, 2], vec![1.0, 2.0, 3.0, 4.0, 5.0, 6.0])?;
-    /// let sums = Executor::Cpu.scatter_blocking(
-    ///     Op::gather(0), Reduce::Add, &Rules::TORCH, &base.view(), &ids.view(), &updates.view(),
-    /// )?;
+    /// let sums = Executor::Cpu
+    ///     .scatter(Op::gather(0), Reduce::Add, &Rules::TORCH, &base, &ids, &updates)
+    ///     .wait()?;
     /// assert_eq!(sums.data(), [4.0, 5.0, 1.0, 1.0, 7.0, 9.0]);
     /// # Ok::<(), wgpu_gather::Error>(())
     /// ```
     ///
     /// # Errors
     ///
-    /// As [`Executor::scatter_bytes`].
-    pub async fn scatter<T: HasDType, I: Index>(
+    /// When the call is made: what [`Op::output_shape`] reports, in the name of the scatter, which calls the
+    /// destination params; [`Error::UpdatesShape`](crate::Error::UpdatesShape),
+    /// [`Error::OtherElements`](crate::Error::OtherElements) and
+    /// [`Error::ElementsWithout`](crate::Error::ElementsWithout) for a type that is not that of `updates`, or
+    /// that is none of numbers; [`Error::ReduceType`](crate::Error::ReduceType),
+    /// [`Error::NothingToRead`](crate::Error::NothingToRead),
+    /// [`Error::FillWidth`](crate::Error::FillWidth);
+    /// [`Error::IndexOutOfBounds`](crate::Error::IndexOutOfBounds) under the rule
+    /// [`OutOfBounds::Error`](crate::OutOfBounds::Error). On a GPU also
+    /// [`Error::CpuOnly`](crate::Error::CpuOnly) for f64 and complex numbers, unless they are only moved, and
+    /// [`Error::TensorTooLarge`](crate::Error::TensorTooLarge),
+    /// [`Error::TooComplex`](crate::Error::TooComplex) and [`Error::TooMany`](crate::Error::TooMany) for what
+    /// the device cannot hold; the errors of the device, but for lack of memory.
+    pub fn scatter<'a, T, U, I>(
         &self,
         op: Op,
         reduce: Reduce,
-        rules: &Rules,
-        base: &TensorView<'_, T>,
-        indices: &TensorView<'_, I>,
-        updates: &TensorView<'_, T>,
-    ) -> Result<Tensor<T>> {
-        let (indices, updates) = (Indices::try_from(indices)?, Params::try_from(updates)?);
-        let call = ScatterCall {
-            op,
-            reduce,
-            rules,
-            dtype: T::DTYPE,
-            shape: base.shape(),
-            indices: &indices,
-            updates: &updates,
+        rules: &'a Rules,
+        base: &'a T,
+        indices: &'a I,
+        updates: &'a U,
+    ) -> ScatterCall<'a, T>
+    where
+        T: Values,
+        U: Values<Element = T::Element>,
+        I: IndexTensor,
+    {
+        let call = || {
+            let base = base.values()?;
+            let call = Scatter {
+                op,
+                reduce,
+                rules,
+                shape: base.layout().shape().to_vec(),
+                indices: indices.indices()?,
+                updates: updates.values()?,
+            };
+            Ok((base, call))
         };
-        let bits = match (self, contiguous(base)) {
-            (Executor::Cpu, Some(base)) => {
-                cpu::scatter::scatter_over::<T>(&call.plan()?, &indices, &updates, base)?
-            }
-            _ => {
-                let mut bits = copied(base)?;
-                self.scatter_bytes(call, bytemuck::cast_slice_mut(&mut bits))
-                    .await?;
-                bits
-            }
-        };
-        Tensor::new(base.shape(), elements_from_bits(Role::Output, bits)?)
+        ScatterCall {
+            executor: self.clone(),
+            call: call(),
+            base: PhantomData,
+        }
     }
 
-    /// Scatters in place: `destination` is a row-major tensor of this shape, such as a cache whose
-    /// rows are written.
+    /// Scatters in place: `destination` has the elements of a row-major tensor of this shape (their bytes,
+    /// where the type is known at run time only), such as a cache whose rows are written.
     ///
     /// ```
     /// use wgpu_gather::{Executor, Op, Reduce, Rules, Tensor};
@@ -107,10 +120,11 @@ impl Executor {
     /// for step in 0..3 {
     ///     let place = Tensor::new(&[1], vec![step])?;
     ///     let row = Tensor::new(&[1, 2], vec![step as f32, 0.5])?;
-    ///     Executor::Cpu.scatter_into_blocking(
-    ///         Op::gather(0), Reduce::None, &Rules::ONNX,
-    ///         &[4, 2], &mut cache, &place.view(), &row.view(),
-    ///     )?;
+    ///     Executor::Cpu
+    ///         .scatter_into(
+    ///             Op::gather(0), Reduce::None, &Rules::ONNX, &[4, 2], &mut cache, &place, &row,
+    ///         )
+    ///         .wait()?;
     /// }
     /// assert_eq!(cache, [0.0, 0.5, 1.0, 0.5, 2.0, 0.5, 0.0, 0.0]);
     /// # Ok::<(), wgpu_gather::Error>(())
@@ -118,61 +132,47 @@ impl Executor {
     ///
     /// # Errors
     ///
-    /// As [`Executor::scatter_bytes`].
+    /// As [`Executor::scatter`], and [`Error::OutputLength`](crate::Error::OutputLength) for a destination
+    /// of another length: then nothing is written. Under
+    /// [`Error::IndexOutOfBounds`](crate::Error::IndexOutOfBounds) the good indices have written.
     #[allow(
         clippy::too_many_arguments,
         reason = "the attributes and tensors of the operator"
     )]
-    pub async fn scatter_into<T: HasDType + AnyBitPattern, I: Index>(
+    pub fn scatter_into<'a, U: Values, I: IndexTensor>(
         &self,
         op: Op,
         reduce: Reduce,
-        rules: &Rules,
+        rules: &'a Rules,
         shape: &[usize],
-        destination: &mut [T],
-        indices: &TensorView<'_, I>,
-        updates: &TensorView<'_, T>,
-    ) -> Result<()> {
-        let (indices, updates) = (Indices::try_from(indices)?, Params::try_from(updates)?);
-        let call = ScatterCall {
-            op,
-            reduce,
-            rules,
-            dtype: T::DTYPE,
-            shape,
-            indices: &indices,
-            updates: &updates,
-        };
-        self.scatter_bytes(call, bytemuck::cast_slice_mut(destination))
-            .await
+        destination: &'a mut [U::Element],
+        indices: &'a I,
+        updates: &'a U,
+    ) -> Waiting<'a, Result<()>>
+    where
+        U::Element: AnyBitPattern,
+    {
+        let (executor, shape) = (self.clone(), shape.to_vec());
+        let operands = || Ok((indices.indices()?, updates.values()?));
+        let operands: Result<(Indices<'a>, Params<'a>)> = operands();
+        Waiting::new(move |poll_mode| async move {
+            let (indices, updates) = operands?;
+            let call = Scatter {
+                op,
+                reduce,
+                rules,
+                shape,
+                indices,
+                updates,
+            };
+            let destination = bytemuck::cast_slice_mut(destination);
+            execute(&executor, &call, destination, poll_mode).await
+        })
     }
 
-    /// Scatters in place in bytes, for element types that are known only at run time.
-    ///
-    /// # Errors
-    ///
-    /// What [`Op::output_shape`] reports, in the name of the scatter, which calls the destination
-    /// params; [`Error::UpdatesShape`](crate::Error::UpdatesShape),
-    /// [`Error::ElementWidth`](crate::Error::ElementWidth),
-    /// [`Error::OutputLength`](crate::Error::OutputLength),
-    /// [`Error::ReduceType`](crate::Error::ReduceType),
-    /// [`Error::NothingToRead`](crate::Error::NothingToRead),
-    /// [`Error::FillWidth`](crate::Error::FillWidth): then nothing is written.
-    /// [`Error::IndexOutOfBounds`](crate::Error::IndexOutOfBounds) under the rule
-    /// [`OutOfBounds::Error`](crate::OutOfBounds::Error): then the good indices have written.
-    pub async fn scatter_bytes(&self, call: ScatterCall<'_>, destination: &mut [u8]) -> Result<()> {
-        match self {
-            Executor::Reference => cpu::scatter_reference::scatter(call, destination),
-            Executor::Cpu => on_the_cpu(&call.plan()?, call, destination),
-            #[cfg(feature = "gpu")]
-            Executor::Gpu(engine) => on_the_gpu(engine, call, destination, PollMode::Aside).await,
-        }
-    }
-
-    /// The gradient of the gather `op` with respect to its params, which have `params_shape`, if that
-    /// with respect to its output is `grad_output`: what each element of params was read to is added
-    /// up, from 0 on. Under each rule, what reads a zero or the fill value adds nothing, and what is
-    /// clipped or wrapped adds to where it reads.
+    /// The gradient of the gather `op` with respect to its params, which have `params_shape`: given that with
+    /// respect to its output, sums it into the positions that were read, from 0 on. Under each rule, what
+    /// reads a zero or the fill value adds nothing, and what is clipped or wrapped adds to where it reads.
     ///
     /// ```
     /// use wgpu_gather::{Executor, Op, Rules, Tensor};
@@ -180,9 +180,7 @@ impl Executor {
     /// let ids = Tensor::new(&[3], vec![1i32, 7, 1])?;
     /// let grad = Tensor::new(&[3, 2], vec![1.0f32, 2.0, 3.0, 4.0, 5.0, 6.0])?;
     /// let of_table = |rules| {
-    ///     Executor::Cpu.gather_gradient_blocking(
-    ///         Op::gather(0), rules, &[2, 2], &ids.view(), &grad.view(),
-    ///     )
+    ///     Executor::Cpu.gather_gradient(Op::gather(0), rules, &[2, 2], &ids, &grad).wait()
     /// };
     /// assert_eq!(of_table(&Rules::TENSORFLOW_GPU)?.data(), [0.0, 0.0, 6.0, 8.0]);
     /// assert_eq!(of_table(&Rules::JAX_CLIP)?.data(), [0.0, 0.0, 9.0, 12.0]);
@@ -191,67 +189,222 @@ impl Executor {
     ///
     /// # Errors
     ///
-    /// As [`Executor::scatter_bytes`].
-    pub async fn gather_gradient<T: HasDType, I: Index>(
+    /// As [`Executor::scatter`] with [`Reduce::Add`].
+    pub fn gather_gradient<'a, U: Values, I: IndexTensor>(
         &self,
         op: Op,
-        rules: &Rules,
+        rules: &'a Rules,
         params_shape: &[usize],
-        indices: &TensorView<'_, I>,
-        grad_output: &TensorView<'_, T>,
-    ) -> Result<Tensor<T>> {
-        let (indices, updates) = (Indices::try_from(indices)?, Params::try_from(grad_output)?);
-        let len = crate::shape::elements(Role::Params, params_shape, size_of::<T>())?;
-        let mut bits = crate::memory::sparse_bits::<T>(Role::Output, len)?;
-        let call = ScatterCall {
-            op,
-            reduce: Reduce::Add,
-            rules,
-            dtype: T::DTYPE,
-            shape: params_shape,
-            indices: &indices,
-            updates: &updates,
+        indices: &'a I,
+        grad_output: &'a U,
+    ) -> GradientCall<'a, U> {
+        let call = || {
+            Ok(Scatter {
+                op,
+                reduce: Reduce::Add,
+                rules,
+                shape: params_shape.to_vec(),
+                indices: indices.indices()?,
+                updates: grad_output.values()?,
+            })
         };
-        self.scatter_bytes(call, bytemuck::cast_slice_mut(&mut bits))
-            .await?;
-        Tensor::new(params_shape, elements_from_bits(Role::Output, bits)?)
-    }
-}
-
-fn on_the_cpu(plan: &ScatterPlan, call: ScatterCall<'_>, destination: &mut [u8]) -> Result<()> {
-    cpu::scatter::scatter(plan, call.indices, call.updates, destination)
-}
-
-/// On the device; if that has no memory for it, on the CPU path, as the options of the engine say.
-#[cfg(feature = "gpu")]
-async fn on_the_gpu(
-    engine: &Engine,
-    call: ScatterCall<'_>,
-    destination: &mut [u8],
-    poll_mode: PollMode,
-) -> Result<()> {
-    let plan = call.plan()?;
-    plan.check_destination(destination)?;
-    FoldKernel::of(plan.op, plan.reduce, plan.dtype)?;
-    if plan.keys.is_none() {
-        return Ok(());
-    }
-    let (indices, updates) = (call.indices, call.updates);
-    let made = engine
-        .scatter_from_host(&plan, indices, updates, destination, poll_mode)
-        .await;
-    match made {
-        // Nothing has been written so far.
-        Err(Error::GpuOutOfMemory { .. }) if engine.when_full() == WhenFull::UseCpu => {
-            on_the_cpu(&plan, call, destination)
+        GradientCall {
+            executor: self.clone(),
+            call: call(),
+            grad_output: PhantomData,
         }
-        made => engine.scatter_to_host(made?, destination, poll_mode).await,
     }
 }
 
-/// The bytes of a view, if they lie there as in a contiguous tensor.
-fn contiguous<'a, T: HasDType>(base: &TensorView<'a, T>) -> Option<&'a [u8]> {
-    let base = Params::try_from(base).ok()?;
+/// A scatter over a copy of a host tensor, to be made: see [`Executor::scatter`].
+#[derive(Debug)]
+#[must_use = "nothing is done until it is awaited, or `wait` is called"]
+pub struct ScatterCall<'a, T> {
+    executor: Executor,
+    call: Result<(Params<'a>, Scatter<'a>)>,
+    base: PhantomData<fn() -> T>,
+}
+
+impl<T: Values> ScatterCall<'_, T> {
+    /// Makes the call, blocking this thread. In a browser nothing may block, so there it does not exist.
+    ///
+    /// # Errors
+    ///
+    /// As [`Executor::scatter`].
+    #[cfg(not(target_arch = "wasm32"))]
+    pub fn wait(self) -> Result<T::Output> {
+        pollster::block_on(self.make(PollMode::Here))
+    }
+
+    /// Checks the call, and plans it. Nothing is executed.
+    ///
+    /// ```
+    /// use wgpu_gather::{Executor, Op, Reduce, Rules, Tensor};
+    ///
+    /// let base = Tensor::new(&[3, 2], vec![1.0f32; 6])?;
+    /// let ids = Tensor::new(&[3], vec![2i64, 0, 2])?;
+    /// let updates = Tensor::new(&[3, 2], vec![1.0; 6])?;
+    /// let call = Executor::Cpu.scatter(Op::gather(0), Reduce::Add, &Rules::TORCH, &base, &ids, &updates);
+    /// println!("{}", call.plan()?.explain());
+    /// # Ok::<(), wgpu_gather::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`ScatterPlan::new`].
+    pub fn plan(&self) -> Result<ScatterPlan> {
+        self.call.as_ref().map_err(Clone::clone)?.1.plan()
+    }
+
+    async fn make(self, poll_mode: PollMode) -> Result<T::Output> {
+        let (base, call) = self.call?;
+        let op = call.op.transposed_kind();
+        check_same(op, Role::Params, call.dtype()?, base.element_type())?;
+        let bits = match (&self.executor, contiguous(&base)) {
+            (Executor::Cpu, Some(bytes)) => {
+                let plan = call.plan()?;
+                cpu::scatter::scatter_over::<T::Element>(
+                    &plan,
+                    &call.indices,
+                    &call.updates,
+                    bytes,
+                )?
+            }
+            (executor, _) => {
+                let mut bits = copied::<T::Element>(&base)?;
+                let destination = bytemuck::cast_slice_mut(&mut bits);
+                execute(executor, &call, destination, poll_mode).await?;
+                bits
+            }
+        };
+        T::Output::made(&call.shape, base.element_type(), bits)
+    }
+}
+
+impl<'a, T: Values + 'a> IntoFuture for ScatterCall<'a, T> {
+    type Output = Result<T::Output>;
+    type IntoFuture = BoxFuture<'a, Self::Output>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(self.make(PollMode::Aside))
+    }
+}
+
+/// The gradient of a gather of host tensors, to be made: see [`Executor::gather_gradient`].
+#[derive(Debug)]
+#[must_use = "nothing is done until it is awaited, or `wait` is called"]
+pub struct GradientCall<'a, U> {
+    executor: Executor,
+    call: Result<Scatter<'a>>,
+    grad_output: PhantomData<fn() -> U>,
+}
+
+impl<'a, U: Values> GradientCall<'a, U> {
+    /// Makes the call, blocking this thread. In a browser nothing may block, so there it does not exist.
+    ///
+    /// # Errors
+    ///
+    /// As [`Executor::scatter`] with [`Reduce::Add`].
+    #[cfg(not(target_arch = "wasm32"))]
+    pub fn wait(self) -> Result<U::Output> {
+        pollster::block_on(self.make(PollMode::Here))
+    }
+
+    /// Writes the gradient to `output`, memory of the caller, whatever was there: the elements of a row-major
+    /// tensor of the shape of params, or their bytes where the type is known at run time only.
+    ///
+    /// ```
+    /// use wgpu_gather::{Executor, Op, Rules, Tensor};
+    ///
+    /// let ids = Tensor::new(&[2], vec![1i32, 1])?;
+    /// let grad = Tensor::new(&[2, 2], vec![1.0f32, 2.0, 3.0, 4.0])?;
+    /// let mut of_table = [f32::NAN; 2 * 2];
+    /// Executor::Cpu
+    ///     .gather_gradient(Op::gather(0), &Rules::TORCH, &[2, 2], &ids, &grad)
+    ///     .into(&mut of_table)
+    ///     .wait()?;
+    /// assert_eq!(of_table, [0.0, 0.0, 4.0, 6.0]);
+    /// # Ok::<(), wgpu_gather::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`Executor::scatter`] with [`Reduce::Add`], and
+    /// [`Error::OutputLength`](crate::Error::OutputLength) for memory of another length: then nothing is
+    /// written.
+    pub fn into(self, output: &'a mut [U::Element]) -> Waiting<'a, Result<()>>
+    where
+        U::Element: AnyBitPattern,
+    {
+        let (executor, call) = (self.executor, self.call);
+        Waiting::new(move |poll_mode| async move {
+            let call = call?;
+            call.plan()?
+                .check_destination(bytemuck::cast_slice(output))?;
+            let output: &mut [u8] = bytemuck::cast_slice_mut(output);
+            output.fill(0);
+            execute(&executor, &call, output, poll_mode).await
+        })
+    }
+
+    async fn make(self, poll_mode: PollMode) -> Result<U::Output> {
+        let call = self.call?;
+        let element = call.updates.element_type();
+        let count = elements(Role::Params, &call.shape, element.bytes())?;
+        let len = count * element.bytes() / size_of::<U::Element>();
+        let mut bits = sparse_bits::<U::Element>(Role::Output, len)?;
+        let gradient = bytemuck::cast_slice_mut(&mut bits);
+        execute(&self.executor, &call, gradient, poll_mode).await?;
+        U::Output::made(&call.shape, element, bits)
+    }
+}
+
+impl<'a, U: Values + 'a> IntoFuture for GradientCall<'a, U> {
+    type Output = Result<U::Output>;
+    type IntoFuture = BoxFuture<'a, Self::Output>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(self.make(PollMode::Aside))
+    }
+}
+
+/// Scatters into the bytes of a row-major destination.
+#[cfg_attr(
+    not(feature = "gpu"),
+    expect(clippy::unused_async, reason = "a device is waited for")
+)]
+async fn execute(
+    executor: &Executor,
+    call: &Scatter<'_>,
+    destination: &mut [u8],
+    _poll_mode: PollMode,
+) -> Result<()> {
+    let on_the_cpu = |plan: &ScatterPlan, destination: &mut [u8]| {
+        cpu::scatter::scatter(plan, &call.indices, &call.updates, destination)
+    };
+    match executor {
+        Executor::Reference => cpu::scatter_reference::scatter(call, destination),
+        Executor::Cpu => on_the_cpu(&call.plan()?, destination),
+        #[cfg(feature = "gpu")]
+        Executor::Gpu(engine) => {
+            let plan = call.plan()?;
+            plan.check_destination(destination)?;
+            match engine
+                .scatter_from_host(call, &plan, destination, _poll_mode)
+                .await
+            {
+                // Nothing has been written so far.
+                Err(error) if engine.falls_back(&error) => on_the_cpu(&plan, destination),
+                Err(error) => Err(error),
+                Ok(None) => Ok(()),
+                Ok(Some(made)) => engine.scatter_to_host(&made, destination, _poll_mode).await,
+            }
+        }
+    }
+}
+
+/// The bytes of a tensor, if they lie there as in a contiguous one.
+fn contiguous<'a>(base: &Params<'a>) -> Option<&'a [u8]> {
     let (layout, width) = (base.layout(), base.element_bytes());
     if layout.is_empty() || !layout.is_contiguous() {
         return None;
@@ -260,120 +413,19 @@ fn contiguous<'a, T: HasDType>(base: &TensorView<'a, T>) -> Option<&'a [u8]> {
     Some(&base.bytes()[layout.offset() * width..][..bytes])
 }
 
-/// The elements of a view, contiguous.
-fn copied<T: HasDType>(base: &TensorView<'_, T>) -> Result<Vec<T::Bits>> {
-    // A gather of depth 0 copies all of params.
-    let base = Params::try_from(base)?;
-    let (nothing, none) = (Vec::new(), crate::Layout::contiguous(&[0]));
-    let indices = Indices::new(nothing, crate::IndexType::I32, none)?;
-    let base = match base.layout().rank() {
-        0 => Params::new(
-            base.bytes(),
-            base.element_bytes(),
-            base.layout().at_least_1d(),
-        )?,
-        _ => base,
+/// The elements of a tensor, contiguous.
+fn copied<T: Element>(base: &Params<'_>) -> Result<Vec<T::Bits>> {
+    if base.layout().is_empty() {
+        return zeroed_bits::<T>(Role::Output, 0);
+    }
+    // A gather of depth 0 copies all of params, which need a dim.
+    let layout = base.layout().at_least_1d();
+    let nothing = Indices::new(Vec::new(), IndexType::I32, Layout::contiguous(&[0]))?;
+    let call = Gather {
+        op: Op::gather_nd(),
+        rules: &Rules::default(),
+        table: AnyTable::Plain(Params::new(base.bytes(), base.element_type(), layout)?),
+        indices: nothing,
     };
-    let plan = crate::Plan::of(Op::gather_nd(), &Rules::default(), &base, &indices)?;
-    cpu::gather::<T>(&plan, &base, &indices)
-}
-
-impl ScatterCall<'_> {
-    /// Checks the call, and plans it for a contiguous destination.
-    pub(crate) fn plan(&self) -> Result<ScatterPlan> {
-        self.updates_shape()?;
-        let tensors = ScatterLayouts {
-            dtype: self.dtype,
-            destination: &crate::Layout::contiguous(self.shape),
-            index_type: self.indices.index_type(),
-            indices: self.indices.layout(),
-            updates: self.updates.layout(),
-        };
-        ScatterPlan::new(self.op, self.reduce, self.rules, tensors)
-    }
-}
-
-/// The blocking twins. In a browser nothing may block, so there they do not exist.
-#[cfg(not(target_arch = "wasm32"))]
-impl Executor {
-    /// [`Executor::scatter`], blocking this thread.
-    ///
-    /// # Errors
-    ///
-    /// As [`Executor::scatter_bytes`].
-    pub fn scatter_blocking<T: HasDType, I: Index>(
-        &self,
-        op: Op,
-        reduce: Reduce,
-        rules: &Rules,
-        base: &TensorView<'_, T>,
-        indices: &TensorView<'_, I>,
-        updates: &TensorView<'_, T>,
-    ) -> Result<Tensor<T>> {
-        pollster::block_on(self.scatter(op, reduce, rules, base, indices, updates))
-    }
-
-    /// [`Executor::scatter_into`], blocking this thread.
-    ///
-    /// # Errors
-    ///
-    /// As [`Executor::scatter_bytes`].
-    #[allow(
-        clippy::too_many_arguments,
-        reason = "the attributes and tensors of the operator"
-    )]
-    pub fn scatter_into_blocking<T: HasDType + AnyBitPattern, I: Index>(
-        &self,
-        op: Op,
-        reduce: Reduce,
-        rules: &Rules,
-        shape: &[usize],
-        destination: &mut [T],
-        indices: &TensorView<'_, I>,
-        updates: &TensorView<'_, T>,
-    ) -> Result<()> {
-        pollster::block_on(self.scatter_into(
-            op,
-            reduce,
-            rules,
-            shape,
-            destination,
-            indices,
-            updates,
-        ))
-    }
-
-    /// [`Executor::scatter_bytes`], blocking this thread.
-    ///
-    /// # Errors
-    ///
-    /// As [`Executor::scatter_bytes`].
-    pub fn scatter_bytes_blocking(
-        &self,
-        call: ScatterCall<'_>,
-        destination: &mut [u8],
-    ) -> Result<()> {
-        #[cfg(feature = "gpu")]
-        if let Executor::Gpu(engine) = self {
-            // This thread drives the device, instead of waiting for one that does.
-            return pollster::block_on(on_the_gpu(engine, call, destination, PollMode::Here));
-        }
-        pollster::block_on(self.scatter_bytes(call, destination))
-    }
-
-    /// [`Executor::gather_gradient`], blocking this thread.
-    ///
-    /// # Errors
-    ///
-    /// As [`Executor::scatter_bytes`].
-    pub fn gather_gradient_blocking<T: HasDType, I: Index>(
-        &self,
-        op: Op,
-        rules: &Rules,
-        params_shape: &[usize],
-        indices: &TensorView<'_, I>,
-        grad_output: &TensorView<'_, T>,
-    ) -> Result<Tensor<T>> {
-        pollster::block_on(self.gather_gradient(op, rules, params_shape, indices, grad_output))
-    }
+    cpu::gather::<T>(&call, &call.plan()?)
 }

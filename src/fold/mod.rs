@@ -24,6 +24,8 @@ pub(crate) use dispatch::{Folding, check, fold_with};
 pub(crate) use half::{BF16, F16};
 pub(crate) use number::{Arithmetic, Combine, Fold, Ordered};
 
+use crate::names::named;
+
 /// What becomes of the values that a scatter brings to one destination.
 ///
 /// They are taken in row-major order of the indices, and the destination's own value before them.
@@ -31,7 +33,7 @@ pub(crate) use number::{Arithmetic, Combine, Fold, Ordered};
 /// ```
 /// use wgpu_gather::Reduce;
 ///
-/// assert_eq!(Reduce::named("add"), Some(Reduce::Add));
+/// assert_eq!("add".parse(), Ok(Reduce::Add));
 /// assert_eq!(Reduce::Max.name(), "max");
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
@@ -50,35 +52,10 @@ pub enum Reduce {
     Max,
 }
 
-impl Reduce {
-    /// Every way to reduce.
-    pub const ALL: [Reduce; 5] = [
-        Reduce::None,
-        Reduce::Add,
-        Reduce::Mul,
-        Reduce::Min,
-        Reduce::Max,
-    ];
-
-    /// `none`, `add`, `mul`, `min` or `max`.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Reduce::None => "none",
-            Reduce::Add => "add",
-            Reduce::Mul => "mul",
-            Reduce::Min => "min",
-            Reduce::Max => "max",
-        }
-    }
-
-    /// The way of that name.
-    pub fn named(name: &str) -> Option<Reduce> {
-        Reduce::ALL.into_iter().find(|r| r.name() == name)
-    }
-}
-
-impl std::fmt::Display for Reduce {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.pad(self.name())
-    }
-}
+named!(Reduce, "reduce", {
+    None "none",
+    Add "add",
+    Mul "mul",
+    Min "min",
+    Max "max",
+});

@@ -2,6 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::gpu::requirements;
+use crate::waiting::Waiting;
 
 /// What is known of an adapter before a device is made from it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -71,7 +72,11 @@ impl AdapterSummary {
 /// they are good for.
 ///
 /// The environment variables of wgpu apply (`WGPU_BACKEND`, …).
-pub async fn adapters() -> Vec<AdapterSummary> {
+pub fn adapters() -> Waiting<'static, Vec<AdapterSummary>> {
+    Waiting::new(|_| summaries())
+}
+
+async fn summaries() -> Vec<AdapterSummary> {
     let found = enumerate().await;
     let able = found.iter().filter(|a| missing(a).is_none());
     able.map(AdapterSummary::of).collect()

@@ -1,36 +1,34 @@
-//! Tensors on the device whose element is known at run time: a width.
+//! Tensors on the device whose element type is known at run time.
 //!
-//! Gathers and transfers work on these; `tensor` has the same with a type. Knows no plan.
+//! Calls and transfers work on these; `tensor` has the same with a type. Knows no plan.
 
 use std::fmt;
 use std::ops::Range;
 
+use crate::element::ElementType;
 use crate::error::{Error, Result, Role};
 use crate::gpu::storage::{Placement, Storage};
 use crate::shape::Layout;
 
-/// A [`DeviceTensor`](crate::gpu::DeviceTensor) whose element is known at run time only: as a
-/// gather moves bits, it is a width.
+/// A [`DeviceTensor`](crate::gpu::DeviceTensor) whose element type is known at run time only
+/// ([`ElementType`]): every verb takes it.
 ///
-/// Made by [`Engine::upload_any`](crate::gpu::Engine::upload_any) and
-/// [`Engine::gather_any`](crate::gpu::Engine::gather_any), around a buffer of the caller
-/// ([`AnyDeviceTensor::wrap`]), or from a typed tensor; `DeviceTensor::try_from` gives a typed one
-/// back. Cloning it and making views of it copy nothing.
+/// Made by an upload of [`Params`](crate::Params) or [`Indices`](crate::Indices), by calls on such tensors,
+/// around a buffer of the caller ([`AnyDeviceTensor::wrap`]), or from a typed tensor;
+/// `DeviceTensor::try_from` gives a typed one back. Cloning it and making views of it copy nothing.
 ///
 /// ```no_run
 /// # async fn rows(engine: wgpu_gather::gpu::Engine, bytes: &[u8]) -> wgpu_gather::Result<()> {
-/// use wgpu_gather::{DType, IndexType, Layout, Op, Params, Rules};
+/// use wgpu_gather::{DType, Indices, IndexType, Layout, Op, Params, Rules};
 ///
 /// // What a file says: 100 rows of 4 elements.
-/// let dtype = DType::BF16;
-/// let table = Params::new(bytes, dtype.bytes(), Layout::contiguous(&[100, 4]))?;
-/// let table = engine.upload_any(&table).await?;
-/// let ids = Params::new(&[7, 0, 0, 0, 9, 0, 0, 0], 4, Layout::contiguous(&[2]))?;
-/// let ids = engine.upload_any(&ids).await?;
+/// let table = Params::new(bytes, DType::BF16, Layout::contiguous(&[100, 4]))?;
+/// let table = engine.upload(&table).await?;
+/// let ids = Indices::new(vec![7, 0, 0, 0, 9, 0, 0, 0], IndexType::U32, Layout::contiguous(&[2]))?;
+/// let ids = engine.upload(&ids).await?;
 ///
-/// let (op, rules) = (Op::gather(0), Rules::default());
-/// let rows = engine.gather_any(op, &rules, &table, &ids, IndexType::U32)?;
-/// let mut bytes = vec![0; 2 * 4 * dtype.bytes()];
+/// let rows = engine.gather(Op::gather(0), &Rules::default(), &table, &ids)?;
+/// let mut bytes = vec![0; 2 * 4 * 2];
 /// engine.download_bytes(&rows, &mut bytes).await?;
 /// # Ok(())
 /// # }
@@ -39,31 +37,35 @@ use crate::shape::Layout;
 pub struct AnyDeviceTensor {
     storage: Storage,
     layout: Layout,
-    element_bytes: usize,
+    element: ElementType,
 }
 
 impl AnyDeviceTensor {
     /// A tensor in the caller's buffer. Position 0 of `layout` is the start of `slice`, which is a
-    /// multiple of the largest of 1, 2, 4 and 8 that divides `element_bytes`.
+    /// multiple of the largest of 1, 2, 4 and 8 that divides the width of an element.
+    ///
+    /// `element` is a [`DType`](crate::DType), or a number of bytes for elements that are gathered only.
     ///
     /// # Errors
     ///
     /// As [`DeviceTensor::wrap`](crate::gpu::DeviceTensor::wrap).
     pub fn wrap(
         slice: wgpu::BufferSlice<'_>,
-        element_bytes: usize,
+        element: impl Into<ElementType>,
         layout: Layout,
     ) -> Result<Self> {
-        let alignment = 1 << element_bytes.trailing_zeros().min(3);
-        AnyDeviceTensor::wrap_aligned(slice, element_bytes, alignment, layout)
+        let element = element.into();
+        let alignment = 1 << element.bytes().trailing_zeros().min(3);
+        AnyDeviceTensor::wrap_aligned(slice, element, alignment, layout)
     }
 
     pub(super) fn wrap_aligned(
         slice: wgpu::BufferSlice<'_>,
-        element_bytes: usize,
+        element: ElementType,
         alignment: usize,
         layout: Layout,
     ) -> Result<Self> {
+        let element_bytes = element.bytes();
         let (buffer, offset) = (slice.buffer(), slice.offset());
         if !buffer.usage().contains(wgpu::BufferUsages::STORAGE) {
             return Err(Error::MissingUsage {
@@ -99,20 +101,30 @@ impl AnyDeviceTensor {
             return Err(beyond(end - offset));
         }
         let storage = Storage::wrapped(buffer, offset);
-        Ok(AnyDeviceTensor::new(storage, layout, element_bytes))
+        Ok(AnyDeviceTensor::new(storage, layout, element))
     }
 
-    pub(super) fn new(storage: Storage, layout: Layout, element_bytes: usize) -> Self {
+    pub(super) fn new(storage: Storage, layout: Layout, element: ElementType) -> Self {
         AnyDeviceTensor {
             storage,
             layout,
-            element_bytes,
+            element,
         }
+    }
+
+    /// The same elements, taken for another type of their width.
+    pub(super) fn typed(self, element: ElementType) -> Self {
+        AnyDeviceTensor { element, ..self }
     }
 
     /// Bytes of one element.
     pub fn element_bytes(&self) -> usize {
-        self.element_bytes
+        self.element.bytes()
+    }
+
+    /// The type of the elements.
+    pub fn element_type(&self) -> ElementType {
+        self.element
     }
 
     /// The extent of each dim.
@@ -125,22 +137,22 @@ impl AnyDeviceTensor {
         &self.layout
     }
 
-    /// The buffer, or the first one: see [`AnyDeviceTensor::parts`]. Once it was handed out, the
+    /// The buffer, or the first one: see [`AnyDeviceTensor::share_parts`]. Once it was handed out, the
     /// engine will not use it again for other tensors, and holds back no gather that uses it.
-    pub fn buffer(&self) -> &wgpu::Buffer {
+    pub fn share_buffer(&self) -> &wgpu::Buffer {
         let mut owned = self.storage.owned();
         owned.next().expect("a tensor has a buffer").share()
     }
 
-    /// The buffer from position 0 of the layout on, as [`AnyDeviceTensor::buffer`] gives it.
-    pub fn buffer_slice(&self) -> wgpu::BufferSlice<'_> {
-        let mut parts = self.parts();
+    /// The buffer from position 0 of the layout on, as [`AnyDeviceTensor::share_buffer`] gives it.
+    pub fn share_slice(&self) -> wgpu::BufferSlice<'_> {
+        let mut parts = self.share_parts();
         parts.next().expect("a tensor has a buffer")
     }
 
     /// Where the data lies, in order. In more than one buffer, if the tensor was made by the engine
     /// and is larger than the device's `max_buffer_size`.
-    pub fn parts(&self) -> impl Iterator<Item = wgpu::BufferSlice<'_>> {
+    pub fn share_parts(&self) -> impl Iterator<Item = wgpu::BufferSlice<'_>> {
         self.storage.parts().map(|(owned, part)| {
             let before = part.origin.min(0).unsigned_abs();
             let start = part.offset + before;
@@ -191,14 +203,6 @@ impl AnyDeviceTensor {
         }
     }
 
-    /// Where the data lies, for the caller to use after the tensor is gone.
-    pub(super) fn shared(&self) -> Placement<'_> {
-        self.storage.owned().for_each(|owned| {
-            owned.share();
-        });
-        self.storage.placement()
-    }
-
     pub(super) fn storage(&self) -> &Storage {
         &self.storage
     }
@@ -206,14 +210,16 @@ impl AnyDeviceTensor {
     /// The layout from the first element that it reaches on, and where that lies.
     pub(super) fn reached(&self) -> (Layout, Placement<'_>) {
         let first = self.layout.reached().map_or(0, |(first, _)| first);
-        let first_byte = (first * self.element_bytes) as i64;
+        let first_byte = (first * self.element_bytes()) as i64;
         let placement = self.storage.placement().with_origin(first_byte);
         (self.layout.with_origin(first), placement)
     }
 
     /// Whether its elements, in order, are all of the data of its storage.
     pub(super) fn is_whole(&self) -> bool {
-        let bytes = self.layout.shape().iter().product::<usize>() * self.element_bytes;
+        // A view that repeats elements may have more of them than can be counted.
+        let elements = Layout::checked_elements(self.shape()).unwrap_or(usize::MAX);
+        let bytes = elements.saturating_mul(self.element_bytes());
         let starts = self.layout.offset() == 0 && self.layout.is_contiguous();
         starts && bytes as u64 >= self.storage.bytes()
     }
@@ -225,7 +231,7 @@ impl fmt::Debug for AnyDeviceTensor {
             .field("shape", &self.layout.shape())
             .field("strides", &self.layout.strides())
             .field("offset", &self.layout.offset())
-            .field("element_bytes", &self.element_bytes)
+            .field("type", &format_args!("{}", self.element))
             .field("buffers", &self.storage.owned().count())
             .finish()
     }

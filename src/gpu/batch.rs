@@ -1,204 +1,352 @@
-//! Gathers from device tensor to device tensor, submitted together.
-//!
-//! Made by an engine, whose gathers are batches of one. Checks tensors against each other and keeps
-//! their buffers from serving others meanwhile; `recorder` makes the dispatches.
-
-mod quantized;
+//! The verbs of the device, for every level: calls that are submitted together, recorded into the caller's
+//! encoder, or bound. Runs operations, and keeps their buffers from serving others meanwhile.
 
 use std::sync::Arc;
 
-use crate::element::Element;
-use crate::error::{Error, OpKind, Result, Role};
+use crate::bag::Bags;
+use crate::call::dtype_of;
+use crate::element::ElementType;
+use crate::error::{OpKind, Result, Role};
+use crate::fold::Reduce;
 use crate::gpu::any_tensor::AnyDeviceTensor;
 use crate::gpu::context::Context;
-use crate::gpu::indirect;
-use crate::gpu::placed::Placed;
-use crate::gpu::quantized::DecodeRecorders;
-use crate::gpu::recorder::{Recorder, Recorders};
-use crate::gpu::recording::Recording;
-use crate::gpu::reports::Written;
-use crate::gpu::status::{Counting, Status};
-use crate::gpu::tensor::DeviceTensor;
-use crate::index::{Index, IndexType};
+use crate::gpu::record::bag::Bag;
+use crate::gpu::record::commands::Command;
+use crate::gpu::record::gather::Gather;
+use crate::gpu::record::lookups::Lookups;
+use crate::gpu::record::operation::Operation;
+use crate::gpu::record::recording::Recording;
+use crate::gpu::record::scatter::Scatter;
+use crate::gpu::table::sealed::AsTensor;
+use crate::gpu::table::{IndexTensor, Table, TableRef, Values, check_output, check_start};
+use crate::index::IndexType;
 use crate::op::Op;
-use crate::plan::Plan;
 use crate::rules::Rules;
-use crate::shape::Layout;
+use crate::scatter::FoldKernel;
+use crate::shape::{Layout, elements};
 
-/// Gathers that are submitted together: see [`Engine::batch`](crate::gpu::Engine::batch).
+/// Calls that are submitted together ([`Engine::batch`](crate::gpu::Engine::batch)), recorded into an encoder
+/// of the caller's ([`Engine::record`](crate::gpu::Engine::record)), or bound
+/// ([`Engine::bind`](crate::gpu::Engine::bind)): each may read what earlier ones write. A call that fails
+/// leaves nothing recorded.
+///
+/// The verbs are those of [`Engine`](crate::gpu::Engine), whose documentation says what they do.
+///
+/// ```no_run
+/// use wgpu_gather::gpu::{Batch, DeviceTensor, Engine};
+/// use wgpu_gather::{BagMode, Bags, Op, Reduce, Result, Rules, wgpu};
+///
+/// /// A step of training: pools rows of a table, and adds what a shader made of the last ones to it.
+/// fn step(
+///     batch: &mut Batch<'_>,
+///     table: &mut DeviceTensor<f32>,
+///     ids: &DeviceTensor<u32>,
+///     changes: &DeviceTensor<f32>,
+/// ) -> Result<DeviceTensor<f32>> {
+///     batch.scatter_into(Op::gather(0), Reduce::Add, &Rules::TORCH, table, ids, changes)?;
+///     batch.embedding_bag(Bags::rows(BagMode::Mean), &Rules::TORCH, table, ids, None)
+/// }
+///
+/// fn both(
+///     engine: &Engine,
+///     encoder: &mut wgpu::CommandEncoder,
+///     table: &mut DeviceTensor<f32>,
+///     ids: &DeviceTensor<u32>,
+///     changes: &DeviceTensor<f32>,
+/// ) -> Result<()> {
+///     engine.batch(|batch| step(batch, table, ids, changes))?; // submitted
+///     engine.record(encoder, |r| step(r, table, ids, changes))?; // in your encoder
+///     Ok(())
+/// }
+/// ```
 #[derive(Debug)]
 pub struct Batch<'b> {
     pub(super) context: &'b Arc<Context>,
-    pub(super) recorders: &'b Recorders,
-    pub(super) decoders: &'b DecodeRecorders,
     pub(super) recording: &'b mut Recording,
 }
 
 impl Batch<'_> {
-    /// As [`Engine::gather`](crate::gpu::Engine::gather); submitted with the batch.
+    /// Gathers into a new tensor.
     ///
     /// # Errors
     ///
     /// As [`Engine::gather`](crate::gpu::Engine::gather).
-    pub fn gather<T: Element, I: Index<Wide = I>>(
+    pub fn gather<T: Table, I: IndexTensor>(
         &mut self,
         op: Op,
         rules: &Rules,
-        params: &DeviceTensor<T>,
-        indices: &DeviceTensor<I>,
-    ) -> Result<DeviceTensor<T>> {
-        let made = self.gather_any(op, rules, params.as_ref(), indices.as_ref(), I::TYPE);
-        made.map(DeviceTensor::of)
+        table: &T,
+        indices: &I,
+    ) -> Result<T::Output> {
+        let made = self.gather_from(op, rules, table.table(), indices.indices());
+        made.map(T::Output::of)
     }
 
-    /// As [`Engine::gather_any`](crate::gpu::Engine::gather_any); submitted with the batch.
+    /// Gathers into a tensor of the caller, which must be contiguous.
     ///
     /// # Errors
     ///
-    /// As [`Engine::gather_any`](crate::gpu::Engine::gather_any).
-    pub fn gather_any(
+    /// As [`Engine::gather`](crate::gpu::Engine::gather), and for an output that does not fit.
+    pub fn gather_into<T: Table, I: IndexTensor>(
         &mut self,
         op: Op,
         rules: &Rules,
-        params: &AnyDeviceTensor,
-        indices: &AnyDeviceTensor,
-        index_type: IndexType,
-    ) -> Result<AnyDeviceTensor> {
-        let plan = plan(op, rules, params, indices, index_type)?;
-        let layout = Layout::contiguous(plan.output_shape());
-        let width = plan.element_bytes();
-        let (storage, flag) = self.context.allocate_output(&plan)?;
-        let output = AnyDeviceTensor::new(storage, layout, width);
-        self.call(|batch| batch.record(plan, params, indices, &output, None, flag))?;
-        Ok(output)
-    }
-
-    /// As [`Engine::gather_into`](crate::gpu::Engine::gather_into); submitted with the batch.
-    ///
-    /// # Errors
-    ///
-    /// As [`Engine::gather_into`](crate::gpu::Engine::gather_into).
-    pub fn gather_into<T: Element, I: Index<Wide = I>>(
-        &mut self,
-        op: Op,
-        rules: &Rules,
-        params: &DeviceTensor<T>,
-        indices: &DeviceTensor<I>,
-        output: &mut DeviceTensor<T>,
+        table: &T,
+        indices: &I,
+        output: &mut T::Output,
     ) -> Result<()> {
-        let (params, indices) = (params.as_ref(), indices.as_ref());
-        self.gather_any_into(op, rules, params, indices, I::TYPE, output.any_mut())
+        let call = Gather::new(op, rules, table.table(), indices.indices())?;
+        self.gather_to(&call, table.table(), output.any())
     }
 
-    /// As [`Engine::gather_any_into`](crate::gpu::Engine::gather_any_into); submitted with the
-    /// batch.
+    /// Gathers as many entries as a `u32` on the device says.
     ///
     /// # Errors
     ///
-    /// As [`Engine::gather_any_into`](crate::gpu::Engine::gather_any_into).
-    pub fn gather_any_into(
+    /// As [`Engine::gather`](crate::gpu::Engine::gather), and for an output or a count that does not fit.
+    pub fn gather_counted<T: Table, I: IndexTensor>(
         &mut self,
         op: Op,
         rules: &Rules,
-        params: &AnyDeviceTensor,
-        indices: &AnyDeviceTensor,
-        index_type: IndexType,
-        output: &mut AnyDeviceTensor,
+        table: &T,
+        indices: &I,
+        output: &mut T::Output,
+        count: wgpu::BufferSlice<'_>,
     ) -> Result<()> {
-        let plan = plan(op, rules, params, indices, index_type)?;
-        check_output(&plan, output)?;
-        self.call(|batch| batch.record(plan, params, indices, output, None, false))
+        let call = Gather::new(op, rules, table.table(), indices.indices())?;
+        self.gather_to(&call.counted(count)?, table.table(), output.any())
     }
 
-    /// As [`Engine::gather_in_place`](crate::gpu::Engine::gather_in_place); submitted with the
-    /// batch.
+    /// Scatters over a copy of `base`, into a new tensor.
     ///
     /// # Errors
     ///
-    /// As [`Engine::gather_in_place`](crate::gpu::Engine::gather_in_place).
-    pub fn gather_in_place<T: Element, I: Index<Wide = I>>(
+    /// As [`Engine::scatter`](crate::gpu::Engine::scatter).
+    pub fn scatter<T: Values, I: IndexTensor>(
         &mut self,
         op: Op,
+        reduce: Reduce,
         rules: &Rules,
-        params: &DeviceTensor<T>,
-        indices: &DeviceTensor<I>,
-        output: &mut DeviceTensor<T>,
-    ) -> Result<()> {
-        let (params, indices) = (params.as_ref(), indices.as_ref());
-        let plan = plan(op, rules, params, indices, I::TYPE)?;
-        let output = output.as_ref();
-        check_output(&plan, output)?;
-        output.storage().check_owner(self.context, Role::Output)?;
+        base: &T,
+        indices: &I,
+        updates: &T,
+    ) -> Result<T> {
+        let kind = op.transposed_kind();
+        let (base, updates) = (base.any(), updates.any());
+        check_folds(kind, reduce, updates.element_type())?;
         self.call(|batch| {
-            let params = batch.apart(plan.op(), Role::Params, params, output)?;
-            let indices = batch.apart(plan.op(), Role::Indices, indices, output)?;
-            batch.record(plan, &params, &indices, output, None, false)
+            let made = batch.copied(op, base)?;
+            let scatter = Scatter::new(op, reduce, rules, &made, indices.indices(), updates)?;
+            batch.run(&scatter, &made)?;
+            Ok(T::of(made))
         })
     }
 
-    /// As [`Engine::gather_counted`](crate::gpu::Engine::gather_counted); submitted with the batch.
+    /// Scatters in place.
     ///
     /// # Errors
     ///
-    /// As [`Engine::gather_counted`](crate::gpu::Engine::gather_counted).
-    pub fn gather_counted<T: Element, I: Index<Wide = I>>(
+    /// As [`Engine::scatter`](crate::gpu::Engine::scatter), and for a destination in which elements overlap or
+    /// that lies in a buffer that is read.
+    pub fn scatter_into<T: Values, I: IndexTensor>(
+        &mut self,
+        op: Op,
+        reduce: Reduce,
+        rules: &Rules,
+        destination: &mut T,
+        indices: &I,
+        updates: &T,
+    ) -> Result<()> {
+        let (indices, updates) = (indices.indices(), updates.any());
+        self.scatter_to(op, reduce, rules, destination.any(), indices, updates)
+    }
+
+    /// The gradient of a gather with respect to its params, in a new tensor.
+    ///
+    /// # Errors
+    ///
+    /// As [`Engine::scatter`](crate::gpu::Engine::scatter) with [`Reduce::Add`].
+    pub fn gather_gradient<T: Values, I: IndexTensor>(
         &mut self,
         op: Op,
         rules: &Rules,
-        params: &DeviceTensor<T>,
-        indices: &DeviceTensor<I>,
-        output: &mut DeviceTensor<T>,
-        count: wgpu::BufferSlice<'_>,
-    ) -> Result<()> {
-        let (params, indices) = (params.as_ref(), indices.as_ref());
-        let plan = plan(op, rules, params, indices, I::TYPE)?;
-        let output = output.as_ref();
-        check_output(&plan, output)?;
-        self.call(|batch| batch.record(plan, params, indices, output, Some(count), false))
+        params_shape: &[usize],
+        indices: &I,
+        grad_output: &T,
+    ) -> Result<T> {
+        let kind = op.transposed_kind();
+        let element = grad_output.any().element_type();
+        check_folds(kind, Reduce::Add, element)?;
+        self.call(|batch| {
+            let made = batch.zeros("gradient", params_shape, element)?;
+            batch.recording.note_copy(kind, Role::Output);
+            let (indices, updates) = (indices.indices(), grad_output.any());
+            batch.scatter_to(op, Reduce::Add, rules, &made, indices, updates)?;
+            Ok(T::of(made))
+        })
     }
 
-    /// `tensor`, or a copy of what it reaches if it shares its buffer with the output.
-    fn apart(
+    /// Pools the rows of a table into a new tensor.
+    ///
+    /// # Errors
+    ///
+    /// As [`Engine::embedding_bag`](crate::gpu::Engine::embedding_bag).
+    pub fn embedding_bag<T: Table, I: IndexTensor>(
         &mut self,
-        op: OpKind,
-        role: Role,
-        tensor: &AnyDeviceTensor,
-        output: &AnyDeviceTensor,
-    ) -> Result<AnyDeviceTensor> {
-        let storage = tensor.storage();
-        if tensor.layout().is_empty() || !storage.shares(output.storage()) {
-            return Ok(tensor.clone());
-        }
-        if !storage.has_usage(wgpu::BufferUsages::COPY_SRC) {
-            let usage = "COPY_SRC";
-            return Err(Error::MissingUsage {
-                op: Some(op),
-                role,
-                usage,
-            });
-        }
-        self.copy_of(tensor)
+        bags: Bags<'_>,
+        rules: &Rules,
+        table: &T,
+        indices: &I,
+        weights: Option<&T::Output>,
+    ) -> Result<T::Output> {
+        let weights = weights.map(AsTensor::any);
+        let made = self.pooled(bags, rules, table.table(), indices.indices(), weights);
+        made.map(T::Output::of)
     }
 
-    /// A copy of what a tensor reaches, with the same strides. Its buffers have `COPY_SRC`.
-    pub(super) fn copy_of(&mut self, tensor: &AnyDeviceTensor) -> Result<AnyDeviceTensor> {
-        let (storage, width) = (tensor.storage(), tensor.element_bytes());
-        let (layout, bytes) = tensor.layout().trimmed(width);
-        let bytes = bytes.start as i64..bytes.end as i64;
-        let (copy, commands) = storage.copy(self.context, bytes)?;
-        self.recording.push(commands);
-        storage.owned().for_each(|owned| self.recording.keep(owned));
-        let copy = AnyDeviceTensor::new(copy, layout, width);
-        let nothing = Lookups {
-            counting: None,
-            looks_up: false,
-        };
-        self.wrote(&copy, &[tensor], &nothing, false);
-        Ok(copy)
+    /// Pools the rows of a table into a tensor of the caller, which must be contiguous.
+    ///
+    /// # Errors
+    ///
+    /// As [`Engine::embedding_bag`](crate::gpu::Engine::embedding_bag), and for an output that does not fit.
+    pub fn embedding_bag_into<T: Table, I: IndexTensor>(
+        &mut self,
+        bags: Bags<'_>,
+        rules: &Rules,
+        table: &T,
+        indices: &I,
+        weights: Option<&T::Output>,
+        output: &mut T::Output,
+    ) -> Result<()> {
+        let weights = weights.map(AsTensor::any);
+        let call = Bag::new(bags, rules, table.table(), indices.indices(), weights)?;
+        let (op, dtype, output) = (call.op(), call.plan.dtype, output.any());
+        check_output(op, output, dtype.into(), &call.plan.output_shape)?;
+        check_start(op, Role::Output, output, dtype.bytes())?;
+        self.run(&call, output)
+    }
+
+    /// [`Batch::gather`], erased.
+    pub(super) fn gather_from(
+        &mut self,
+        op: Op,
+        rules: &Rules,
+        table: TableRef<'_>,
+        indices: &AnyDeviceTensor,
+    ) -> Result<AnyDeviceTensor> {
+        let mut call = Gather::new(op, rules, table, indices)?;
+        let (storage, flag) = self.context.allocate_output(&call.plan)?;
+        call.flag = flag;
+        let layout = Layout::contiguous(call.plan.output_shape());
+        let output = AnyDeviceTensor::new(storage, layout, table.element_type());
+        self.run(&call, &output)?;
+        Ok(output)
+    }
+
+    fn gather_to(
+        &mut self,
+        call: &Gather<'_>,
+        table: TableRef<'_>,
+        output: &AnyDeviceTensor,
+    ) -> Result<()> {
+        let (element, shape) = (table.element_type(), call.plan.output_shape());
+        check_output(call.plan.op(), output, element, shape)?;
+        self.run(call, output)
+    }
+
+    /// [`Batch::scatter_into`], erased.
+    pub(super) fn scatter_to(
+        &mut self,
+        op: Op,
+        reduce: Reduce,
+        rules: &Rules,
+        destination: &AnyDeviceTensor,
+        indices: &AnyDeviceTensor,
+        updates: &AnyDeviceTensor,
+    ) -> Result<()> {
+        let scatter = Scatter::new(op, reduce, rules, destination, indices, updates)?;
+        self.run(&scatter, destination)
+    }
+
+    /// [`Batch::embedding_bag`], erased.
+    pub(super) fn pooled(
+        &mut self,
+        bags: Bags<'_>,
+        rules: &Rules,
+        table: TableRef<'_>,
+        indices: &AnyDeviceTensor,
+        weights: Option<&AnyDeviceTensor>,
+    ) -> Result<AnyDeviceTensor> {
+        let call = Bag::new(bags, rules, table, indices, weights)?;
+        let plan = &call.plan;
+        let units = [plan.row_bytes(), plan.dtype.bytes()];
+        let storage = self
+            .context
+            .allocate("output", plan.output_bytes as u64, &units)?;
+        let layout = Layout::contiguous(&plan.output_shape);
+        let output = AnyDeviceTensor::new(storage, layout, plan.dtype.into());
+        self.run(&call, &output)?;
+        Ok(output)
+    }
+
+    /// A new tensor of zeros.
+    pub(super) fn zeros(
+        &mut self,
+        label: &'static str,
+        shape: &[usize],
+        element: ElementType,
+    ) -> Result<AnyDeviceTensor> {
+        let width = element.bytes();
+        let bytes = elements(Role::Params, shape, width)? * width;
+        let storage = self.context.allocate(label, bytes as u64, &[width])?;
+        for owned in storage.owned() {
+            let clear = Command::Clear(owned.buffer().clone());
+            self.recording.push(vec![clear]);
+            self.recording.keep(owned);
+        }
+        Ok(AnyDeviceTensor::new(
+            storage,
+            Layout::contiguous(shape),
+            element,
+        ))
+    }
+
+    /// Records an operation that writes to `output`.
+    fn run(&mut self, operation: &impl Operation, output: &AnyDeviceTensor) -> Result<()> {
+        self.call(|batch| {
+            let context = batch.context;
+            let reads = operation.reads();
+            reads.iter().try_for_each(|read| read.check(context))?;
+            let replaces = operation.replaces() && output.is_whole();
+            match operation.replaces() {
+                true => output.storage().check_owner(context, Role::Output)?,
+                false => output.storage().check_readable(context, Role::Params)?,
+            }
+            if !operation.is_empty() {
+                let op = operation.op();
+                reads
+                    .iter()
+                    .try_for_each(|read| read.check_apart(op, output))?;
+            }
+            let plan = operation.lookups();
+            let lookups = Lookups::new(context, batch.recording, plan, output, replaces)?;
+            let made = operation.commands(context, output, lookups.status())?;
+            if let Some(role) = made.copies {
+                batch.recording.note_copy(operation.op(), role);
+            }
+            let counting = lookups.counting.as_ref();
+            batch.recording.run(context, made.commands, counting);
+            let read = reads.iter().flat_map(|read| read.owned());
+            let owned = read.chain(output.storage().owned()).chain(&made.scratch);
+            owned.for_each(|owned| batch.recording.keep(owned));
+            let tensors: Vec<_> = reads.iter().filter_map(|read| read.tensor()).collect();
+            lookups.note(batch.recording, output, &tensors);
+            Ok(())
+        })
     }
 
     /// Runs a call. If it fails, nothing of it stays recorded.
-    pub(super) fn call<R>(&mut self, call: impl FnOnce(&mut Self) -> Result<R>) -> Result<R> {
+    fn call<R>(&mut self, call: impl FnOnce(&mut Self) -> Result<R>) -> Result<R> {
         let mark = self.recording.mark();
         let done = call(self);
         if done.is_err() {
@@ -207,169 +355,50 @@ impl Batch<'_> {
         done
     }
 
-    /// How a call of `plan` that writes to a tensor counts bad indices. If it `replaces` all data of the
-    /// tensor, earlier reports say nothing about it any more.
-    pub(super) fn lookups(
-        &self,
-        plan: Option<&Plan>,
-        output: &AnyDeviceTensor,
-        replaces: bool,
-    ) -> Result<Lookups> {
-        let plan = plan.filter(|plan| plan.looks_up());
-        let counted = plan.filter(|plan| plan.reports_bad_indices());
-        let reports = output.storage().reports();
-        let here = self.recording.counted();
-        let counting = counted.map(|plan| reports.counting(self.context, here, plan, replaces));
-        Ok(Lookups {
-            counting: counting.transpose()?,
-            looks_up: plan.is_some(),
-        })
-    }
-
-    /// Notes that a call wrote to a tensor what it made of others.
-    pub(super) fn wrote(
-        &mut self,
-        output: &AnyDeviceTensor,
-        read: &[&AnyDeviceTensor],
-        lookups: &Lookups,
-        replaces: bool,
-    ) {
-        let reports = read.iter().map(|tensor| tensor.storage().reports());
-        let written = Written {
-            inherited: reports
-                .flat_map(|reports| reports.inheritable(self.recording.counted()))
-                .collect(),
-            counting: lookups.counting.as_ref(),
-            looks_up: lookups.looks_up,
-            replaces,
-        };
-        self.recording.note(output.storage().reports(), written);
-    }
-
-    fn record(
-        &mut self,
-        plan: Plan,
-        params: &AnyDeviceTensor,
-        indices: &AnyDeviceTensor,
-        output: &AnyDeviceTensor,
-        count: Option<wgpu::BufferSlice<'_>>,
-        flag: bool,
-    ) -> Result<()> {
-        let context = self.context;
-        params.storage().check_readable(context, Role::Params)?;
-        indices.storage().check_readable(context, Role::Indices)?;
-        output.storage().check_owner(context, Role::Output)?;
-        let recorder = Recorder::kept(self.recorders, context, plan)?;
-        let plan = recorder.plan();
-        // Where a count cuts it short, a part of the old data stays.
-        let replaces = output.is_whole() && count.is_none();
-        let lookups = self.lookups(Some(plan), output, replaces)?;
-        let placed = Placed {
-            params: params.reached().1,
-            indices: indices.reached().1,
-            output: output.reached().1,
-            status: lookups.status(),
-            flag,
-            count,
-        };
-        if let Some(count) = count {
-            indirect::check(plan.op(), count)?;
-            plan.elements_per_entry()?;
+    /// A contiguous copy of a tensor that a scatter is to write to.
+    fn copied(&mut self, op: Op, base: &AnyDeviceTensor) -> Result<AnyDeviceTensor> {
+        let (storage, layout) = (base.storage(), base.layout());
+        storage.check_readable(self.context, Role::Params)?;
+        let can_be_copied = storage.has_usage(wgpu::BufferUsages::COPY_SRC);
+        if can_be_copied && layout.is_contiguous() && !layout.is_empty() {
+            self.recording.note_copy(op.transposed_kind(), Role::Params);
+            return self.copy_of(base);
         }
-        placed.check_apart(plan)?;
-        let counting = lookups.counting.as_ref();
-        self.recording
-            .gather(context, &recorder, &placed, counting)?;
+        self.packed(base)
+    }
 
-        let tensors = [params.storage(), indices.storage(), output.storage()];
-        let owned = tensors.into_iter().flat_map(|s| s.owned());
-        owned.for_each(|owned| self.recording.keep(owned));
-        self.wrote(output, &[params, indices], &lookups, replaces);
-        Ok(())
+    /// The elements of a tensor, row-major and without gaps, in a new one.
+    pub(super) fn packed(&mut self, tensor: &AnyDeviceTensor) -> Result<AnyDeviceTensor> {
+        let shape = tensor.shape().to_vec();
+        let from = match shape.is_empty() {
+            true => tensor.reshape(&[1])?,
+            false => tensor.clone(),
+        };
+        // An index tuple of no coordinates selects the whole tensor.
+        let (nothing, none) = (self.context.nothing.slice(..), Layout::contiguous(&[0]));
+        let nothing = AnyDeviceTensor::wrap(nothing, IndexType::I32.dtype(), none)?;
+        let (op, rules) = (Op::gather_nd(), Rules::default());
+        self.gather_from(op, &rules, TableRef::Plain(&from), &nothing)?
+            .reshape(&shape)
+    }
+
+    /// A copy of what a tensor reaches, with the same strides. Its buffers have `COPY_SRC`.
+    fn copy_of(&mut self, tensor: &AnyDeviceTensor) -> Result<AnyDeviceTensor> {
+        let (storage, width) = (tensor.storage(), tensor.element_bytes());
+        let (layout, bytes) = tensor.layout().trimmed(width);
+        let bytes = bytes.start as i64..bytes.end as i64;
+        let (copy, commands) = storage.copy(self.context, bytes)?;
+        self.recording.push(commands);
+        let both = storage.owned().chain(copy.owned());
+        both.for_each(|owned| self.recording.keep(owned));
+        let copy = AnyDeviceTensor::new(copy, layout, tensor.element_type());
+        Lookups::NONE.note(self.recording, &copy, &[tensor]);
+        Ok(copy)
     }
 }
 
-/// What a call looks up.
-#[derive(Debug)]
-pub(super) struct Lookups {
-    /// Where it counts bad indices, if its rules ask for that.
-    pub(super) counting: Option<Counting>,
-    /// Whether it looks at any index.
-    looks_up: bool,
-}
-
-impl Lookups {
-    pub(super) fn status(&self) -> Option<&Status> {
-        self.counting.as_ref().map(|counting| &counting.status)
-    }
-}
-
-fn plan(
-    op: Op,
-    rules: &Rules,
-    params: &AnyDeviceTensor,
-    indices: &AnyDeviceTensor,
-    index_type: IndexType,
-) -> Result<Plan> {
-    let width = params.element_bytes();
-    check_indices(op.kind(), indices, index_type)?;
-    // Slices of one tensor have the same plan: where they start is not a part of it.
-    let (params, indices) = (params.reached().0, indices.reached().0);
-    Plan::new(op, rules, width, &params, index_type, &indices)
-}
-
-/// Refuses indices that are not whole indices of their type.
-pub(super) fn check_indices(
-    op: OpKind,
-    indices: &AnyDeviceTensor,
-    index_type: IndexType,
-) -> Result<()> {
-    let alignment = index_type.bytes();
-    check_width(op, Role::Indices, indices, alignment)?;
-    match indices.storage().misaligned(alignment as u64) {
-        None => Ok(()),
-        Some(offset) => Err(Error::Misaligned {
-            op: Some(op),
-            role: Role::Indices,
-            offset,
-            alignment,
-        }),
-    }
-}
-
-pub(super) fn check_width(
-    op: OpKind,
-    role: Role,
-    tensor: &AnyDeviceTensor,
-    expected: usize,
-) -> Result<()> {
-    match tensor.element_bytes() {
-        got if got == expected => Ok(()),
-        got => Err(Error::ElementWidth {
-            op,
-            role,
-            expected,
-            got,
-        }),
-    }
-}
-
-pub(super) fn check_output(plan: &Plan, output: &AnyDeviceTensor) -> Result<()> {
-    let (op, layout) = (plan.op(), output.layout());
-    check_width(op, Role::Output, output, plan.element_bytes())?;
-    if layout.shape() != plan.output_shape() {
-        return Err(Error::OutputShape {
-            op,
-            expected: plan.output_shape().to_vec(),
-            got: layout.shape().to_vec(),
-        });
-    }
-    if !layout.is_contiguous() {
-        return Err(Error::OutputStrided {
-            op,
-            shape: layout.shape().to_vec(),
-            strides: layout.strides().to_vec(),
-        });
-    }
-    Ok(())
+/// Refuses a fold that the device does not have.
+fn check_folds(op: OpKind, reduce: Reduce, element: ElementType) -> Result<()> {
+    let dtype = dtype_of(op, Role::Updates, element)?;
+    FoldKernel::of(op, reduce, dtype).map(drop)
 }

@@ -8,13 +8,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::error::{Error, Result};
 use crate::gpu::adapter::AdapterSummary;
-use crate::gpu::commands::{Command, encode};
 use crate::gpu::deferred::{DeferredErrors, Pending};
 use crate::gpu::pipeline::Pipelines;
 #[cfg(not(target_arch = "wasm32"))]
 use crate::gpu::poller::Poller;
 use crate::gpu::pool::Pool;
 use crate::gpu::queue::Queue;
+use crate::gpu::record::Uniforms;
+use crate::gpu::record::commands::{Command, encode};
 use crate::gpu::requirements;
 use crate::gpu::scope::{one_line, scoped};
 use crate::gpu::staging::{Direction, Staging};
@@ -24,13 +25,14 @@ use crate::plan::{BindingLimits, MAX_SEGMENTS};
 
 /// A device with what is made for it once.
 #[derive(Debug)]
-pub(super) struct Context {
+pub(crate) struct Context {
     pub(super) device: wgpu::Device,
     pub(super) queue: Arc<Queue>,
     pub(super) limits: wgpu::Limits,
     pub(super) binding_limits: BindingLimits,
     pub(super) adapter: AdapterSummary,
     pub(super) pipelines: Pipelines,
+    pub(super) uniforms: Uniforms,
     pub(super) pool: Pool,
     pub(super) staging: Staging,
     #[cfg(not(target_arch = "wasm32"))]
@@ -106,6 +108,7 @@ impl Context {
             device,
             limits,
             pipelines,
+            uniforms: Uniforms::default(),
             pool: Pool::new(settings.max_pool_bytes),
             staging: Staging::default(),
             #[cfg(not(target_arch = "wasm32"))]

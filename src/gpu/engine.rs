@@ -3,34 +3,27 @@
 //! The files in `engine/` are its methods. It stands on everything else in `gpu`; nothing outside
 //! them knows it.
 
-mod bag;
-mod execute;
-mod gather;
+mod host;
 mod indices;
 #[cfg(feature = "internals")]
 pub mod internals;
+mod levels;
 mod probe;
-mod quantized;
-mod quantized_host;
-mod scatter;
 pub(super) mod select;
-mod stream;
 mod transfer;
+mod verbs;
 
-use std::sync::Arc;
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::gpu::adapter::AdapterSummary;
 use crate::gpu::context::{Context, Settings};
-use crate::gpu::gather_pipeline::GatherPipeline;
-use crate::gpu::quantized::DecodeRecorders;
-use crate::gpu::recorder::Recorders;
-use crate::gpu::shader::PipelineKey;
 use crate::gpu::watch::Watch;
-use crate::plan::{BindingLimits, Plan};
+use crate::plan::BindingLimits;
+use crate::waiting::Waiting;
 
-/// How many plans an engine keeps, with what executes them: those that it met last.
-const PLANS: usize = 16;
+pub use transfer::Upload;
 
 /// What an engine may be given besides its device.
 #[derive(Debug, Clone)]
@@ -46,15 +39,15 @@ pub struct Options {
     /// Raise it for larger tensors, or write into tensors of your own ([`Engine::gather_into`]).
     pub max_pool_bytes: u64,
     /// The most bytes of tensors that a call between host tensors has in the device's memory at a
-    /// time. Larger tensors go through it segment by segment: see
-    /// [`Plan::host_call`](crate::Plan::host_call). By default there is no limit.
+    /// time. A call that takes more is as one that the device has no memory for:
+    /// [`Options::when_full`] says what becomes of it. By default there is no limit.
     pub max_memory_bytes: u64,
     /// The most bytes of output that one dispatch makes, and one submission of the engine's own:
     /// so other users of the device get their turn, and no driver takes the work for a hang. By
     /// default 1 GiB, which takes some tens of milliseconds on a slow GPU.
     pub max_pass_bytes: u64,
-    /// What [`Executor`](crate::Executor) does where the device has no memory for a host call, or
-    /// would have to be sent far more of params than is gathered.
+    /// What [`Executor`](crate::Executor) does where the device has no memory for a host call, or may not
+    /// take as much.
     pub when_full: WhenFull,
     /// The test that watches the engine (`internals`).
     watch: Option<Arc<dyn Watch>>,
@@ -73,6 +66,53 @@ impl Default for Options {
     }
 }
 
+/// The same options with one of them changed.
+///
+/// ```
+/// use wgpu_gather::gpu::{Options, WhenFull};
+///
+/// let options = Options::default().with_max_pool_bytes(1 << 30).with_when_full(WhenFull::Fail);
+/// assert_eq!(options.max_pool_bytes, 1 << 30);
+/// ```
+impl Options {
+    /// With this [`Options::pipeline_cache`].
+    pub fn with_pipeline_cache(self, cache: wgpu::PipelineCache) -> Self {
+        Options {
+            pipeline_cache: Some(cache),
+            ..self
+        }
+    }
+
+    /// With so many [`Options::max_pool_bytes`].
+    pub fn with_max_pool_bytes(self, max_pool_bytes: u64) -> Self {
+        Options {
+            max_pool_bytes,
+            ..self
+        }
+    }
+
+    /// With so many [`Options::max_memory_bytes`].
+    pub fn with_max_memory_bytes(self, max_memory_bytes: u64) -> Self {
+        Options {
+            max_memory_bytes,
+            ..self
+        }
+    }
+
+    /// With so many [`Options::max_pass_bytes`].
+    pub fn with_max_pass_bytes(self, max_pass_bytes: u64) -> Self {
+        Options {
+            max_pass_bytes,
+            ..self
+        }
+    }
+
+    /// With this [`Options::when_full`].
+    pub fn with_when_full(self, when_full: WhenFull) -> Self {
+        Options { when_full, ..self }
+    }
+}
+
 /// What becomes of a host call that the device has no memory for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum WhenFull {
@@ -83,19 +123,27 @@ pub enum WhenFull {
     Fail,
 }
 
+/// Calls that an executor made on the CPU path in place of its device: see [`Engine::fallbacks`].
+#[derive(Debug, Clone, Default)]
+#[non_exhaustive]
+pub struct Fallbacks {
+    /// How many there were.
+    pub calls: u64,
+    /// Why the device did not make the last one.
+    pub last: Option<Error>,
+}
+
 /// Executes gathers on one device. Cheap to clone; may be used from several threads at once.
 ///
 /// Needs no optional feature and no limit beyond `wgpu::Limits::downlevel_defaults()`.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct Engine(Arc<Inner>);
 
-#[derive(Debug)]
 struct Inner {
     context: Arc<Context>,
-    recorders: Recorders,
-    decoders: DecodeRecorders,
     max_memory: u64,
     when_full: WhenFull,
+    fallbacks: Mutex<Fallbacks>,
 }
 
 impl Engine {
@@ -108,8 +156,8 @@ impl Engine {
     ///
     /// [`Error::MissingLimit`](crate::Error::MissingLimit) names a limit of the device that is too
     /// low.
-    pub async fn new(device: wgpu::Device, queue: wgpu::Queue) -> Result<Engine> {
-        Engine::with_options(device, queue, Options::default()).await
+    pub fn new(device: wgpu::Device, queue: wgpu::Queue) -> Waiting<'static, Result<Engine>> {
+        Engine::with_options(device, queue, Options::default())
     }
 
     /// [`Engine::new`], with options.
@@ -117,7 +165,15 @@ impl Engine {
     /// # Errors
     ///
     /// As [`Engine::new`]; [`Error::Gpu`](crate::Error::Gpu) for a pipeline cache of another device.
-    pub async fn with_options(
+    pub fn with_options(
+        device: wgpu::Device,
+        queue: wgpu::Queue,
+        options: Options,
+    ) -> Waiting<'static, Result<Engine>> {
+        Waiting::new(|_| Engine::open_with(device, queue, options))
+    }
+
+    async fn open_with(
         device: wgpu::Device,
         queue: wgpu::Queue,
         options: Options,
@@ -131,10 +187,9 @@ impl Engine {
         let context = Context::new(device, queue, settings).await?;
         Ok(Engine(Arc::new(Inner {
             context: Arc::new(context),
-            recorders: Recorders::new(PLANS),
-            decoders: DecodeRecorders::new(PLANS),
             max_memory: options.max_memory_bytes,
             when_full: options.when_full,
+            fallbacks: Mutex::default(),
         })))
     }
 
@@ -156,37 +211,6 @@ impl Engine {
     /// What one dispatch can bind and run.
     pub fn binding_limits(&self) -> &BindingLimits {
         &self.context().binding_limits
-    }
-
-    /// Compiles every pipeline there is, so that no later call waits for the shader compiler;
-    /// says how many there are. [`Engine::pipeline`] compiles those of one plan.
-    ///
-    /// # Errors
-    ///
-    /// The errors of the device.
-    pub async fn warm_up(&self) -> Result<usize> {
-        let context = self.context();
-        context.check_alive()?;
-        let all = PipelineKey::all(context.binding_limits.segments as u32);
-        for &key in &all {
-            context.pipelines.get(&context.device, key)?;
-        }
-        context.settle().await?;
-        Ok(all.len())
-    }
-
-    /// Compiles the pipelines of `plan`, as far as they are not yet.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::TooComplex`](crate::Error::TooComplex) and
-    /// [`Error::TooMany`](crate::Error::TooMany) for what the shaders cannot hold, and the errors of
-    /// the device.
-    pub async fn pipeline(&self, plan: &Plan) -> Result<GatherPipeline> {
-        self.context().check_alive()?;
-        let pipeline = GatherPipeline::new(self.context(), plan.clone())?;
-        self.context().settle().await?;
-        Ok(pipeline)
     }
 
     /// Submits the gathers that are held back: see [`Engine::gather`]. Waits for nothing.
@@ -221,9 +245,11 @@ impl Engine {
     ///
     /// The errors of those calls: [`Error::GpuOutOfMemory`](crate::Error::GpuOutOfMemory),
     /// [`Error::Gpu`](crate::Error::Gpu); [`Error::DeviceLost`](crate::Error::DeviceLost).
-    pub async fn settle(&self) -> Result<()> {
-        let flushed = self.flush();
-        self.context().settle().await.and(flushed)
+    pub fn settle(&self) -> Waiting<'_, Result<()>> {
+        Waiting::new(|_| async {
+            let flushed = self.flush();
+            self.context().settle().await.and(flushed)
+        })
     }
 
     /// What the [pipeline cache](Options::pipeline_cache) holds by now, to be saved; nothing,
@@ -242,6 +268,23 @@ impl Engine {
         self.context().trim_pool()
     }
 
+    /// The host calls that the CPU path made, as the device had no memory for them
+    /// ([`WhenFull::UseCpu`]).
+    pub fn fallbacks(&self) -> Fallbacks {
+        self.lock_fallbacks().clone()
+    }
+
+    fn note_fallback(&self, error: &Error) {
+        let mut fallbacks = self.lock_fallbacks();
+        fallbacks.calls += 1;
+        fallbacks.last = Some(error.clone());
+    }
+
+    fn lock_fallbacks(&self) -> MutexGuard<'_, Fallbacks> {
+        let fallbacks = self.0.fallbacks.lock();
+        fallbacks.unwrap_or_else(PoisonError::into_inner)
+    }
+
     pub(crate) fn when_full(&self) -> WhenFull {
         self.0.when_full
     }
@@ -250,15 +293,14 @@ impl Engine {
         self.0.max_memory
     }
 
-    fn recorders(&self) -> &Recorders {
-        &self.0.recorders
-    }
-
-    fn decoders(&self) -> &DecodeRecorders {
-        &self.0.decoders
-    }
-
     fn context(&self) -> &Arc<Context> {
         &self.0.context
+    }
+}
+
+impl fmt::Debug for Engine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let adapter = self.adapter().label();
+        f.debug_tuple("Engine").field(&adapter).finish()
     }
 }

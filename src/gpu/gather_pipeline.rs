@@ -1,23 +1,16 @@
-//! A plan with its pipelines, recorded into the caller's encoder or pass.
-//!
-//! Made by an engine. Checks the caller's buffers; `recorder` makes the dispatches.
+//! A plan with its pipelines, on bare slices of the caller's buffers: the level that does not check what
+//! slices hold.
 
 use std::sync::Arc;
 
-use crate::element::Element;
 use crate::error::{Error, Result, Role};
-use crate::gpu::any_tensor::AnyDeviceTensor;
-use crate::gpu::batch::{check_output, check_width};
-use crate::gpu::commands::Dispatch;
 use crate::gpu::context::Context;
-use crate::gpu::flag::bytes_with_flag;
-use crate::gpu::indirect;
-use crate::gpu::placed::Placed;
-use crate::gpu::recorder::Recorder;
+use crate::gpu::record::commands::Dispatch;
+use crate::gpu::record::flag::bytes_with_flag;
+use crate::gpu::record::gather::{Placed, PlacedTable, compile};
+use crate::gpu::record::indirect;
 use crate::gpu::status::Status;
 use crate::gpu::storage::Placement;
-use crate::gpu::tensor::DeviceTensor;
-use crate::index::Index;
 use crate::plan::Plan;
 use crate::shape::Layout;
 
@@ -28,7 +21,7 @@ use crate::shape::Layout;
 #[derive(Debug, Clone)]
 pub struct GatherPipeline {
     context: Arc<Context>,
-    recorder: Arc<Recorder>,
+    plan: Arc<Plan>,
 }
 
 /// A gather with its pipelines and its buffers: all checks are done and all objects of wgpu are made.
@@ -41,7 +34,7 @@ pub struct GatherBinding {
 }
 
 /// The buffers of one recording: each tensor's position 0 is the start of a slice. What is in them is the
-/// caller's word; [`GatherPipeline::bind_tensors`] takes tensors and checks that they are those of the plan.
+/// caller's word: [`Engine::bind`](crate::gpu::Engine::bind) takes tensors, and checks them.
 ///
 /// The offset of indices is a multiple of their width; that of params and output is one of the
 /// largest of 1, 2 and 4 that divides the element's width. A slice may end within a word, if its
@@ -68,15 +61,16 @@ pub struct Buffers<'a> {
 
 impl GatherPipeline {
     pub(super) fn new(context: &Arc<Context>, plan: Plan) -> Result<Self> {
+        compile(context, &plan)?;
         Ok(GatherPipeline {
             context: Arc::clone(context),
-            recorder: Arc::new(Recorder::new(context, plan)?),
+            plan: Arc::new(plan),
         })
     }
 
     /// The plan.
     pub fn plan(&self) -> &Plan {
-        self.recorder.plan()
+        &self.plan
     }
 
     /// A status to be recorded into, which counts bad indices under any rules.
@@ -109,51 +103,11 @@ impl GatherPipeline {
         self.bind_placed(&placed)
     }
 
-    /// [`GatherPipeline::bind`] for tensors, which may lie in several buffers. The output is contiguous,
-    /// and written from its first element on.
-    ///
-    /// # Errors
-    ///
-    /// As [`GatherPipeline::bind`]; [`Error::OtherPlan`] for a tensor of another layout or other indices
-    /// than the plan's, [`Error::ElementWidth`], [`Error::OutputShape`] and [`Error::OutputStrided`] for
-    /// elements and outputs that do not fit it, [`Error::OtherEngine`] for a tensor of another engine.
-    pub fn bind_tensors<T: Element, I: Index<Wide = I>>(
-        &self,
-        params: &DeviceTensor<T>,
-        indices: &DeviceTensor<I>,
-        output: &DeviceTensor<T>,
-        status: Option<&Status>,
-    ) -> Result<GatherBinding> {
-        let plan = self.plan();
-        let (params, indices) = (params.as_ref(), indices.as_ref());
-        let output = output.as_ref();
-        check_width(plan.op(), Role::Params, params, plan.element_bytes())?;
-        plan.check_layout(Role::Params, plan.params_layout(), params.layout())?;
-        plan.check_index_type(I::TYPE)?;
-        plan.check_layout(Role::Indices, plan.indices_layout(), indices.layout())?;
-        check_output(plan, output)?;
-        let storages = [params, indices, output].map(AnyDeviceTensor::storage);
-        storages[0].check_readable(&self.context, Role::Params)?;
-        storages[1].check_readable(&self.context, Role::Indices)?;
-        storages[2].check_owner(&self.context, Role::Output)?;
-        let skipped = output.layout().offset() * size_of::<T>();
-        let placed = Placed {
-            params: params.shared(),
-            indices: indices.shared(),
-            output: output.shared().with_origin(skipped as i64),
-            status,
-            flag: false,
-            count: None,
-        };
-        placed.check_apart(plan)?;
-        self.bind_placed(&placed)
-    }
-
     fn bind_placed(&self, placed: &Placed<'_>) -> Result<GatherBinding> {
         if let Some(status) = placed.status {
             status.check_plan(self.plan())?;
         }
-        let dispatches = self.recorder.dispatches(&self.context, placed)?;
+        let dispatches = placed.dispatches(&self.context, &self.plan)?;
         Ok(GatherBinding::new(dispatches, placed.status))
     }
 
@@ -211,7 +165,7 @@ impl GatherPipeline {
         }
         let [params, indices, output] = tensors.map(|(_, slice, _)| Placement::of(slice));
         let placed = Placed {
-            params,
+            table: PlacedTable::Bits(params),
             indices,
             output,
             status: buffers.status,
@@ -222,13 +176,28 @@ impl GatherPipeline {
             indirect::check(op, count)?;
             self.plan().elements_per_entry()?;
         }
-        placed.check_apart(self.plan())?;
+        self.check_apart(buffers)?;
         self.check_slices(buffers)?;
         Ok(placed)
     }
 
     /// Checks that no tensor ends behind its slice: within its last word, the recorder would not
     /// notice.
+    /// Refuses an output in a buffer that is read.
+    fn check_apart(&self, buffers: &Buffers<'_>) -> Result<()> {
+        let plan = self.plan();
+        let params = (Role::Params, buffers.params, plan.params_layout());
+        let indices = (Role::Indices, buffers.indices, plan.indices_layout());
+        for (role, read, layout) in [params, indices] {
+            let shares = read.buffer() == buffers.output.buffer();
+            if shares && !layout.is_empty() && !plan.is_empty() {
+                let op = plan.op();
+                return Err(Error::SameBuffer { op, role });
+            }
+        }
+        Ok(())
+    }
+
     fn check_slices(&self, buffers: &Buffers<'_>) -> Result<()> {
         let plan = self.plan();
         if plan.is_empty() {

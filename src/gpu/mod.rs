@@ -1,7 +1,7 @@
 //! The wgpu executor: the only part of the crate that names wgpu.
 //!
 //! [`Engine`] holds a device and its pipelines; it is made from the caller's device and queue, or
-//! headless with its own. Everything is async; on native targets each call has a blocking twin.
+//! headless with its own. What waits for the device is a [`Waiting`](crate::Waiting): awaited, or blocked on.
 
 #![cfg_attr(
     target_arch = "wasm32",
@@ -13,44 +13,30 @@
 
 mod adapter;
 mod any_tensor;
-mod bag_batch;
-mod bag_binding;
-mod bag_decode;
-mod bag_quantized;
-mod bag_recorder;
 mod bag_shader;
 mod batch;
-mod batch_scatter;
-mod checks;
-mod commands;
+mod binding;
 mod context;
 mod deferred;
 mod engine;
-mod flag;
 mod gather_pipeline;
-mod indirect;
-mod launch;
 mod pipeline;
 mod pipeline_name;
-mod placed;
 #[cfg(not(target_arch = "wasm32"))]
 mod poller;
 mod pool;
-mod quantized;
+mod quantized_table;
 mod queue;
-mod recent;
-mod recorder;
-mod recording;
+mod record;
 mod reports;
 pub mod requirements;
 mod ring;
-mod scatter;
-mod scatter_pipeline;
 mod scope;
 pub(crate) mod shader;
 mod staging;
 mod status;
 mod storage;
+mod table;
 mod tensor;
 mod transfer;
 mod turns;
@@ -68,18 +54,17 @@ mod writer;
 
 pub use adapter::{AdapterSummary, adapters};
 pub use any_tensor::AnyDeviceTensor;
-pub use bag_batch::BagTensors;
-pub use bag_binding::BagBinding;
 pub use batch::Batch;
+pub use binding::Binding;
 #[cfg(feature = "internals")]
 #[doc(hidden)]
 pub use engine::internals;
 pub(crate) use engine::select::first_usable_gpu;
 pub use engine::select::{ProbedAdapter, find_adapter, probe_adapters};
-pub use engine::{Engine, Options, WhenFull};
+pub use engine::{Engine, Fallbacks, Options, Upload, WhenFull};
 pub use gather_pipeline::{Buffers, GatherBinding, GatherPipeline};
-pub use quantized::{DeviceQuantizedTable, QuantizedBuffers, QuantizedPipeline};
-pub use scatter_pipeline::{ScatterBinding, ScatterBuffers, ScatterPipeline};
+pub use quantized_table::DeviceQuantizedTable;
 pub use status::Status;
+pub use table::{DeviceOperand, IndexTensor, Table, Values};
 pub use tensor::DeviceTensor;
-pub(crate) use wait::PollMode;
+pub(crate) use writer::{Chunks, Stopped, Whole};

@@ -19,8 +19,8 @@ use std::time::Duration;
 use parking_lot::ReentrantMutex;
 
 use crate::error::{Error, Result};
-use crate::gpu::commands::{Command, encode_into};
 use crate::gpu::deferred::DeferredErrors;
+use crate::gpu::record::commands::{Command, encode_into};
 use crate::gpu::turns::{Batch, Failure, Turn, Turns};
 
 /// The most gathers that wait. In a browser none does: there a gather is found to be invalid only

@@ -10,8 +10,8 @@ use crate::error::{BadIndices, Error, Result};
 use crate::gpu::context::Context;
 use crate::gpu::status::{Counting, Status};
 use crate::gpu::turns::Failure;
-use crate::gpu::wait::PollMode;
 use crate::plan::Plan;
+use crate::waiting::PollMode;
 
 /// The reports of a storage.
 #[derive(Debug, Default)]
@@ -29,6 +29,9 @@ struct Lists {
     own: Vec<Status>,
     /// Whether calls wrote to it that count no bad indices.
     uncounted: bool,
+    /// Whether the caller submits calls that write to it, at any time: what is written before says nothing of
+    /// what they report.
+    left: bool,
 }
 
 /// What a call does to the reports of what it writes to.
@@ -41,6 +44,8 @@ pub(super) struct Written<'a> {
     pub(super) looks_up: bool,
     /// Whether it writes all of the storage, so that no earlier report says anything about it.
     pub(super) replaces: bool,
+    /// Whether the caller submits it.
+    pub(super) left: bool,
 }
 
 /// How to undo what a call has done to reports.
@@ -48,8 +53,17 @@ pub(super) struct Written<'a> {
 pub(super) struct Undo {
     inherited: Vec<Status>,
     own: Option<Status>,
-    before: Option<(Lists, Option<Error>)>,
+    replaced: Option<Replaced>,
     uncounted: bool,
+    /// Whether the call was the first that the caller submits.
+    left: bool,
+}
+
+/// What was said of data that a call replaces.
+#[derive(Debug)]
+struct Replaced {
+    lists: Option<Lists>,
+    failure: Option<Error>,
 }
 
 impl Reports {
@@ -76,10 +90,12 @@ impl Reports {
         plan: &Plan,
         replaces: bool,
     ) -> Result<Counting> {
-        let own = match replaces {
+        let lists = self.lock();
+        let own = match replaces && !lists.left {
             true => None,
-            false => self.lock().own.last().cloned(),
+            false => lists.own.last().cloned(),
         };
+        drop(lists);
         // The first call of a status clears it: no other may come before.
         let own = own.filter(|own| own.is_begun() || counted.contains(own));
         match own.and_then(|own| own.going_on(plan)) {
@@ -91,12 +107,15 @@ impl Reports {
     /// Notes a call that writes to the storage.
     pub(super) fn note(&self, written: Written<'_>) -> Undo {
         let mut lists = self.lock();
-        let before = written.replaces.then(|| {
+        let replaced = written.replaces.then(|| {
             let failure = self.failure.get();
             self.failure.set(None);
-            (std::mem::take(&mut *lists), failure)
+            let lists = (!lists.left).then(|| std::mem::take(&mut *lists));
+            Replaced { lists, failure }
         });
         let uncounted = lists.uncounted;
+        let left = written.left && !lists.left;
+        lists.left |= written.left;
         lists.uncounted |= written.looks_up && written.counting.is_none();
         let is_known = |lists: &Lists, status: &Status| {
             lists.inherited.contains(status) || lists.own.contains(status)
@@ -123,8 +142,9 @@ impl Reports {
         Undo {
             inherited,
             own,
-            before,
+            replaced,
             uncounted,
+            left,
         }
     }
 
@@ -135,11 +155,15 @@ impl Reports {
         let mut gone: Vec<Status> = lists.inherited.extract_if(.., |s| added(s)).collect();
         gone.extend(lists.own.extract_if(.., |s| undo.own.as_ref() == Some(s)));
         lists.uncounted = undo.uncounted;
-        if let Some((before, failure)) = undo.before {
-            self.failure.set(failure);
-            let after = std::mem::replace(&mut *lists, before);
-            lists.inherited.extend(after.inherited);
-            lists.own.extend(after.own);
+        lists.left &= !undo.left;
+        if let Some(replaced) = undo.replaced {
+            self.failure.set(replaced.failure);
+            if let Some(before) = replaced.lists {
+                let after = std::mem::replace(&mut *lists, before);
+                lists.inherited.extend(after.inherited);
+                lists.own.extend(after.own);
+                lists.left |= after.left;
+            }
         }
         drop(lists);
         drop(gone);

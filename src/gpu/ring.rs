@@ -9,7 +9,8 @@ use crate::gpu::context::Context;
 #[cfg(not(target_arch = "wasm32"))]
 use crate::gpu::poller::Transfer;
 use crate::gpu::staging::{Direction, RING, chunk_bytes};
-use crate::gpu::wait::{Callback, PollMode};
+use crate::gpu::wait::Callback;
+use crate::waiting::PollMode;
 
 /// The chunks of one transfer, the oldest first, each with what it is for.
 pub(super) struct Ring<'c, D> {

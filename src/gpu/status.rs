@@ -10,12 +10,12 @@ use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::error::{BadIndices, Error, Result};
-use crate::gpu::commands::Command;
 use crate::gpu::context::Context;
 use crate::gpu::pool::Owned;
+use crate::gpu::record::commands::Command;
 use crate::gpu::turns::NUMBERS;
-use crate::gpu::wait::PollMode;
 use crate::plan::Plan;
+use crate::waiting::{PollMode, Waiting};
 use report::{PLAN_WORD, bad_indices, bytes};
 
 /// Counts the bad indices of recorded calls, under any rules: an index is bad if it lies outside its
@@ -43,6 +43,8 @@ struct State {
     read: u64,
     /// Whether any of them was submitted. Before that, what the buffer holds is not defined.
     is_begun: bool,
+    /// Whether calls that the caller submits count in it, at any time.
+    is_left: bool,
     /// Read from the device, and not told yet.
     found: Option<BadIndices>,
 }
@@ -139,7 +141,7 @@ impl Status {
     /// Whether the device may have counted since it was read.
     pub(super) fn has_news(&self) -> bool {
         let state = self.lock();
-        state.is_begun && state.settled > state.read
+        state.is_left || (state.is_begun && state.settled > state.read)
     }
 
     /// Counts from zero again. Takes effect before what is submitted next.
@@ -148,7 +150,8 @@ impl Status {
     ///
     /// The errors of the device.
     pub fn clear(&self) -> Result<()> {
-        let zeros = vec![0; self.bytes()];
+        // Plans of more coordinates may count in it later.
+        let zeros = vec![0; self.buffer().size() as usize];
         let context = &self.0.context;
         context.scoped("a status", || {
             context.queue.write_buffer(self.buffer(), 0, &zeros);
@@ -158,7 +161,7 @@ impl Status {
     /// Whether it need not be read again.
     pub(super) fn is_clean(&self) -> bool {
         let state = self.lock();
-        state.found.is_none() && state.read == state.recorded
+        state.found.is_none() && state.read == state.recorded && !state.is_left
     }
 
     pub(super) fn buffer(&self) -> &wgpu::Buffer {
@@ -183,18 +186,8 @@ impl Status {
     ///
     /// [`Error::StatusUnused`] if nothing was recorded with it. [`Error::ImpossibleReport`] if the
     /// device says what these calls cannot have counted; else the errors of the device.
-    pub async fn read(&self) -> Result<Option<BadIndices>> {
-        self.read_driven(PollMode::Aside).await
-    }
-
-    /// [`Status::read`], blocking this thread.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::StatusUnused`] if nothing was recorded with it, and the errors of the device.
-    #[cfg(not(target_arch = "wasm32"))]
-    pub fn read_blocking(&self) -> Result<Option<BadIndices>> {
-        pollster::block_on(self.read_driven(PollMode::Here))
+    pub fn read(&self) -> Waiting<'_, Result<Option<BadIndices>>> {
+        Waiting::new(|poll_mode| self.read_driven(poll_mode))
     }
 
     pub(super) async fn read_driven(&self, poll_mode: PollMode) -> Result<Option<BadIndices>> {
@@ -203,14 +196,6 @@ impl Status {
         }
         let words = self.words(poll_mode).await?;
         self.counted(&words)
-    }
-
-    /// Reads the status of a host call, which has one recording.
-    pub(super) async fn read_once(&self, poll_mode: PollMode) -> Result<()> {
-        match self.read_driven(poll_mode).await? {
-            Some(bad) => Err(Error::IndexOutOfBounds(Box::new(bad))),
-            None => Ok(()),
-        }
     }
 
     /// Keeps what its words say, which were read after so many recordings had been settled; if indices
@@ -288,27 +273,36 @@ impl Status {
     }
 }
 
+impl Status {
+    /// Leaves it to calls that the caller submits, at any time, or never. One that is new begins now.
+    pub(super) fn leave(&self, is_new: bool) -> Result<()> {
+        self.owned().share();
+        if is_new {
+            self.clear()?;
+        }
+        let mut state = self.lock();
+        (state.is_left, state.is_begun) = (true, true);
+        Ok(())
+    }
+}
+
 impl Counting {
-    /// For a host call of `plan`, if its rules ask for that.
-    pub(super) fn of_call(context: &Arc<Context>, plan: &Plan) -> Result<Option<Counting>> {
-        match plan.looks_up() && plan.reports_bad_indices() {
-            true => Ok(Some(Status::new(context, plan)?.afresh())),
-            false => Ok(None),
+    /// What precedes the call: the status starts from zero, or is told which plan goes on.
+    pub(super) fn begin(&self) -> Command {
+        match self.goes_on {
+            false => Command::Clear(self.status.buffer().clone()),
+            true => self.resume(),
         }
     }
 
-    /// What precedes the call: the status starts from zero, or is told which plan goes on.
-    pub(super) fn begin(&self) -> Command {
-        let to = self.status.buffer().clone();
-        match self.goes_on {
-            false => Command::Clear(to),
-            true => Command::Copy {
-                from: self.status.0.context.numbers.clone(),
-                offset: 4 * u64::from(self.number),
-                to,
-                to_offset: 4 * PLAN_WORD as u64,
-                bytes: 4,
-            },
+    /// What is recorded before a call that counts on.
+    pub(super) fn resume(&self) -> Command {
+        Command::Copy {
+            from: self.status.0.context.numbers.clone(),
+            offset: 4 * u64::from(self.number),
+            to: self.status.buffer().clone(),
+            to_offset: 4 * PLAN_WORD as u64,
+            bytes: 4,
         }
     }
 

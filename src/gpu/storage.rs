@@ -7,9 +7,9 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use crate::error::{Error, OpKind, Result, Role};
-use crate::gpu::commands::Command;
 use crate::gpu::context::Context;
 use crate::gpu::pool::{Owned, rounded};
+use crate::gpu::record::commands::Command;
 use crate::gpu::reports::Reports;
 use crate::plan::{Part, Segment};
 use crate::shape::Layout;
@@ -32,7 +32,7 @@ struct BufferPart {
 
 /// Where the data of a tensor lies, for one recording.
 #[derive(Debug, Clone)]
-pub(super) struct Placement<'a> {
+pub(crate) struct Placement<'a> {
     pub(super) buffers: Vec<&'a wgpu::Buffer>,
     pub(super) parts: Vec<Part>,
 }
@@ -255,11 +255,6 @@ impl<'a> Placement<'a> {
     pub(super) fn with_origin(mut self, byte: i64) -> Self {
         self.parts.iter_mut().for_each(|p| p.origin -= byte);
         self
-    }
-
-    /// Whether the two have a buffer in common.
-    pub(super) fn shares(&self, other: &Placement<'_>) -> bool {
-        self.buffers.iter().any(|b| other.buffers.contains(b))
     }
 
     /// Checks that everything that `layout` reaches lies in the buffers, in whole words.

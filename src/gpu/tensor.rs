@@ -5,7 +5,7 @@
 use std::marker::PhantomData;
 use std::ops::Range;
 
-use crate::element::Element;
+use crate::element::{Element, ElementType};
 use crate::error::{Error, Result};
 use crate::gpu::any_tensor::AnyDeviceTensor;
 use crate::shape::Layout;
@@ -25,25 +25,26 @@ pub struct DeviceTensor<T> {
 // By hand, as `T` need not be `Clone`.
 impl<T> Clone for DeviceTensor<T> {
     fn clone(&self) -> Self {
-        DeviceTensor::of(self.any.clone())
+        DeviceTensor::of_same(self.any.clone())
     }
 }
 
 impl<T> DeviceTensor<T> {
-    /// A tensor whose elements are as wide as `T`.
-    pub(super) fn of(any: AnyDeviceTensor) -> Self {
+    /// A tensor of elements of `T`.
+    fn of_same(any: AnyDeviceTensor) -> Self {
         DeviceTensor {
             any,
             element: PhantomData,
         }
     }
-
-    pub(super) fn any_mut(&mut self) -> &mut AnyDeviceTensor {
-        &mut self.any
-    }
 }
 
 impl<T: Element> DeviceTensor<T> {
+    /// A tensor whose elements are as wide as `T`, taken for elements of `T`.
+    pub(super) fn of(any: AnyDeviceTensor) -> Self {
+        DeviceTensor::of_same(any.typed(ElementType::of::<T>()))
+    }
+
     /// A tensor in the caller's buffer. Position 0 of `layout` is the start of `slice`.
     ///
     /// ```no_run
@@ -62,8 +63,8 @@ impl<T: Element> DeviceTensor<T> {
     /// slice does not start at a multiple of `T`'s alignment, [`Error::TensorBeyondBuffer`] if the
     /// layout leaves the slice, [`Error::ZeroSizedElement`].
     pub fn wrap(slice: wgpu::BufferSlice<'_>, layout: Layout) -> Result<Self> {
-        let (width, alignment) = (size_of::<T>(), align_of::<T>());
-        let any = AnyDeviceTensor::wrap_aligned(slice, width, alignment, layout)?;
+        let (element, alignment) = (ElementType::of::<T>(), align_of::<T>());
+        let any = AnyDeviceTensor::wrap_aligned(slice, element, alignment, layout)?;
         Ok(DeviceTensor::of(any))
     }
 
@@ -77,21 +78,21 @@ impl<T: Element> DeviceTensor<T> {
         self.any.layout()
     }
 
-    /// The buffer, or the first one: see [`DeviceTensor::parts`]. Once it was handed out, the
+    /// The buffer, or the first one: see [`DeviceTensor::share_parts`]. Once it was handed out, the
     /// engine will not use it again for other tensors, and holds back no gather that uses it.
-    pub fn buffer(&self) -> &wgpu::Buffer {
-        self.any.buffer()
+    pub fn share_buffer(&self) -> &wgpu::Buffer {
+        self.any.share_buffer()
     }
 
-    /// The buffer from position 0 of the layout on, as [`DeviceTensor::buffer`] gives it.
-    pub fn buffer_slice(&self) -> wgpu::BufferSlice<'_> {
-        self.any.buffer_slice()
+    /// The buffer from position 0 of the layout on, as [`DeviceTensor::share_buffer`] gives it.
+    pub fn share_slice(&self) -> wgpu::BufferSlice<'_> {
+        self.any.share_slice()
     }
 
     /// Where the data lies, in order. In more than one buffer, if the tensor was made by the engine
     /// and is larger than the device's `max_buffer_size`.
-    pub fn parts(&self) -> impl Iterator<Item = wgpu::BufferSlice<'_>> {
-        self.any.parts()
+    pub fn share_parts(&self) -> impl Iterator<Item = wgpu::BufferSlice<'_>> {
+        self.any.share_parts()
     }
 
     /// The same elements in another shape: see [`Layout::reshape`].

@@ -10,7 +10,7 @@ use crate::gpu::queue::Queue;
 use crate::gpu::ring::Ring;
 use crate::gpu::staging::{Direction, chunk_bytes};
 use crate::gpu::storage::{Placement, Storage};
-use crate::gpu::wait::PollMode;
+use crate::waiting::PollMode;
 
 /// Up to this many bytes, wgpu's own staging serves: it needs no wait. In a browser, always: what
 /// is mapped there is copied twice more.
@@ -19,9 +19,6 @@ const SMALL: usize = match cfg!(target_arch = "wasm32") {
     false => 256 << 10,
 };
 
-/// Called with the bytes transferred so far, and all.
-pub(super) type Progress<'p> = &'p mut (dyn FnMut(u64, u64) + Send);
-
 impl Context {
     /// Writes `bytes` as the data of `storage`. The rest of the last word becomes zero.
     pub(super) async fn write(
@@ -29,18 +26,11 @@ impl Context {
         storage: &Storage,
         bytes: &[u8],
         poll_mode: PollMode,
-        progress: Progress<'_>,
     ) -> Result<()> {
-        let total = bytes.len() as u64;
-        let mut done = 0;
         for (owned, part) in storage.parts() {
             let end = part.end().min(bytes.len() as i64) as usize;
             let bytes = &bytes[part.origin as usize..end];
-            let so_far = done;
-            let progress = &mut |done, _| progress(so_far + done, total);
-            self.write_one(owned.buffer(), bytes, poll_mode, progress)
-                .await?;
-            done += bytes.len() as u64;
+            self.write_one(owned.buffer(), bytes, poll_mode).await?;
         }
         Ok(())
     }
@@ -50,13 +40,9 @@ impl Context {
         buffer: &wgpu::Buffer,
         bytes: &[u8],
         poll_mode: PollMode,
-        progress: Progress<'_>,
     ) -> Result<()> {
-        let total = bytes.len() as u64;
         if bytes.len() <= SMALL {
-            self.scoped("an upload", || write_small(&self.queue, buffer, bytes))?;
-            progress(total, total);
-            return Ok(());
+            return self.scoped("an upload", || write_small(&self.queue, buffer, bytes));
         }
         let mut ring = Ring::new(self, Direction::Up, poll_mode);
         let chunk_bytes = chunk_bytes(&self.limits);
@@ -75,7 +61,6 @@ impl Context {
                 encoder
             })?;
             ring.submit(encoder, chunk, chunk_bytes as u64, ())?;
-            progress(at + part.len() as u64, total);
         }
         while ring.is_busy() {
             ring.finish_one(|_, ()| Ok(())).await?;
@@ -91,8 +76,7 @@ impl Context {
         poll_mode: PollMode,
     ) -> Result<()> {
         let output = bytemuck::cast_slice_mut(words);
-        self.read_one(buffer, 0, output, poll_mode, &mut |_, _| ())
-            .await
+        self.read_one(buffer, 0, output, poll_mode).await
     }
 
     /// Reads the data at `placement` into `output`.
@@ -101,7 +85,6 @@ impl Context {
         placement: Placement<'_>,
         output: &mut [u8],
         poll_mode: PollMode,
-        progress: Progress<'_>,
     ) -> Result<()> {
         let total = output.len() as u64;
         for (buffer, part) in placement.buffers.into_iter().zip(placement.parts) {
@@ -109,9 +92,7 @@ impl Context {
             let end = part.end().clamp(start, total as i64);
             let output = &mut output[start as usize..end as usize];
             let at = part.offset as usize + (start - part.origin) as usize;
-            let progress = &mut |done, _| progress(start as u64 + done, total);
-            self.read_one(buffer, at, output, poll_mode, progress)
-                .await?;
+            self.read_one(buffer, at, output, poll_mode).await?;
         }
         Ok(())
     }
@@ -122,7 +103,6 @@ impl Context {
         start: usize,
         output: &mut [u8],
         poll_mode: PollMode,
-        progress: Progress<'_>,
     ) -> Result<()> {
         if !buffer.usage().contains(wgpu::BufferUsages::COPY_SRC) {
             return Err(Error::MissingUsage {
@@ -161,7 +141,6 @@ impl Context {
                 Ok(())
             })
             .await?;
-            progress(done as u64, total as u64);
         }
         Ok(())
     }

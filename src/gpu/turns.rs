@@ -14,7 +14,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::ThreadId;
 
 use crate::error::Error;
-use crate::gpu::commands::Command;
+use crate::gpu::record::commands::Command;
 
 /// Numbers of submissions repeat after so many.
 pub(super) const NUMBERS: u32 = 256;

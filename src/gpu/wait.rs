@@ -13,16 +13,7 @@ use crate::gpu::context::Context;
 use crate::gpu::deferred::Pending;
 #[cfg(not(target_arch = "wasm32"))]
 use crate::gpu::poller::Transfer;
-
-/// Who polls the device until a callback comes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum PollMode {
-    /// The calling thread, which blocks.
-    #[cfg(not(target_arch = "wasm32"))]
-    Here,
-    /// The engine's poller (in a browser: the browser), so that the future never blocks.
-    Aside,
-}
+use crate::waiting::PollMode;
 
 impl PollMode {
     /// Keeps the poller's thread, if it is the poller that drives.

@@ -7,10 +7,10 @@ use std::ops::Range;
 use crate::error::{Error, Result};
 use crate::gpu::context::Context;
 use crate::gpu::storage::Placement;
-use crate::gpu::wait::PollMode;
+use crate::waiting::PollMode;
 
 /// Takes an output, part by part and in order.
-pub(super) trait Writer {
+pub(crate) trait Writer {
     /// Why it may end the call.
     type Error: From<Error>;
 
@@ -25,7 +25,7 @@ pub(super) trait Writer {
 }
 
 /// Host memory for all of the output.
-pub(super) struct Whole<'a>(pub(super) &'a mut [u8]);
+pub(crate) struct Whole<'a>(pub(crate) &'a mut [u8]);
 
 impl Writer for Whole<'_> {
     type Error = Error;
@@ -38,14 +38,14 @@ impl Writer for Whole<'_> {
         poll_mode: PollMode,
     ) -> Result<()> {
         let output = &mut self.0[bytes];
-        context.read(made, output, poll_mode, &mut |_, _| ()).await
+        context.read(made, output, poll_mode).await
     }
 }
 
 /// Calls `chunk` with as many bytes at a time as the buffer has, or fewer.
-pub(super) struct Chunks<F> {
-    pub(super) buffer: Vec<u8>,
-    pub(super) chunk: F,
+pub(crate) struct Chunks<F> {
+    pub(crate) buffer: Vec<u8>,
+    pub(crate) chunk: F,
 }
 
 impl<E, F> Writer for Chunks<F>
@@ -66,11 +66,23 @@ where
             let len = self.buffer.len().min(bytes.len() - start);
             let here = made.clone().with_origin(start as i64);
             let output = &mut self.buffer[..len];
-            context
-                .read(here, output, poll_mode, &mut |_, _| ())
-                .await?;
+            context.read(here, output, poll_mode).await?;
             (self.chunk)(output)?;
         }
         Ok(())
+    }
+}
+
+/// Why a call that is taken chunk by chunk ended.
+pub(crate) enum Stopped<E> {
+    /// The call failed.
+    Gather(Error),
+    /// The caller's function returned an error.
+    Chunk(E),
+}
+
+impl<E> From<Error> for Stopped<E> {
+    fn from(error: Error) -> Self {
+        Stopped::Gather(error)
     }
 }

@@ -16,7 +16,7 @@
 //! fn take<T: HasDType>(values: [T; 2]) -> wgpu_gather::Result<Vec<T>> {
 //!     let (params, ids) = (Tensor::new(&[2], values.to_vec())?, Tensor::new(&[2], vec![-1, 2])?);
 //!     let rules = Rules::jax_fill(T::DTYPE);
-//!     let taken = Executor::Cpu.run_blocking(Op::gather(0), &rules, &params.view(), &ids.view())?;
+//!     let taken = Executor::Cpu.gather(Op::gather(0), &rules, &params, &ids).wait()?;
 //!     Ok(taken.into_data())
 //! }
 //!
@@ -48,7 +48,7 @@
 //! // two of three ids, and the columns of the table, last column first
 //! let columns = TensorView::try_from(table.slice(s![.., ..;-1]).reversed_axes())?;
 //! let ids = TensorView::try_from(ids.slice(s![..2]))?;
-//! let taken = Executor::Cpu.run_blocking(Op::gather(0), &Rules::NUMPY, &columns, &ids)?;
+//! let taken = Executor::Cpu.gather(Op::gather(0), &Rules::NUMPY, &columns, &ids).wait()?;
 //!
 //! let taken = ArrayD::try_from(taken)?;
 //! assert_eq!(taken, array![[3.0, 6.0], [1.0, 4.0]].into_dyn());

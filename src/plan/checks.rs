@@ -26,14 +26,19 @@ impl Plan {
         }
         self.check_layout(Role::Params, &self.params_layout, params.layout())?;
         self.check_indices(indices)?;
-        if output_bytes != self.output_bytes {
-            return Err(Error::OutputLength {
+        self.check_output(output_bytes)
+    }
+
+    /// Refuses memory for the output of another length.
+    pub(crate) fn check_output(&self, got: usize) -> Result<()> {
+        match got == self.output_bytes {
+            true => Ok(()),
+            false => Err(Error::OutputLength {
                 op: self.op(),
                 expected: self.output_bytes,
-                got: output_bytes,
-            });
+                got,
+            }),
         }
-        Ok(())
     }
 
     /// Checks that these are the indices that the plan was made for.

@@ -25,6 +25,7 @@ pub struct Loop {
 
 /// One looked-up coordinate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Coordinate {
     /// The dim of params it selects from, for error messages.
     pub axis: usize,
@@ -53,6 +54,7 @@ pub struct Geometry {
 
 /// The dims that one loop steps through before loops are merged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct LoopDims {
     /// The dim of params.
     pub params: Option<usize>,

@@ -41,7 +41,6 @@ pub(crate) use bag::{
 pub(crate) use bag::{BagPlan, BagShapes};
 pub(crate) use block::{GeometryBlock, MAX_SEGMENTS, Origins, divisor};
 pub(crate) use choice::Positions;
-pub(crate) use host::HostReason;
 pub(crate) use indirect_args::{IndirectArgsBlock, IndirectDispatch};
 pub(crate) use kernel::{DecodeKernel, DecodeKind, Kernel};
 pub(crate) use kernels::KernelKind;

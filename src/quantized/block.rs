@@ -1,15 +1,12 @@
 //! The formats of GGUF: rows of blocks that hold their scales beside their codes.
 
-use std::fmt;
-use std::str::FromStr;
-
-use crate::error::{Error, Result};
+use crate::names::named;
 use crate::quantized::gguf;
 
 macro_rules! block_formats {
     ($($variant:ident $name:literal $elements:literal $bytes:literal $decode:path, $doc:literal,)*) => {
         /// A format of blocks: so many consecutive elements of a row in so many bytes, scales and codes
-        /// together, as GGUF files have them.
+        /// together, as GGUF files have them. Its name is that in these files.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
         #[non_exhaustive]
         pub enum BlockFormat {
@@ -17,15 +14,6 @@ macro_rules! block_formats {
         }
 
         impl BlockFormat {
-            /// Every format.
-            pub const ALL: [BlockFormat; [$(BlockFormat::$variant),*].len()] =
-                [$(BlockFormat::$variant),*];
-
-            /// The name in GGUF files, such as `Q4_0`.
-            pub const fn name(self) -> &'static str {
-                match self { $(BlockFormat::$variant => $name,)* }
-            }
-
             /// Elements of a block; a row is whole blocks.
             pub const fn block_elements(self) -> usize {
                 match self { $(BlockFormat::$variant => $elements,)* }
@@ -41,6 +29,8 @@ macro_rules! block_formats {
                 match self { $(BlockFormat::$variant => $decode,)* }
             }
         }
+
+        named!(BlockFormat, "format", { $($variant $name,)* });
     };
 }
 
@@ -59,25 +49,4 @@ block_formats! {
     Mxfp4 "MXFP4" 32 17 gguf::mxfp4, "Floats of 4 bits times a power of two.",
     F16 "F16" 1 2 gguf::f16, "IEEE half precision.",
     BF16 "BF16" 1 2 gguf::bf16, "The upper half of an f32.",
-}
-
-impl fmt::Display for BlockFormat {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
-}
-
-impl FromStr for BlockFormat {
-    type Err = Error;
-
-    /// By its name, in any case.
-    fn from_str(name: &str) -> Result<Self> {
-        BlockFormat::ALL
-            .into_iter()
-            .find(|format| format.name().eq_ignore_ascii_case(name))
-            .ok_or_else(|| Error::UnknownFormat {
-                name: name.to_owned(),
-                allowed: BlockFormat::ALL.map(BlockFormat::name).to_vec(),
-            })
-    }
 }

@@ -3,6 +3,7 @@
 
 use crate::element::{DType, Element};
 use crate::halves::{f32_to_bf16, f32_to_f16};
+use crate::names::named;
 
 /// The type that elements are decoded to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -15,10 +16,13 @@ pub enum FloatType {
     BF16,
 }
 
-impl FloatType {
-    /// All of them.
-    pub const ALL: [FloatType; 3] = [FloatType::F32, FloatType::F16, FloatType::BF16];
+named!(FloatType, "float type", {
+    F32 "f32",
+    F16 "f16",
+    BF16 "bf16",
+});
 
+impl FloatType {
     /// Bytes of one element.
     pub const fn bytes(self) -> usize {
         match self {
@@ -34,11 +38,6 @@ impl FloatType {
             FloatType::F16 => DType::F16,
             FloatType::BF16 => DType::BF16,
         }
-    }
-
-    /// The short name: `f32`, `f16` or `bf16`.
-    pub const fn name(self) -> &'static str {
-        self.dtype().name()
     }
 
     /// Writes values as elements of this type, in this machine's byte order.

@@ -1,8 +1,9 @@
 //! Quantized tables: codes of 2 to 16 bits that a gather decodes between its load and its store.
 //!
 //! A [`QuantizedTable`] is a view of such a table on the host: its [`Format`], its logical shape and its
-//! bytes. [`Executor::gather_quantized`](crate::Executor::gather_quantized) gathers from it into `f32`,
-//! `f16` or `bf16`; nothing is decoded that is not gathered.
+//! bytes. [`QuantizedTable::to`] makes it the table of a gather into `f32`, `f16` or `bf16`, or of a pooled
+//! lookup; nothing is decoded that is not gathered. [`QuantizedTable::to_type`] is for a type that is known
+//! at run time. On a device, `gpu::DeviceQuantizedTable` has both.
 //!
 //! ```
 //! use wgpu_gather::quantized::{BlockFormat, QuantizedTable};
@@ -16,9 +17,9 @@
 //! }
 //! let table = QuantizedTable::blocks(BlockFormat::Q8_0, &[2, 32], &bytes)?;
 //! let ids = Tensor::new(&[3], vec![1i64, 0, 9])?;
-//! let rows = Executor::Cpu.gather_quantized_blocking::<f32, _>(
-//!     Op::gather(0), &Rules::default(), &table, &ids.view(),
-//! )?;
+//! let rows = Executor::Cpu
+//!     .gather(Op::gather(0), &Rules::default(), &table.to::<f32>(), &ids)
+//!     .wait()?;
 //! assert_eq!(rows.shape(), [3, 32]);
 //! assert_eq!([rows.data()[0], rows.data()[32], rows.data()[64]], [-14.0, 1.5, 0.0]);
 //! # Ok::<(), wgpu_gather::Error>(())
@@ -32,7 +33,7 @@
 //! in two makes no difference there.
 
 mod block;
-mod call;
+mod decoded;
 #[cfg(feature = "gpu")]
 mod decoder;
 mod float;
@@ -46,8 +47,7 @@ mod tests;
 mod window;
 
 pub use block::BlockFormat;
-pub(crate) use call::PlannedQuantized;
-pub use call::QuantizedCall;
+pub use decoded::{Decoded, DecodedAs};
 #[cfg(feature = "gpu")]
 pub(crate) use decoder::Decoder;
 pub use float::{Float, FloatType};

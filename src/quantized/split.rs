@@ -1,9 +1,9 @@
 //! Formats whose codes, scales and zero points are tensors of their own, as in ONNX.
 
-use std::fmt;
-
 use crate::halves::{bf16_to_f32, f16_to_f32};
+use crate::names::named;
 use crate::quantized::float::e4m3_scaled;
+use crate::shape::Layout;
 
 /// The type of a code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -25,18 +25,17 @@ pub enum CodeType {
     E4M3,
 }
 
-impl CodeType {
-    /// All of them.
-    pub const ALL: [CodeType; 7] = [
-        CodeType::U2,
-        CodeType::U4,
-        CodeType::U8,
-        CodeType::I2,
-        CodeType::I4,
-        CodeType::I8,
-        CodeType::E4M3,
-    ];
+named!(CodeType, "code type", {
+    U2 "u2",
+    U4 "u4",
+    U8 "u8",
+    I2 "i2",
+    I4 "i4",
+    I8 "i8",
+    E4M3 "e4m3",
+});
 
+impl CodeType {
     /// Bits of a code.
     pub const fn bits(self) -> usize {
         match self {
@@ -49,19 +48,6 @@ impl CodeType {
     /// Whether a code can be negative.
     pub const fn is_signed(self) -> bool {
         !matches!(self, CodeType::U2 | CodeType::U4 | CodeType::U8)
-    }
-
-    /// The short name: `u2`, …, `i8`, `e4m3`.
-    pub const fn name(self) -> &'static str {
-        match self {
-            CodeType::U2 => "u2",
-            CodeType::U4 => "u4",
-            CodeType::U8 => "u8",
-            CodeType::I2 => "i2",
-            CodeType::I4 => "i4",
-            CodeType::I8 => "i8",
-            CodeType::E4M3 => "e4m3",
-        }
     }
 
     /// Bytes of so many codes, packed.
@@ -82,12 +68,6 @@ impl CodeType {
     }
 }
 
-impl fmt::Display for CodeType {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
-}
-
 /// The type of a scale.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
@@ -102,15 +82,14 @@ pub enum ScaleType {
     E8M0,
 }
 
-impl ScaleType {
-    /// All of them.
-    pub const ALL: [ScaleType; 4] = [
-        ScaleType::F32,
-        ScaleType::F16,
-        ScaleType::BF16,
-        ScaleType::E8M0,
-    ];
+named!(ScaleType, "scale type", {
+    F32 "f32",
+    F16 "f16",
+    BF16 "bf16",
+    E8M0 "e8m0",
+});
 
+impl ScaleType {
     /// Bytes of a scale.
     pub const fn bytes(self) -> usize {
         match self {
@@ -118,22 +97,6 @@ impl ScaleType {
             ScaleType::F16 | ScaleType::BF16 => 2,
             ScaleType::E8M0 => 1,
         }
-    }
-
-    /// The short name: `f32`, `f16`, `bf16`, `e8m0`.
-    pub const fn name(self) -> &'static str {
-        match self {
-            ScaleType::F32 => "f32",
-            ScaleType::F16 => "f16",
-            ScaleType::BF16 => "bf16",
-            ScaleType::E8M0 => "e8m0",
-        }
-    }
-}
-
-impl fmt::Display for ScaleType {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
     }
 }
 
@@ -208,7 +171,8 @@ impl SplitFormat {
         let extent = shape[axis];
         Blocks {
             extent,
-            inner: shape[axis + 1..].iter().product(),
+            // Of a table without elements, there may be more than can be counted.
+            inner: Layout::checked_elements(&shape[axis + 1..]).unwrap_or(0),
             size: self.block_size,
             along: extent.div_ceil(self.block_size),
         }

@@ -27,6 +27,7 @@ use super::sort::SortPlan;
 /// # Ok::<(), wgpu_gather::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct ScatterExplanation {
     /// The operator, the way to reduce and the element type.

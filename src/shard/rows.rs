@@ -123,7 +123,7 @@ impl<'a> Shard<'a> {
     ///
     /// # Errors
     ///
-    /// As [`Executor::run_bytes`].
+    /// As [`Executor::gather`].
     pub async fn run(&self, rules: &Rules, indices: &Indices<'_>, output: &mut [u8]) -> Result<()> {
         let (index_type, layout) = (indices.index_type(), indices.layout().clone());
         let indices = Indices::new(indices.bytes(), index_type, layout)?;
@@ -134,7 +134,7 @@ impl<'a> Shard<'a> {
     ///
     /// # Errors
     ///
-    /// As [`Shard::run`].
+    /// As [`Executor::gather`].
     #[cfg(not(target_arch = "wasm32"))]
     pub fn run_blocking(
         &self,
@@ -163,11 +163,8 @@ impl<'a> Shard<'a> {
             },
             #[cfg(feature = "gpu")]
             Place::Device(engine, table) => {
-                let index_type = indices.index_type();
-                let layout = indices.layout().clone();
-                let ids = Params::new(indices.bytes(), index_type.bytes(), layout)?;
-                let ids = engine.upload_any(&ids).await?;
-                let made = engine.gather_any(Op::gather(0), rules, table, &ids, index_type)?;
+                let ids = engine.upload(&indices).await?;
+                let made = engine.gather(Op::gather(0), rules, table, &ids)?;
                 Begun::Device(engine, made)
             }
         })
@@ -185,7 +182,8 @@ impl Begun<'_> {
                 indices,
             } => {
                 executor
-                    .run_bytes(Op::gather(0), rules, params, &indices, output)
+                    .gather(Op::gather(0), rules, params, &indices)
+                    .into(output)
                     .await
             }
             #[cfg(feature = "gpu")]
@@ -223,8 +221,9 @@ async fn on_device<'a>(engine: &Engine, rows: &Params<'a>) -> Result<Place<'a>> 
     }
     let (width, layout) = (rows.element_bytes(), rows.layout());
     let packed = packed(Role::Params, rows.bytes(), width, layout)?;
-    let packed = Params::new(&packed, width, Layout::contiguous(layout.shape()))?;
-    match engine.upload_any(&packed).await {
+    let layout = Layout::contiguous(layout.shape());
+    let packed = Params::new(&packed, rows.element_type(), layout)?;
+    match engine.upload(&packed).await {
         Ok(table) => Ok(Place::Device(engine.clone(), table)),
         Err(Error::GpuOutOfMemory { .. }) if engine.when_full() == WhenFull::UseCpu => {
             Ok(Place::Host(Executor::Cpu, rows.clone()))

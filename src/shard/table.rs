@@ -48,7 +48,8 @@ impl<'a> ShardedTable<'a> {
     /// # Errors
     ///
     /// [`Error::ShardExecutors`] if there are not as many executors as shards, [`Error::ShardTable`] if
-    /// the table has not as many rows as the partition; as [`Shard::new`].
+    /// the table has not as many rows as the partition, [`Error::RankTooSmall`] if it has no dims; on a GPU,
+    /// the errors of the device and [`Error::GpuOutOfMemory`], if its options say to fail then.
     pub async fn new(
         executors: &[Executor],
         partition: Partition,
@@ -89,8 +90,10 @@ impl<'a> ShardedTable<'a> {
     ///
     /// # Errors
     ///
-    /// [`Error::TensorWidth`] if elements of `T` are not as wide as those of the table; as
-    /// [`ShardedTable::gather_bytes`]; [`Error::InvalidBits`] for a fill value that is none of `T`.
+    /// [`Error::TensorWidth`] if elements of `T` are not as wide as those of the table;
+    /// [`Error::IndexOutOfBounds`] under the rule [`OutOfBounds::Error`](crate::OutOfBounds::Error),
+    /// [`Error::NothingToRead`], [`Error::FillWidth`], [`Error::SizeOverflow`], [`Error::HostOutOfMemory`],
+    /// and those of the executors; [`Error::InvalidBits`] for a fill value that is none of `T`.
     pub async fn gather<T: Element, I: Index>(
         &self,
         rules: &Rules,
@@ -113,7 +116,9 @@ impl<'a> ShardedTable<'a> {
     ///
     /// # Errors
     ///
-    /// As [`ShardPlan::new`], [`Error::OutputLength`], and those of the executors.
+    /// [`Error::IndexOutOfBounds`] under the rule [`OutOfBounds::Error`](crate::OutOfBounds::Error),
+    /// [`Error::NothingToRead`], [`Error::FillWidth`], [`Error::SizeOverflow`], [`Error::HostOutOfMemory`],
+    /// [`Error::OutputLength`], and those of the executors.
     pub async fn gather_bytes(
         &self,
         rules: &Rules,

@@ -223,8 +223,8 @@ fn random_plans_give_what_the_reference_gives() {
         let bytes = shape.iter().product::<usize>() * width;
         let mut expected = vec![0; bytes];
         let op = Op::gather(0);
-        let reference =
-            Executor::Reference.run_bytes_blocking(op, &rules, &params, &ids, &mut expected);
+        let reference = Executor::Reference.gather(op, &rules, &params, &ids);
+        let reference = reference.into(&mut expected).wait();
         for dedupe in [true, false] {
             let plan = ShardPlan::new(&partition, &format, &rules, &ids, dedupe);
             let plan = match (plan, &reference) {

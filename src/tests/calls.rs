@@ -74,6 +74,7 @@ pub(super) fn expected(call: &Call, output_bytes: usize) -> Result<Vec<u8>> {
     let (op, rules) = (op(call.op), rules(&call.rules));
     let (params, indices) = (params(call)?, indices(call)?);
     let mut output = vec![0xa5; output_bytes];
-    Executor::Reference.run_bytes_blocking(op, &rules, &params, &indices, &mut output)?;
+    let call = Executor::Reference.gather(op, &rules, &params, &indices);
+    call.into(&mut output).wait()?;
     Ok(output)
 }

@@ -164,7 +164,9 @@ fn bad_calls_have_their_exact_errors_on_every_executor() {
             let mut indices = case.values.to_vec();
             indices.resize(count, 0);
             let indices = Tensor::new(case.indices, indices).unwrap();
-            let got = executor.run_blocking(case.op, &case.rules, &params.view(), &indices.view());
+            let got = executor
+                .gather(case.op, &case.rules, &params, &indices)
+                .wait();
             let got = got.expect_err(case.error).to_string();
             assert_eq!(got, case.error, "{}", executor.describe());
         }
@@ -187,7 +189,7 @@ fn empty_outputs_look_at_no_index() {
             let params = Tensor::new(params, vec![0u8; params.iter().product()]).unwrap();
             let bad = vec![99i32; indices.iter().product()];
             let indices = Tensor::new(indices, bad).unwrap();
-            let got = executor.run_blocking(*op, rules, &params.view(), &indices.view());
+            let got = executor.gather(*op, rules, &params, &indices).wait();
             assert_eq!(got.unwrap().shape(), *output);
         }
     }

@@ -4,15 +4,12 @@ use std::collections::BTreeMap;
 
 use gather_conformance::{SplitMix, difference};
 use wgpu_gather::gpu::{DeviceTensor, Engine, Options, WhenFull};
-use wgpu_gather::quantized::{BlockFormat, Format, QuantizedTable};
+use wgpu_gather::quantized::{BlockFormat, FloatType, Format, QuantizedTable};
 use wgpu_gather::{
-    BagMode, Bags, Error, Executor, Indices, Layout, OpKind, Params, QuantizedBagCall, Result,
-    Role, Rules, Tensor,
+    BagMode, Bags, DType, Error, Executor, Indices, Layout, OpKind, Result, Role, Rules, Tensor,
 };
 
-use crate::common::{
-    block_on, buffer_with, bytes_of, device_on, devices, engines, executors, fresh_adapter,
-};
+use crate::common::{buffer_with, bytes_of, device_on, devices, engines, executors, fresh_adapter};
 use crate::planted::{faulty, plant};
 use crate::segments::limits;
 use gather_conformance::QuantizedGather;
@@ -46,28 +43,21 @@ impl Pooled {
 
     /// What `executor` makes of it, in a poisoned output.
     fn run(&self, executor: &Executor) -> Result<Vec<u8>> {
-        self.with_call(|call| {
-            let elements: usize = call.output_shape()?.iter().product();
-            let mut output = vec![0xa5; elements * 4];
-            block_on(executor.embedding_bag_quantized_bytes(call, &mut output))?;
-            Ok(output)
-        })
-    }
-
-    fn with_call<T>(&self, take: impl FnOnce(&QuantizedBagCall<'_>) -> Result<T>) -> Result<T> {
         let bag = &self.bag;
         let layout = bag.indices.layout.clone();
         let indices = Indices::new(bag.indices.bytes.as_slice(), bag.index_type, layout)?;
         let weights = bag.weights.as_ref();
-        let weights = weights.map(|w| Params::new(&w.bytes, 4, w.layout.clone()));
-        let weights = weights.transpose()?;
-        take(&QuantizedBagCall {
-            bags: bag.bags(),
-            rules: &bag.rules,
-            table: &self.case.table(),
-            indices: &indices,
-            weights: weights.as_ref(),
-        })
+        let weights = weights.map(|w| w.as_params(DType::F32)).transpose()?;
+        let table = self.case.table();
+        let decoded = table.to_type(FloatType::F32);
+        let mut call = executor.embedding_bag(bag.bags(), &bag.rules, &decoded, &indices);
+        if let Some(weights) = &weights {
+            call = call.weights(weights);
+        }
+        let elements: usize = call.output_shape()?.iter().product();
+        let mut output = vec![0xa5; elements * 4];
+        call.into(&mut output).wait()?;
+        Ok(output)
     }
 
     /// What is wrong with what `executor` makes of it.
@@ -145,7 +135,7 @@ fn rows_beyond_a_binding_are_decoded_in_parts() {
         ] {
             let (device, queue) = device_on(&fresh_adapter(engine), limits(binding, 1 << 20, 4));
             let engine = Engine::with_options(device, queue, Options::default());
-            let executor = Executor::Gpu(block_on(engine).expect("an engine"));
+            let executor = Executor::Gpu(engine.wait().expect("an engine"));
             let several = |pooled: &Pooled| {
                 let parts = pooled.rows_bytes() / binding as usize;
                 let windows = pooled.case.table().bytes() / binding as usize;
@@ -195,11 +185,14 @@ fn a_long_bag_takes_no_memory_for_all_rows() {
         let mut options = Options::default();
         options.max_memory_bytes = 20 << 20;
         options.when_full = WhenFull::Fail;
-        let engine = block_on(Engine::with_options(device, queue, options)).expect("an engine");
+        let engine = Engine::with_options(device, queue, options)
+            .wait()
+            .expect("an engine");
         let bags = Bags::offsets(BagMode::Sum, &[0]);
         let executor = Executor::Gpu(engine);
         let got = executor
-            .embedding_bag_quantized_blocking(bags, &Rules::TORCH, &table, &ids.view(), None)
+            .embedding_bag(bags, &Rules::TORCH, &table.to::<f32>(), &ids)
+            .wait()
             .unwrap();
         assert_eq!((got.shape(), got.data()), (&[1, 32][..], &[sum; 32][..]));
     }
@@ -244,7 +237,7 @@ fn rows_are_pooled_into_the_callers_buffer_and_recorded() {
     );
     let rules = Rules::TORCH;
     for engine in engines() {
-        let table = engine.upload_quantized_blocking(&table).unwrap();
+        let table = engine.upload(&table).wait().unwrap();
         let ids = buffer_with(engine, bytemuck::cast_slice(&[0u32, 1, 1, 1]));
         let wrap = |shape: &[usize]| {
             DeviceTensor::<u32>::wrap(ids.slice(..), Layout::contiguous(shape)).unwrap()
@@ -262,17 +255,19 @@ fn rows_are_pooled_into_the_callers_buffer_and_recorded() {
             assert_eq!(bytes[256..], [0xa5; 16]);
         };
         let ids_of_rows = wrap(&[2, 2]);
+        let decoded = table.to::<f32>();
         engine
-            .embedding_bag_quantized_into(bags, &rules, &table, &ids_of_rows, None, &mut sums)
+            .embedding_bag_into(bags, &rules, &decoded, &ids_of_rows, None, &mut sums)
             .unwrap();
         engine.flush().unwrap();
         check([-12.5, -28.0]);
 
-        let few = engine.bind_bags_quantized(bags, &rules, &table, &wrap(&[1, 2]), None, &sums);
+        let mut bind = |ids: &DeviceTensor<u32>| {
+            engine.bind(|r| r.embedding_bag_into(bags, &rules, &decoded, ids, None, &mut sums))
+        };
+        let few = bind(&wrap(&[1, 2]));
         assert!(matches!(few, Err(Error::OutputShape { .. })), "{few:?}");
-        let binding = engine
-            .bind_bags_quantized(bags, &rules, &table, &ids_of_rows, None, &sums)
-            .unwrap();
+        let binding = bind(&ids_of_rows).unwrap();
         for (first, in_pass, expected) in [(1u32, false, -28.0), (0, true, -12.5)] {
             let id = bytemuck::bytes_of(&first);
             engine.queue().write_buffer(&ids, 0, id);
@@ -289,10 +284,11 @@ fn rows_are_pooled_into_the_callers_buffer_and_recorded() {
         }
 
         let weights = Tensor::new(&[4], vec![2.0f32, 1.0, 1.0, 0.5]).unwrap();
-        let weights = engine.upload_blocking(&weights.view()).unwrap();
+        let weights = engine.upload(&weights).wait().unwrap();
         let ids = wrap(&[4]);
+        let weights = Some(&weights);
         let binding = engine
-            .bind_bags_quantized(weighted, &rules, &table, &ids, Some(&weights), &sums)
+            .bind(|r| r.embedding_bag_into(weighted, &rules, &decoded, &ids, weights, &mut sums))
             .unwrap();
         let mut encoder = engine.device().create_command_encoder(&Default::default());
         let mut pass = encoder.begin_compute_pass(&Default::default());

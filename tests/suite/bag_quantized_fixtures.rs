@@ -3,10 +3,9 @@
 use std::collections::BTreeMap;
 
 use gather_conformance::{QuantizedCase, QuantizedExpected, within_ulps};
-use wgpu_gather::{BagMode, Bags, DType, Executor, Indices, Layout, Op, QuantizedBagCall, Result};
+use wgpu_gather::{BagMode, Bags, DType, Executor, Indices, Layout, Op, Result};
 
 use crate::bag_quantized::all;
-use crate::common::block_on;
 use crate::quantized_fixtures::suite;
 
 /// The rows of a case as another library has decoded them, if they are those of a plain list of indices.
@@ -107,17 +106,11 @@ fn pooled(case: &QuantizedCase, bags: Bags<'_>, executor: &Executor) -> Result<V
     let layout = Layout::contiguous(&case.indices.shape);
     let indices = Indices::new(indices, index_type, layout)?;
     let made = case.with_table(|table| {
-        let call = QuantizedBagCall {
-            bags,
-            rules: &case.rules,
-            table,
-            indices: &indices,
-            weights: None,
-        };
+        let decoded = table.to::<f32>();
+        let call = executor.embedding_bag(bags, &case.rules, &decoded, &indices);
         let elements: usize = call.output_shape()?.iter().product();
         let mut output = vec![f32::NAN; elements];
-        let bytes = bytemuck::cast_slice_mut(&mut output);
-        block_on(executor.embedding_bag_quantized_bytes(&call, bytes))?;
+        call.into(&mut output).wait()?;
         Ok(output)
     });
     made.expect("a table")

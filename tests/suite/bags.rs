@@ -6,9 +6,7 @@ use wgpu_gather::{
     BagMode, Bags, DType, Error, Executor, Layout, OpKind, Role, Rules, Tensor, TensorView, wgpu,
 };
 
-use crate::common::{
-    block_on, buffer_with, bytes_of, device_on, devices, engines, executors, fresh_adapter,
-};
+use crate::common::{buffer_with, bytes_of, device_on, devices, engines, executors, fresh_adapter};
 use crate::segments::limits;
 use gather_conformance::{Bag, FOLDED, random_bag};
 
@@ -59,7 +57,7 @@ fn tables_in_segments_change_no_bit() {
     for engine in engines() {
         for (binding, buffer) in [(1024, 256 << 20), (2048, 4096)] {
             let (device, queue) = device_on(&fresh_adapter(engine), limits(binding, buffer, 8));
-            let small = block_on(Engine::new(device, queue)).expect("an engine");
+            let small = Engine::new(device, queue).wait().expect("an engine");
             let executor = Executor::Gpu(small);
             let (mut random, mut right, mut refused) = (SplitMix(19), 0, 0);
             // Few calls may have no table that is too large.
@@ -101,7 +99,9 @@ fn a_pooled_lookup_is_a_gather_that_is_pooled() {
         Rules::NUMPY.with_out_of_bounds(wgpu_gather::OutOfBounds::Fill(fill)),
     ] {
         let (params, indices) = (table.view(), ids.view());
-        let rows = Executor::Reference.run_blocking(Op::gather(0), &rules, &params, &indices);
+        let rows = Executor::Reference
+            .gather(Op::gather(0), &rules, &params, &indices)
+            .wait();
         let rows = rows.unwrap().into_data();
         let mut sums = vec![0.0f32; 10];
         for (n, value) in rows.iter().enumerate() {
@@ -109,7 +109,9 @@ fn a_pooled_lookup_is_a_gather_that_is_pooled() {
         }
         for executor in executors() {
             let bags = Bags::rows(BagMode::Sum);
-            let got = executor.embedding_bag_blocking(bags, &rules, &params, &indices, None);
+            let got = executor
+                .embedding_bag(bags, &rules, &params, &indices)
+                .wait();
             assert_eq!(got.unwrap().data(), sums, "{}", executor.describe());
         }
     }
@@ -128,7 +130,8 @@ fn one_bag_with_everything_and_many_of_one() {
         let pool = |executor: &Executor| {
             let (params, indices) = (table.view(), ids.view());
             executor
-                .embedding_bag_blocking(bags, &Rules::TORCH, &params, &indices, None)
+                .embedding_bag(bags, &Rules::TORCH, &params, &indices)
+                .wait()
                 .unwrap()
         };
         let expected = pool(&Executor::Reference);
@@ -146,11 +149,11 @@ fn one_bag_with_everything_and_many_of_one() {
 #[test]
 fn tensors_stay_on_the_device() {
     for engine in engines() {
-        let table = engine.upload_blocking(&table(50, 8).view()).unwrap();
+        let table = engine.upload(&table(50, 8)).wait().unwrap();
         let ids = Tensor::new(&[4], vec![3u32, 3, 7, 50]).unwrap();
-        let ids = engine.upload_blocking(&ids.view()).unwrap();
+        let ids = engine.upload(&ids).wait().unwrap();
         let weights = Tensor::new(&[4], vec![2.0f32, 1.0, 0.5, 4.0]).unwrap();
-        let weights = engine.upload_blocking(&weights.view()).unwrap();
+        let weights = engine.upload(&weights).wait().unwrap();
         let bags = Bags::offsets(BagMode::Sum, &[0, 3]);
         let rules = &Rules::TENSORFLOW_GPU;
         let plain = engine
@@ -170,26 +173,26 @@ fn tensors_stay_on_the_device() {
             (0..8).map(of).chain([0.0; 8]).collect()
         };
         assert_eq!(
-            engine.download_blocking(&plain).unwrap().data(),
+            engine.download(&plain).wait().unwrap().data(),
             sum([1.0; 3])
         );
-        let got = engine.download_blocking(&into).unwrap();
+        let got = engine.download(&into).wait().unwrap();
         assert_eq!(got.data(), sum([1.0; 3]));
         let strict = engine
             .embedding_bag(bags, &Rules::TORCH, &table, &ids, None)
             .unwrap();
         assert_eq!(
-            engine.download_blocking(&strict).unwrap_err().to_string(),
+            engine.download(&strict).wait().unwrap_err().to_string(),
             "embedding_bag: indices[3] = 50 is out of bounds for params axis 0 of extent 50"
         );
         let weighted = engine
             .embedding_bag(bags, rules, &table, &ids, Some(&weights))
             .unwrap();
-        let got = engine.download_blocking(&weighted).unwrap();
+        let got = engine.download(&weighted).wait().unwrap();
         assert_eq!(got.data(), sum([2.0, 1.0, 0.5]));
         // An output that is read in the same batch: twice the first row, and the second, which is zeros.
         let again = Tensor::new(&[3], vec![0u32, 1, 0]).unwrap();
-        let again = engine.upload_blocking(&again.view()).unwrap();
+        let again = engine.upload(&again).wait().unwrap();
         let both = engine
             .batch(|batch| {
                 let first = batch.embedding_bag(bags, rules, &table, &ids, None)?;
@@ -199,7 +202,7 @@ fn tensors_stay_on_the_device() {
             .unwrap();
         let twice: Vec<f32> = sum([1.0; 3])[..8].iter().map(|x| 2.0 * x).collect();
         assert!(twice.iter().any(|&x| x != 0.0));
-        assert_eq!(engine.download_blocking(&both).unwrap().data(), twice);
+        assert_eq!(engine.download(&both).wait().unwrap().data(), twice);
     }
 }
 
@@ -216,14 +219,16 @@ fn a_binding_is_recorded_into_the_callers_encoder() {
         };
         let bags = Bags::offsets(BagMode::Sum, &[0, 1, 1]);
         let binding = engine
-            .bind_bags(
-                bags,
-                &Rules::TORCH,
-                &tensor(&params, &[6, 4]),
-                &DeviceTensor::<u64>::wrap(ids.slice(..), Layout::contiguous(&[5])).unwrap(),
-                Some(&tensor(&weights, &[5])),
-                &tensor(&output, &[3, 4]),
-            )
+            .bind(|r| {
+                r.embedding_bag_into(
+                    bags,
+                    &Rules::TORCH,
+                    &tensor(&params, &[6, 4]),
+                    &DeviceTensor::<u64>::wrap(ids.slice(..), Layout::contiguous(&[5]))?,
+                    Some(&tensor(&weights, &[5])),
+                    &mut tensor(&output, &[3, 4]),
+                )
+            })
             .unwrap();
         let row = |r: usize, c: usize| host.data()[r * 4 + c];
         for weight in [2.0f32, 7.0] {
@@ -241,8 +246,7 @@ fn a_binding_is_recorded_into_the_callers_encoder() {
                 assert_eq!([got[c], got[4 + c], got[8 + c]], [row(5, c), 0.0, last]);
             }
             assert_eq!(bytes[48..], [0xa5; 16]);
-            let status = binding.status().expect("a status");
-            let said = status.read_blocking().unwrap().expect("a bad index");
+            let said = binding.check().wait().unwrap().expect("a bad index");
             assert_eq!(
                 said.to_string(),
                 "embedding_bag: indices[4] = 6 is out of bounds for params axis 0 of extent 6"
@@ -262,9 +266,11 @@ fn what_does_not_fit_is_said() {
             .into_iter()
             .chain([Executor::Reference])
             .map(|executor| {
-                let (params, ids) = (table.view(), ids.view());
-                let made =
-                    executor.embedding_bag_blocking(bags, &Rules::TORCH, &params, &ids, weights);
+                let call = executor.embedding_bag(bags, &Rules::TORCH, &table, ids);
+                let made = match weights {
+                    Some(weights) => call.weights(weights).wait(),
+                    None => call.wait(),
+                };
                 made.unwrap_err().to_string()
             });
         let first = texts.next().unwrap();
@@ -317,12 +323,10 @@ fn what_does_not_fit_is_said() {
         assert_eq!(text, format!("embedding_bag: {expected}"));
     }
     let numbers = Tensor::new(&[2, 1], vec![1i32, 2]).unwrap();
-    let (numbers, none) = (numbers.view(), None);
     let bags = Bags::offsets(BagMode::Mean, &[0]);
-    let made =
-        Executor::Cpu.embedding_bag_blocking(bags, &Rules::TORCH, &numbers, &ids.view(), none);
+    let made = Executor::Cpu.embedding_bag(bags, &Rules::TORCH, &numbers, &ids);
     assert_eq!(
-        made.unwrap_err().to_string(),
+        made.wait().unwrap_err().to_string(),
         "embedding_bag: mode = mean is not defined for i32 (allowed: sum, max)"
     );
     let negative = TensorView::new(&[2], &[0i64, -1]).unwrap();

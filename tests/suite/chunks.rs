@@ -25,9 +25,11 @@ fn gathered(
         Ok(())
     };
     let (op, rules) = (call.op, &call.rules);
-    let made: Result<(), Error> = match blocking {
-        true => executor.run_chunks_blocking(op, rules, &params, &indices, most, chunk),
-        false => block_on(executor.run_chunks(op, rules, &params, &indices, most, chunk)),
+    let call = executor.gather(op, rules, &params, &indices);
+    let chunks = call.chunks::<Error, _>(most, chunk);
+    let made = match blocking {
+        true => chunks.wait(),
+        false => block_on(chunks.into_future()),
     };
     assert!(made.is_ok() || got.is_empty(), "a chunk of a bad call");
     made.map(|()| got)
@@ -93,7 +95,8 @@ fn bounded(engine: &Engine, max_memory_bytes: u64, when_full: WhenFull) -> Engin
     options.max_memory_bytes = max_memory_bytes;
     options.when_full = when_full;
     let label = engine.adapter().label();
-    block_on(Engine::headless_with(Some(&label), options)).expect("an engine")
+    let engine = Engine::headless_with(Some(&label), options);
+    engine.wait().expect("an engine")
 }
 
 /// Numbered params of so many rows of 256 bytes, of which 1,500 are gathered, all over.
@@ -118,38 +121,30 @@ fn large(op: Op, rows: usize) -> Call {
     }
 }
 
-fn check_streamed(rows: usize) {
-    let ops = [Op::gather(0), Op::gather_nd(), Op::gather_elements(0)];
-    for engine in engines() {
-        let executor = Executor::Gpu(bounded(engine, 128 << 10, WhenFull::Fail));
-        for most in [1000, 40_000, usize::MAX] {
-            check(&ops.map(|op| large(op, rows)), &executor, most);
-        }
-    }
-}
-
-#[test]
-fn chunks_of_streamed_outputs_are_right() {
-    check_streamed(64);
-}
-
-#[test]
-fn chunks_of_streamed_params_are_right() {
-    check_streamed(1024);
-}
-
+/// Outputs, and params, that are larger than what a call may take of the device.
 #[test]
 fn what_the_device_has_no_memory_for_the_cpu_delivers() {
+    let ops = [Op::gather(0), Op::gather_nd(), Op::gather_elements(0)];
     for engine in engines() {
-        let call = large(Op::gather(0), 1024);
-        let full = Executor::Gpu(bounded(engine, 1000, WhenFull::UseCpu));
-        check(std::slice::from_ref(&call), &full, 999);
-        let full = Executor::Gpu(bounded(engine, 1000, WhenFull::Fail));
-        let failed = gathered(&call, &full, 999, true);
-        assert!(
-            matches!(failed, Err(Error::GpuOutOfMemory { .. })),
-            "{failed:?}"
-        );
+        let falling_back = bounded(engine, 128 << 10, WhenFull::UseCpu);
+        let failing = bounded(engine, 128 << 10, WhenFull::Fail);
+        let mut calls = 0;
+        for rows in [64, 1024] {
+            let all = ops.map(|op| large(op, rows));
+            for most in [1000, 40_000, usize::MAX] {
+                check(&all, &Executor::Gpu(falling_back.clone()), most);
+                calls += 3;
+                assert_eq!(falling_back.fallbacks().calls, calls);
+            }
+            for call in &all {
+                let failed = gathered(call, &Executor::Gpu(failing.clone()), 999, true);
+                assert!(
+                    matches!(failed, Err(Error::GpuOutOfMemory { .. })),
+                    "{failed:?}"
+                );
+            }
+        }
+        assert_eq!(failing.fallbacks().calls, 0);
     }
 }
 
@@ -180,16 +175,18 @@ fn an_error_of_the_taker_ends_the_call_and_harms_nothing() {
                 false => Ok(()),
             }
         };
-        let ended =
-            executor.run_chunks_blocking(call.op, &call.rules, &params, &indices, 1024, full);
+        let ended = executor
+            .gather(call.op, &call.rules, &params, &indices)
+            .chunks(1024, full)
+            .wait();
         assert!(matches!(ended, Err(Failed::Full(3072))), "{ended:?}");
         check(std::slice::from_ref(&call), &executor, 100_000);
 
         let other = Op::gather(7);
-        let refused =
-            executor.run_chunks_blocking(other, &call.rules, &params, &indices, 1, |_| {
-                Err(Failed::Full(0))
-            });
+        let refused = executor
+            .gather(other, &call.rules, &params, &indices)
+            .chunks(1, |_| Err(Failed::Full(0)))
+            .wait();
         assert!(
             matches!(refused, Err(Failed::Gather(Error::AxisOutOfRange { .. }))),
             "{refused:?}"

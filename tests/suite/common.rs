@@ -3,7 +3,7 @@
 use std::sync::OnceLock;
 
 use gather_conformance::{Call, Outcome, Report, check_call};
-use wgpu_gather::gpu::{AdapterSummary, AnyDeviceTensor, Engine, Options, Status, adapters};
+use wgpu_gather::gpu::{AdapterSummary, DeviceOperand, Engine, Options, Status, adapters};
 use wgpu_gather::{BadIndices, Error, Executor, OutOfBounds, Result, Rules, wgpu};
 
 pub(crate) use pollster::block_on;
@@ -16,7 +16,7 @@ pub(crate) use pollster::block_on;
 pub(crate) fn engines() -> &'static [Engine] {
     static ENGINES: OnceLock<Vec<Engine>> = OnceLock::new();
     ENGINES.get_or_init(|| {
-        let found = block_on(adapters());
+        let found = adapters().wait();
         let engines: Vec<Engine> = found.iter().filter_map(opened).collect();
         if engines.is_empty() {
             assert!(found.is_empty(), "no adapter can run gathers: {found:?}");
@@ -36,7 +36,7 @@ pub(crate) fn engines() -> &'static [Engine] {
 /// only `probes::every_adapter_that_has_the_limits_runs_gathers` fails.
 fn opened(adapter: &AdapterSummary) -> Option<Engine> {
     let label = adapter.label();
-    match block_on(Engine::headless(Some(&label))) {
+    match Engine::headless(Some(&label)).wait() {
         Ok(engine) => {
             println!("adapter: {:?}", engine.adapter());
             Some(engine)
@@ -86,7 +86,9 @@ pub(crate) fn fresh_device(engine: &Engine, limits: wgpu::Limits) -> (wgpu::Devi
 /// An engine on a device of its own, on the adapter of `engine`.
 pub(crate) fn engine_with(engine: &Engine, options: Options) -> Engine {
     let (device, queue) = fresh_device(engine, wgpu::Limits::downlevel_defaults());
-    block_on(Engine::with_options(device, queue, options)).expect("an engine")
+    Engine::with_options(device, queue, options)
+        .wait()
+        .expect("an engine")
 }
 
 /// The adapter of `engine`, in an instance of its own.
@@ -159,13 +161,9 @@ pub(crate) fn bytes_of(engine: &Engine, buffer: &wgpu::Buffer) -> Vec<u8> {
 }
 
 /// Fails if calls under `rules` that made `tensor` have met a bad index, if these ask for that.
-pub(crate) fn report(
-    engine: &Engine,
-    tensor: &impl AsRef<AnyDeviceTensor>,
-    rules: &Rules,
-) -> Result<()> {
+pub(crate) fn report(engine: &Engine, tensor: &impl DeviceOperand, rules: &Rules) -> Result<()> {
     let counts = rules.out_of_bounds == OutOfBounds::Error;
-    match engine.check_blocking(tensor) {
+    match engine.check(tensor).wait() {
         Err(Error::NotCounted) if !counts => Ok(()),
         checked => failing(checked),
     }
@@ -173,10 +171,11 @@ pub(crate) fn report(
 
 /// What a status reports, as an error.
 pub(crate) fn read_status(status: &Status) -> Result<()> {
-    failing(status.read_blocking())
+    failing(status.read().wait())
 }
 
-fn failing(found: Result<Option<BadIndices>>) -> Result<()> {
+/// What was found, as an error.
+pub(crate) fn failing(found: Result<Option<BadIndices>>) -> Result<()> {
     match found? {
         Some(bad) => Err(Error::IndexOutOfBounds(Box::new(bad))),
         None => Ok(()),

@@ -2,6 +2,7 @@
 
 use gather_conformance::{Call, builtin, call_from};
 use wgpu_gather::gpu::{Buffers, DeviceTensor, Engine};
+use wgpu_gather::quantized::{BlockFormat, QuantizedTable};
 use wgpu_gather::{Error, Op, OpKind, Rules, Tensor, wgpu};
 
 use crate::common::{block_on, buffer_with, bytes_of, device_on, engines, fresh_adapter};
@@ -38,7 +39,7 @@ fn run(engine: &Engine, call: &Call, count: u32) -> Result<bool, String> {
         flag: false,
         count: Some(counts.slice(280..)),
     };
-    let pipeline = block_on(engine.pipeline(&plan)).map_err(|e| e.to_string())?;
+    let pipeline = engine.pipeline(&plan).wait().map_err(|e| e.to_string())?;
     let mut encoder = engine.device().create_command_encoder(&Default::default());
     pipeline
         .encode(&mut encoder, &buffers)
@@ -117,7 +118,7 @@ fn a_count_cuts_several_passes() {
             ..wgpu::Limits::downlevel_defaults()
         };
         let (device, queue) = device_on(&fresh_adapter(engine), limits);
-        let small = block_on(Engine::new(device, queue)).expect("an engine");
+        let small = Engine::new(device, queue).wait().expect("an engine");
         check(&small, &calls(60, 32 << 10), "several passes");
     }
 }
@@ -126,30 +127,36 @@ fn a_count_cuts_several_passes() {
 fn an_earlier_dispatch_may_write_the_count() {
     for engine in engines() {
         let table = Tensor::new(&[4, 2], (0..8u32).collect::<Vec<_>>()).unwrap();
-        let table = engine.upload_blocking(&table.view()).unwrap();
-        let ids = engine.upload_blocking(&Tensor::new(&[3], vec![3i32, 9, 1]).unwrap().view());
+        let table = engine.upload(&table).wait().unwrap();
+        let ids = engine
+            .upload(&Tensor::new(&[3], vec![3i32, 9, 1]).unwrap())
+            .wait();
         let ids = ids.unwrap();
         let seven = Tensor::new(&[3, 2], vec![7u32; 6]).unwrap();
-        let mut rows = engine.upload_blocking(&seven.view()).unwrap();
+        let mut rows = engine.upload(&seven).wait().unwrap();
         // The count is itself gathered: entry 1 of [3, 2, 1].
-        let counts = engine.upload_blocking(&Tensor::new(&[3], vec![3u32, 2, 1]).unwrap().view());
-        let one = engine.upload_blocking(&Tensor::new(&[1], vec![1u32]).unwrap().view());
+        let counts = engine
+            .upload(&Tensor::new(&[3], vec![3u32, 2, 1]).unwrap())
+            .wait();
+        let one = engine
+            .upload(&Tensor::new(&[1], vec![1u32]).unwrap())
+            .wait();
         let (counts, one) = (counts.unwrap(), one.unwrap());
         let rules = Rules::TENSORFLOW_CPU;
         engine
             .batch(|batch| {
                 let count = batch.gather(Op::gather(0), &rules, &counts, &one)?;
-                let slice = count.buffer().slice(..4);
+                let slice = count.share_buffer().slice(..4);
                 batch.gather_counted(Op::gather(0), &rules, &table, &ids, &mut rows, slice)
             })
             .unwrap();
-        let bad = engine.download_blocking(&rows).unwrap_err();
+        let bad = engine.download(&rows).wait().unwrap_err();
         assert_eq!(
             bad.to_string(),
             "gather: indices[1] = 9 is out of bounds for params axis 0 of extent 4"
         );
         // An index past the count is not looked at.
-        let mut rows: DeviceTensor<u32> = engine.upload_blocking(&seven.view()).unwrap();
+        let mut rows: DeviceTensor<u32> = engine.upload(&seven).wait().unwrap();
         let count = buffer_with(engine, &1u32.to_ne_bytes());
         let counted = engine.gather_counted(
             Op::gather(0),
@@ -160,7 +167,7 @@ fn an_earlier_dispatch_may_write_the_count() {
             count.slice(..),
         );
         counted.unwrap();
-        let rows = engine.download_blocking(&rows).unwrap();
+        let rows = engine.download(&rows).wait().unwrap();
         assert_eq!(rows.data(), [6, 7, 7, 7, 7, 7]);
     }
 }
@@ -168,11 +175,15 @@ fn an_earlier_dispatch_may_write_the_count() {
 #[test]
 fn counts_that_cannot_be_are_refused() {
     for engine in engines() {
-        let table = engine.upload_blocking(&Tensor::new(&[2, 2], vec![1.0f32; 4]).unwrap().view());
-        let ids = engine.upload_blocking(&Tensor::new(&[2], vec![0i64, 1]).unwrap().view());
+        let table = engine
+            .upload(&Tensor::new(&[2, 2], vec![1.0f32; 4]).unwrap())
+            .wait();
+        let ids = engine
+            .upload(&Tensor::new(&[2], vec![0i64, 1]).unwrap())
+            .wait();
         let (table, ids) = (table.unwrap(), ids.unwrap());
         let output = Tensor::new(&[2, 2], vec![0f32; 4]).unwrap();
-        let mut output = engine.upload_blocking(&output.view()).unwrap();
+        let mut output = engine.upload(&output).wait().unwrap();
         let count = buffer_with(engine, &[0; 8]);
         let mut run = |axis, slice| {
             let (op, rules) = (Op::gather(axis), Rules::default());
@@ -196,6 +207,18 @@ fn counts_that_cannot_be_are_refused() {
             mapped_at_creation: false,
         });
         assert_eq!(run(0, reads_only.slice(..)), place(0));
+        let codes = [1; 2 * 34];
+        let codes = QuantizedTable::blocks(BlockFormat::Q8_0, &[2, 32], &codes).unwrap();
+        let codes = engine.upload(&codes).wait().unwrap();
+        let mut rows = engine.zeros::<f32>(&[2, 32]).unwrap();
+        let (gather, rules, slice) = (Op::gather(0), Rules::default(), count.slice(..));
+        let decoded = codes.to::<f32>();
+        let refused = engine.gather_counted(gather, &rules, &decoded, &ids, &mut rows, slice);
+        assert_eq!(refused, Err(Error::CountOfQuantized { op }));
+        assert_eq!(
+            refused.unwrap_err().to_string(),
+            "gather: a count on the device limits gathers from plain tensors only; this table is quantized"
+        );
         assert_eq!(
             Error::CountElsewhere { op }.to_string(),
             "gather: a count on the device needs the first dim of indices to be the first of the output (gather: axis 0 or batch dims)"

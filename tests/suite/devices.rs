@@ -15,7 +15,7 @@ use crate::common::{
 fn the_least_limits_that_wgpu_knows_are_enough() {
     for engine in engines() {
         let (device, queue) = fresh_device(engine, wgpu::Limits::downlevel_defaults());
-        let small = block_on(Engine::new(device, queue)).expect("an engine");
+        let small = Engine::new(device, queue).wait().expect("an engine");
         let calls: Vec<_> = builtin().into_iter().step_by(3).collect();
         let report = check_all(&calls, &Executor::Gpu(small));
         assert_all_passed("downlevel_defaults", &report);
@@ -30,7 +30,7 @@ fn few_workgroups_per_dimension_fold() {
             ..wgpu::Limits::downlevel_defaults()
         };
         let (device, queue) = fresh_device(engine, limits);
-        let small = block_on(Engine::new(device, queue)).expect("an engine");
+        let small = Engine::new(device, queue).wait().expect("an engine");
         let mut folded = 0;
         for call in builtin() {
             match block_on(check_call(&call, &Executor::Gpu(small.clone()))) {
@@ -52,12 +52,12 @@ fn what_cannot_be_cut_into_segments_names_the_limit() {
             ..wgpu::Limits::downlevel_defaults()
         };
         let (device, queue) = fresh_device(engine, limits);
-        let small = block_on(Engine::new(device, queue)).expect("an engine");
+        let small = Engine::new(device, queue).wait().expect("an engine");
         // Elements of 2,000 bytes: neighbouring segments of params share 1,024.
         let table = Tensor::new(&[3], vec![[7u8; 2000]; 3]).unwrap();
-        let table = small.upload_blocking(&table.view()).unwrap();
+        let table = small.upload(&table).wait().unwrap();
         let pairs = Tensor::new(&[2, 2000], vec![0i32; 4000]).unwrap();
-        let pairs = small.upload_blocking(&pairs.view()).unwrap();
+        let pairs = small.upload(&pairs).wait().unwrap();
         let gather = |op, indices: &_| {
             let made = small.gather(op, &Rules::default(), &table, indices);
             made.map(|_| ()).unwrap_err()
@@ -73,7 +73,9 @@ fn what_cannot_be_cut_into_segments_names_the_limit() {
             }
         );
         // Index tuples of one coordinate fit anywhere; of two, 8,000 bytes apart, they do not.
-        let square = small.upload_blocking(&Tensor::new(&[9, 9], vec![1u8; 81]).unwrap().view());
+        let square = small
+            .upload(&Tensor::new(&[9, 9], vec![1u8; 81]).unwrap())
+            .wait();
         let apart = pairs.permute(&[1, 0]).unwrap();
         let made = small.gather(Op::gather_nd(), &Rules::default(), &square.unwrap(), &apart);
         assert_eq!(
@@ -91,17 +93,16 @@ fn what_cannot_be_cut_into_segments_names_the_limit() {
 #[test]
 fn a_destroyed_device_is_an_error() {
     for engine in engines() {
-        let own = block_on(Engine::headless(Some(&engine.adapter().label()))).expect("an engine");
+        let own = Engine::headless(Some(&engine.adapter().label()))
+            .wait()
+            .expect("an engine");
         let run = |engine: &Engine| {
             let params = Tensor::new(&[2], vec![1u32, 2]).unwrap();
             let ids = Tensor::new(&[1], vec![1i32]).unwrap();
             let executor = Executor::Gpu(engine.clone());
-            executor.run_blocking(
-                Op::gather(0),
-                &Rules::default(),
-                &params.view(),
-                &ids.view(),
-            )
+            executor
+                .gather(Op::gather(0), &Rules::default(), &params, &ids)
+                .wait()
         };
         assert!(run(&own).is_ok());
         own.device().destroy();
@@ -114,7 +115,9 @@ fn a_destroyed_device_is_an_error() {
 
         // A device of the caller: we hear of its loss only when a call fails.
         let (device, queue) = fresh_device(engine, wgpu::Limits::downlevel_defaults());
-        let theirs = block_on(Engine::new(device.clone(), queue)).expect("an engine");
+        let theirs = Engine::new(device.clone(), queue)
+            .wait()
+            .expect("an engine");
         assert!(run(&theirs).is_ok());
         device.destroy();
         assert!(
@@ -143,7 +146,7 @@ fn plan() -> Plan {
 fn buffers_that_do_not_fit_are_named() {
     let op = OpKind::Gather;
     for engine in engines() {
-        let pipeline = block_on(engine.pipeline(&plan())).unwrap();
+        let pipeline = engine.pipeline(&plan()).wait().unwrap();
         let params = buffer_with(engine, &[1; 128]);
         let indices = buffer_with(engine, &[0; 24]);
         let output = buffer_with(engine, &[0; 96]);
@@ -258,7 +261,7 @@ fn buffers_that_do_not_fit_are_named() {
 
 /// What recording `plan` on `engine` with these params is refused with.
 fn refusal(engine: &Engine, plan: &Plan, params: &wgpu::Buffer) -> Error {
-    let pipeline = block_on(engine.pipeline(plan)).unwrap();
+    let pipeline = engine.pipeline(plan).wait().unwrap();
     let indices = buffer_with(engine, &[0; 24]);
     let output = buffer_with(engine, &[0; 96]);
     let buffers = Buffers {
@@ -284,7 +287,7 @@ fn a_buffer_of_another_device_is_refused_in_wgpus_words() {
         let adapter = fresh_adapter(engine);
         let engine = || {
             let (device, queue) = device_on(&adapter, wgpu::Limits::downlevel_defaults());
-            block_on(Engine::new(device, queue)).expect("an engine")
+            Engine::new(device, queue).wait().expect("an engine")
         };
         let (ours, theirs) = (engine(), engine());
         let error = refusal(&ours, &plan(), &buffer_with(&theirs, &[1; 128]));
@@ -333,7 +336,7 @@ fn a_device_with_too_little_is_refused_by_the_name_of_the_limit() {
         };
         let (device, queue) = fresh_device(engine, limits);
         assert_eq!(
-            block_on(Engine::new(device, queue)).unwrap_err(),
+            Engine::new(device, queue).wait().unwrap_err(),
             Error::MissingLimit {
                 limit: "max_storage_buffers_per_shader_stage".to_owned(),
                 needed: 3,
@@ -343,11 +346,11 @@ fn a_device_with_too_little_is_refused_by_the_name_of_the_limit() {
         // What is said to be needed is enough, and what is said to be usable can be had.
         let adapter = fresh_adapter(engine);
         let (device, queue) = device_on(&adapter, requirements::required_limits());
-        assert!(block_on(Engine::new(device, queue)).is_ok());
+        assert!(Engine::new(device, queue).wait().is_ok());
         let usable = requirements::usable_limits(&adapter);
         assert_eq!(usable.max_buffer_size, adapter.limits().max_buffer_size);
         let (device, queue) = device_on(&adapter, usable);
-        assert!(block_on(Engine::new(device, queue)).is_ok());
+        assert!(Engine::new(device, queue).wait().is_ok());
         assert!(
             adapter
                 .features()
@@ -372,11 +375,13 @@ fn pipelines_are_compiled_ahead_and_can_be_saved() {
             options.pipeline_cache = Some(pipeline_cache(&device));
         }
         let has_cache = options.pipeline_cache.is_some();
-        let own = block_on(Engine::with_options(device, queue, options)).expect("an engine");
+        let own = Engine::with_options(device, queue, options)
+            .wait()
+            .expect("an engine");
         // All storage buffers but two are for segments of params, up to 8.
         let buffers = own.device().limits().max_storage_buffers_per_shader_stage;
         let all = internals::pipelines((buffers - 2).min(8));
-        assert_eq!(block_on(own.warm_up()).unwrap(), all.len());
+        assert_eq!(own.compile_all().wait().unwrap(), all.len());
         let data = own.pipeline_cache_data();
         assert_eq!(data.is_some(), has_cache);
         saved += data.map_or(0, |data| data.len());

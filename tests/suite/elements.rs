@@ -20,7 +20,7 @@ fn moves_bits<T: Element>(values: [T; 4]) {
             let params = Tensor::new(shape, values.to_vec()).unwrap();
             let indices = Tensor::new(&[indices.len()], indices.to_vec()).unwrap();
             let rules = Rules::TENSORFLOW_GPU;
-            let output = executor.run_blocking(op, &rules, &params.view(), &indices.view());
+            let output = executor.gather(op, &rules, &params, &indices).wait();
             output.unwrap().into_data()
         };
         let [a, b, c, d] = values;
@@ -116,7 +116,9 @@ fn a_fill_value_of_any_width_is_kept_bit_for_bit() {
             let params = Tensor::new(&[2], values.to_vec()).unwrap();
             let indices = Tensor::new(&[3], vec![1u32, 2, 0]).unwrap();
             let rules = Rules::default().with_out_of_bounds(OutOfBounds::Fill(Fill::new(fill)));
-            let got = executor.run_blocking(Op::gather(0), &rules, &params.view(), &indices.view());
+            let got = executor
+                .gather(Op::gather(0), &rules, &params, &indices)
+                .wait();
             let expected = [values[1], fill, values[0]];
             assert_eq!(bits(got.unwrap().data()), bits(&expected));
         }

@@ -1,9 +1,9 @@
 //! What an engine promises besides results: what it submits, keeps and starts.
 
 use wgpu_gather::gpu::internals::polling_threads_started;
-use wgpu_gather::gpu::{DeviceTensor, Engine, Options};
+use wgpu_gather::gpu::{DeviceTensor, Options};
 use wgpu_gather::wgpu::PollType;
-use wgpu_gather::{Error, Layout, Op, Rules, Tensor};
+use wgpu_gather::{Error, Executor, Layout, Op, Rules, Tensor, TensorView};
 
 use crate::common::{block_on, buffer_with, bytes_of, engine_with, engines};
 
@@ -15,7 +15,7 @@ fn a_batch_that_fails_submits_nothing() {
         let engine = engine_with(engine, options);
         let table: Vec<u32> = (0..4096).collect();
         let table = Tensor::new(&[4096], table).unwrap();
-        let ids = engine.upload_blocking(&table.view()).unwrap();
+        let ids = engine.upload(&table).wait().unwrap();
         let buffer = buffer_with(&engine, &[0xa5; 4096 * 4]);
         let mut rows =
             DeviceTensor::<u32>::wrap(buffer.slice(..), Layout::contiguous(&[4096])).unwrap();
@@ -31,7 +31,7 @@ fn a_batch_that_fails_submits_nothing() {
             Err(Error::AxisOutOfRange { .. })
         ));
         // What was not submitted counts no bad index.
-        assert_eq!(engine.check_blocking(&rows), Ok(None));
+        assert_eq!(engine.check(&rows).wait(), Ok(None));
         let poison = bytes_of(&engine, &buffer);
         assert!(poison.iter().all(|&b| b == 0xa5), "a part was submitted");
         assert!(run(&mut rows, 0).is_ok());
@@ -49,7 +49,7 @@ fn no_more_is_kept_than_the_options_say() {
         let engine = engine_with(engine, options);
         let upload = || {
             let tensor = Tensor::new(&[1024], vec![1u32; 1024]).unwrap();
-            engine.upload_blocking(&tensor.view()).unwrap()
+            engine.upload(&tensor).wait().unwrap()
         };
         drop([upload(), upload()]);
         assert_eq!(engine.pool_bytes(), 4096);
@@ -62,15 +62,15 @@ fn a_transfer_starts_one_thread_at_most() {
         let engine = engine_with(engine, Options::default());
         // 24 chunks.
         let tensor = Tensor::new(&[24 << 20], vec![7u32; 24 << 20]).unwrap();
-        let there = block_on(engine.upload(&tensor.view())).unwrap();
+        let there = block_on(engine.upload(&tensor).into_future()).unwrap();
         let uploaded = polling_threads_started(&engine);
         assert!(uploaded <= 1, "{uploaded} threads");
-        let back = block_on(engine.download(&there)).unwrap();
+        let back = block_on(engine.download(&there).into_future()).unwrap();
         let downloaded = polling_threads_started(&engine);
         assert!(downloaded <= uploaded + 1, "{downloaded} threads");
         assert!(back == tensor, "the bytes come back");
         // A thread that blocks polls itself.
-        engine.download_blocking(&there).unwrap();
+        engine.download(&there).wait().unwrap();
         assert_eq!(polling_threads_started(&engine), downloaded);
     }
 }
@@ -82,10 +82,10 @@ fn a_lost_device_ends_all_waits() {
     for engine in engines() {
         let engine = engine_with(engine, Options::default());
         let tensor = Tensor::new(&[8 << 20], vec![7u32; 8 << 20]).unwrap();
-        let there = engine.upload_blocking(&tensor.view()).unwrap();
+        let there = engine.upload(&tensor).wait().unwrap();
         std::thread::scope(|scope| {
             let downloads: Vec<_> = (0..3)
-                .map(|_| scope.spawn(|| block_on(engine.download(&there))))
+                .map(|_| scope.spawn(|| block_on(engine.download(&there).into_future())))
                 .collect();
             engine.device().destroy();
             for download in downloads {
@@ -96,7 +96,7 @@ fn a_lost_device_ends_all_waits() {
                 }
             }
         });
-        let ended = block_on(engine.download(&there)).map(|_| ());
+        let ended = block_on(engine.download(&there).into_future()).map(|_| ());
         assert!(matches!(ended, Err(Error::DeviceLost { .. })), "{ended:?}");
     }
 }
@@ -104,24 +104,28 @@ fn a_lost_device_ends_all_waits() {
 /// The device is lost when the first chunk has come, and has freed the next, which are mapped.
 #[test]
 fn a_loss_between_chunks_is_reported() {
+    let table = Tensor::new(&[1], vec![7u32]).unwrap();
+    let layout = Layout::strided(&[8 << 20], &[0], 0).unwrap();
+    let ids = TensorView::strided(layout, &[0u32]).unwrap();
     for shared in engines() {
-        let tensor = Tensor::new(&[8 << 20], vec![7u32; 8 << 20]).unwrap();
-        let lose = |engine: &Engine| {
-            let settle = || engine.device().poll(PollType::wait_indefinitely());
-            settle().expect("the device answers");
-            engine.device().destroy();
-            settle().expect("it says that it is lost");
-        };
         let engine = engine_with(shared, Options::default());
-        let there = engine.upload_blocking(&tensor.view()).unwrap();
-        let download = engine.download_with_progress(&there, |_, _| lose(&engine));
-        let ended = block_on(download).map(|_| ());
+        let executor = Executor::Gpu(engine.clone());
+        let rules = Rules::default();
+        let mut chunks = 0;
+        let call = executor.gather(Op::gather(0), &rules, &table, &ids);
+        let ended = call.chunks::<Error, _>(1 << 20, |chunk| {
+            assert!(chunk.iter().step_by(4).all(|&byte| byte == 7));
+            chunks += 1;
+            if chunks == 1 {
+                let settle = || engine.device().poll(PollType::wait_indefinitely());
+                settle().expect("the device answers");
+                engine.device().destroy();
+                settle().expect("it says that it is lost");
+            }
+            Ok(())
+        });
+        let ended = block_on(ended.into_future());
         assert!(matches!(ended, Err(Error::DeviceLost { .. })), "{ended:?}");
-
-        let engine = engine_with(shared, Options::default());
-        let view = tensor.view();
-        let upload = engine.upload_with_progress(&view, |_, _| lose(&engine));
-        let ended = block_on(upload).map(|_| ());
-        assert!(matches!(ended, Err(Error::DeviceLost { .. })), "{ended:?}");
+        assert!((1..32).contains(&chunks), "{chunks} of 32 chunks");
     }
 }

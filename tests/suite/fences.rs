@@ -5,7 +5,7 @@ use gather_conformance::{Call, Outcome, builtin, call_from, compare};
 use wgpu_gather::gpu::{Buffers, Engine};
 use wgpu_gather::wgpu;
 
-use crate::common::{block_on, buffer_with, bytes_of, engines};
+use crate::common::{buffer_with, bytes_of, engines};
 
 /// Two poisons, so that no output byte equals both.
 const POISONS: [u8; 2] = [0xa5, 0x5a];
@@ -33,7 +33,7 @@ fn run(engine: &Engine, call: &Call, offsets: Offsets) -> Result<bool, String> {
     let indices_start = offsets[1] * call.index_type.bytes();
     let params = buffer_with(engine, &lead(params_start, &call.params));
     let indices = buffer_with(engine, &lead(indices_start, &call.indices));
-    let pipeline = block_on(engine.pipeline(&plan)).map_err(|e| e.to_string())?;
+    let pipeline = engine.pipeline(&plan).wait().map_err(|e| e.to_string())?;
 
     let start = FENCE.next_multiple_of(width) + offsets[2] * width;
     let mut outputs = Vec::new();
@@ -122,7 +122,7 @@ fn a_write_beside_the_output_is_noticed() {
     };
     let call = &builtin()[0];
     let plan = call.plan().expect("a plan");
-    let pipeline = block_on(engine.pipeline(&plan)).expect("pipeline");
+    let pipeline = engine.pipeline(&plan).wait().expect("pipeline");
     let params = buffer_with(engine, &call.params);
     let indices = buffer_with(engine, &call.indices);
     let output = buffer_with(engine, &vec![POISONS[0]; plan.output_bytes() + FENCE]);

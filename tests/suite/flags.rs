@@ -53,7 +53,7 @@ fn zeros_where_bad(call: &Call) -> Vec<u8> {
 /// starts `offset` bytes into its buffer.
 fn check(engine: &Engine, calls: &[Call], offset: usize, before: u32) {
     let plan = calls[0].plan().unwrap();
-    let pipeline = block_on(engine.pipeline(&plan)).unwrap();
+    let pipeline = engine.pipeline(&plan).wait().unwrap();
     let status = pipeline.status().unwrap();
     let end = offset + pipeline.bytes_with_flag() as usize;
     let words = vec![before; end.div_ceil(4) + 4];
@@ -100,7 +100,7 @@ fn a_flag_changes_no_count_and_no_byte_beside_its_room() {
 fn an_output_without_the_room_is_refused() {
     for engine in engines() {
         let call = call((4, 1, 10), &[]);
-        let pipeline = block_on(engine.pipeline(&call.plan().unwrap())).unwrap();
+        let pipeline = engine.pipeline(&call.plan().unwrap()).wait().unwrap();
         let [params, indices] = [&call.params, &call.indices].map(|b| buffer_with(engine, b));
         let output = buffer_with(engine, &[0; 68]);
         let buffers = Buffers {

@@ -7,7 +7,7 @@ use wgpu_gather::gpu::{DeviceTensor, Engine};
 use wgpu_gather::wgpu::Backend;
 use wgpu_gather::{Element, Error, Layout, Op, OutOfBounds, Rules, Tensor, TensorView};
 
-use crate::common::{block_on, engines};
+use crate::common::engines;
 
 /// What each test takes of the host's memory, and of the device's: the larger of the two tables, and a
 /// quarter of a GiB for the rest.
@@ -32,7 +32,7 @@ fn own_engine() -> Option<Alone> {
         return None;
     }
     let label = engine.adapter().label();
-    let engine = block_on(Engine::headless(Some(&label))).expect("an engine");
+    let engine = Engine::headless(Some(&label)).wait().expect("an engine");
     Some(Alone {
         engine,
         _turn: turn,
@@ -49,7 +49,7 @@ fn free_memory() -> Option<u64> {
 
 /// The table on the device; nothing, if a GPU has no memory for it.
 fn uploaded<T: Element>(engine: &Engine, table: &TensorView<'_, T>) -> Option<DeviceTensor<T>> {
-    match engine.upload_blocking(table) {
+    match engine.upload(table).wait() {
         Err(Error::GpuOutOfMemory { what }) if !engine.adapter().is_software() => {
             println!("SKIPPED: tensors beyond 2 GiB: the GPU has no memory for {what}");
             None
@@ -92,9 +92,9 @@ fn rows_beyond_2_gib() {
     let mut ids: Vec<i64> = marked.iter().map(|&row| row as i64).collect();
     ids.extend([rows as i64, -1, i64::MAX]);
     let ids = Tensor::new(&[ids.len()], ids).unwrap();
-    let ids = engine.upload_blocking(&ids.view()).unwrap();
+    let ids = engine.upload(&ids).wait().unwrap();
     let found = engine.gather(Op::gather(0), &Rules::default(), &there, &ids);
-    let found = engine.download_blocking(&found.unwrap()).unwrap();
+    let found = engine.download(&found.unwrap()).wait().unwrap();
     for (n, row) in found.data().chunks(256).enumerate() {
         let expected = |column: usize| match marked.get(n) {
             Some(row) => (row * 256 + column) as u32,
@@ -134,10 +134,10 @@ fn bytes_beyond_4_gib() {
     // Two that 32 bits would take for others, one beyond the end, and the last from the end.
     ids.extend([(1 << 32) + 2, (1 << 33), count as i64, -1]);
     let ids = Tensor::new(&[ids.len()], ids).unwrap();
-    let ids = engine.upload_blocking(&ids.view()).unwrap();
+    let ids = engine.upload(&ids).wait().unwrap();
     let gather = |rules: Rules| {
         let found = engine.gather(Op::gather(0), &rules, &there, &ids).unwrap();
-        engine.download_blocking(&found).unwrap().into_data()
+        engine.download(&found).wait().unwrap().into_data()
     };
     assert_eq!(gather(Rules::default()), [1, 2, 3, 4, 5, 6, 7, 0, 0, 0, 0]);
     let moved = |out_of_bounds| Rules::ONNX.with_out_of_bounds(out_of_bounds);
@@ -156,8 +156,8 @@ fn bytes_beyond_4_gib() {
         .unwrap()
         .reshape(&[1 << 20, 1 << 12]);
     let last = Tensor::new(&[1], vec![(1u32 << 20) - 1]).unwrap();
-    let last = engine.upload_blocking(&last.view()).unwrap();
+    let last = engine.upload(&last).wait().unwrap();
     let row = engine.gather(Op::gather(0), &Rules::default(), &rows.unwrap(), &last);
-    let row = engine.download_blocking(&row.unwrap()).unwrap();
+    let row = engine.download(&row.unwrap()).wait().unwrap();
     assert_eq!((row.data()[4095], row.data()[4094]), (4, 0));
 }

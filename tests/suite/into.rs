@@ -1,7 +1,10 @@
 //! Outputs in memory of the caller: what lies around them stays as it is, and their length is
 //! checked before anything is written.
 
-use wgpu_gather::{BadIndices, Error, Executor, Op, OpKind, Result, Rules, Tensor};
+use wgpu_gather::quantized::{BlockFormat, QuantizedTable};
+use wgpu_gather::{
+    BadIndices, BagMode, Bags, Error, Executor, Op, OpKind, Params, Result, Rules, Tensor,
+};
 
 use crate::common::{block_on, executors};
 
@@ -13,7 +16,7 @@ fn all_executors() -> Vec<Executor> {
     all
 }
 
-/// What both forms of `run_into` make of the middle of a slice of poison, which must agree.
+/// What a call makes that is waited for, and one that is polled, in the middle of a slice of poison; they must agree.
 fn into(
     executor: &Executor,
     op: Op,
@@ -21,13 +24,18 @@ fn into(
     (params, indices): (&Tensor<u16>, &Tensor<i64>),
     len: usize,
 ) -> (Result<()>, Vec<u16>) {
-    let (params, indices) = (&params.view(), &indices.view());
     let made = [true, false].map(|blocking| {
         let mut memory = vec![POISON; len + 6];
         let output = &mut memory[3..3 + len];
         let result = match blocking {
-            true => executor.run_into_blocking(op, rules, params, indices, output),
-            false => block_on(executor.run_into(op, rules, params, indices, output)),
+            true => executor
+                .gather(op, rules, params, indices)
+                .into(output)
+                .wait(),
+            false => {
+                let call = executor.gather(op, rules, params, indices).into(output);
+                block_on(call.into_future())
+            }
         };
         assert_eq!(
             (&memory[..3], &memory[3 + len..]),
@@ -60,7 +68,7 @@ fn outputs_in_the_callers_memory_are_those_of_new_tensors() {
                 (Op::gather_nd(), &ids(&[3, 1])),
                 (Op::gather_elements(0), &elements),
             ] {
-                let new = executor.run_blocking(op, &rules, &table.view(), &indices.view());
+                let new = executor.gather(op, &rules, &table, indices).wait();
                 let new = new.unwrap();
                 let call = (&table, indices);
                 let (result, got) = into(&executor, op, &rules, call, new.data().len());
@@ -81,7 +89,9 @@ fn an_output_serves_call_after_call() {
         ] {
             let (op, rules, at) = (Op::gather(0), Rules::default(), ids(&at));
             executor
-                .run_into_blocking(op, &rules, &table.view(), &at.view(), &mut rows)
+                .gather(op, &rules, &table, &at)
+                .into(&mut rows)
+                .wait()
                 .unwrap();
             assert_eq!(rows, expected, "{}", executor.describe());
         }
@@ -147,5 +157,126 @@ fn empty_outputs_need_no_memory_and_look_at_no_index() {
             };
             assert_eq!((result, got), (Err(too_long), vec![POISON]));
         }
+    }
+}
+
+/// A call into the middle of a slice of poison.
+fn poisoned<T: Copy + PartialEq + std::fmt::Debug>(
+    (what, poison, len): (&str, T, usize),
+    call: impl FnOnce(&mut [T]) -> Result<()>,
+) -> (Result<()>, Vec<T>) {
+    let mut memory = vec![poison; len + 6];
+    let result = call(&mut memory[3..3 + len]);
+    let fences = [&memory[..3], &memory[3 + len..]].concat();
+    assert_eq!(fences, [poison; 6], "{what}");
+    (result, memory[3..3 + len].to_vec())
+}
+
+#[test]
+fn pooled_lookups_into_the_callers_memory() {
+    let table = Tensor::new(&[4, 3], (0..12).collect::<Vec<i32>>()).unwrap();
+    let ids = ids(&[3, 1, 9, 2]);
+    let params = Params::try_from(&table.view()).unwrap();
+    let bags = Bags::offsets(BagMode::Sum, &[0, 2, 2]);
+    let expected = [12, 14, 16, 0, 0, 0, 6, 7, 8];
+    let mut codes = vec![0, 0x3c]; // a scale of 1 in f16
+    codes.extend(0..32u8);
+    let codes = QuantizedTable::blocks(BlockFormat::Q8_0, &[1, 32], &codes).unwrap();
+    let first = Tensor::new(&[2], vec![0u32, 0]).unwrap();
+    for executor in all_executors() {
+        let what = &executor.describe();
+        let rules = Rules::TENSORFLOW_GPU;
+        let call = || executor.embedding_bag(bags, &rules, &table, &ids);
+        let made = poisoned((what, -1, 9), |output| call().into(output).wait());
+        assert_eq!(made, (Ok(()), expected.to_vec()), "{what}");
+        let made = poisoned((what, -1, 9), |output| {
+            block_on(call().into(output).into_future())
+        });
+        assert_eq!(made, (Ok(()), expected.to_vec()), "{what}");
+        // As bytes, where the type is known at run time.
+        let made = poisoned((what, 0xa5u8, 36), |output| {
+            let call = executor.embedding_bag(bags, &rules, &params, &ids);
+            call.into(output).wait()
+        });
+        assert_eq!(made, (Ok(()), bytemuck::cast_slice(&expected).to_vec()));
+        let made = poisoned((what, f32::MAX, 32), |output| {
+            let (bags, decoded) = (Bags::offsets(BagMode::Sum, &[0]), codes.to::<f32>());
+            let call = executor.embedding_bag(bags, &rules, &decoded, &first);
+            call.into(output).wait()
+        });
+        let doubled = (0..32u8).map(|n| f32::from(2 * n)).collect();
+        assert_eq!(made, (Ok(()), doubled), "{what}");
+
+        for len in [0, 8, 10] {
+            let (result, got) = poisoned((what, -1, len), |output| call().into(output).wait());
+            let short = Error::OutputLength {
+                op: OpKind::EmbeddingBag,
+                expected: 36,
+                got: 4 * len,
+            };
+            assert_eq!((result, got), (Err(short), vec![-1; len]), "{what}");
+        }
+        let (result, _) = poisoned((what, -1, 9), |output| {
+            let call = executor.embedding_bag(bags, &Rules::ONNX, &table, &ids);
+            call.into(output).wait()
+        });
+        assert_eq!(
+            result.unwrap_err().to_string(),
+            "embedding_bag: indices[2] = 9 is out of bounds for params axis 0 of extent 4",
+            "{what}"
+        );
+    }
+}
+
+#[test]
+fn gradients_into_the_callers_memory() {
+    let grad = Tensor::new(&[4, 2], (1..=8).map(|n| n as f32).collect()).unwrap();
+    let ids = ids(&[2, 0, 2, 9]);
+    let params = Params::try_from(&grad.view()).unwrap();
+    let expected = [3.0f32, 4.0, 0.0, 0.0, 6.0, 8.0];
+    for executor in all_executors() {
+        let what = &executor.describe();
+        let rules = Rules::TENSORFLOW_GPU;
+        let call = || executor.gather_gradient(Op::gather(0), &rules, &[3, 2], &ids, &grad);
+        let made = poisoned((what, 7.5, 6), |output| call().into(output).wait());
+        assert_eq!(made, (Ok(()), expected.to_vec()), "{what}");
+        let made = poisoned((what, 7.5, 6), |output| {
+            block_on(call().into(output).into_future())
+        });
+        assert_eq!(made, (Ok(()), expected.to_vec()), "{what}");
+        let made = poisoned((what, 0xa5u8, 24), |output| {
+            let op = Op::gather(0);
+            let call = executor.gather_gradient(op, &rules, &[3, 2], &ids, &params);
+            call.into(output).wait()
+        });
+        assert_eq!(made, (Ok(()), bytemuck::cast_slice(&expected).to_vec()));
+
+        for len in [0, 5, 7] {
+            let (result, got) = poisoned((what, 7.5, len), |output| call().into(output).wait());
+            let is_short = matches!(result, Err(Error::OutputLength { expected: 24, got, .. })
+                if got == 4 * len);
+            assert!(is_short, "{what}: {result:?}");
+            assert_eq!(got, vec![7.5; len], "{what}");
+        }
+        let (result, got) = poisoned((what, 7.5, 6), |output| {
+            let (op, rules) = (Op::gather(0), Rules::ONNX);
+            let call = executor.gather_gradient(op, &rules, &[3, 2], &ids, &grad);
+            call.into(output).wait()
+        });
+        assert_eq!(
+            result.unwrap_err().to_string(),
+            "scatter: indices[3] = 9 is out of bounds for params axis 0 of extent 3",
+            "{what}"
+        );
+        assert_eq!(got, expected, "{what}: the good ones have written");
+        // A gradient of nothing is zeros, of params that are empty nothing.
+        let none = Tensor::new(&[0], Vec::<i64>::new()).unwrap();
+        let nothing = Tensor::new(&[0, 2], Vec::<f32>::new()).unwrap();
+        let made = poisoned((what, 7.5, 6), |output| {
+            let op = Op::gather(0);
+            let call = executor.gather_gradient(op, &rules, &[3, 2], &none, &nothing);
+            call.into(output).wait()
+        });
+        assert_eq!(made, (Ok(()), vec![0.0; 6]), "{what}");
     }
 }

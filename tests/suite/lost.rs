@@ -43,12 +43,10 @@ impl Operands {
 
     fn upload(&self, engine: &Engine) -> OnDevice {
         OnDevice {
-            table: engine.upload_blocking(&self.table.view()).expect("memory"),
-            ids: engine.upload_blocking(&self.ids.view()).expect("memory"),
-            rows: engine.upload_blocking(&self.rows.view()).expect("memory"),
-            quantized: engine
-                .upload_quantized_blocking(&self.quantized())
-                .expect("memory"),
+            table: engine.upload(&self.table).wait().expect("memory"),
+            ids: engine.upload(&self.ids).wait().expect("memory"),
+            rows: engine.upload(&self.rows).wait().expect("memory"),
+            quantized: engine.upload(&self.quantized()).wait().expect("memory"),
         }
     }
 }
@@ -64,36 +62,36 @@ type HostCall = fn(&Executor, &Operands) -> Result<()>;
 
 const HOST: &[(&str, HostCall)] = &[
     ("gather", |on, with| {
-        on.run_blocking(OP, &ZERO, &with.table.view(), &with.ids.view())
+        on.gather(OP, &ZERO, &with.table, &with.ids)
+            .wait()
             .map(drop)
     }),
     ("scatter", |on, with| {
-        let (table, ids, rows) = (with.table.view(), with.ids.view(), with.rows.view());
-        on.scatter_blocking(OP, Reduce::Add, &ZERO, &table, &ids, &rows)
+        let (table, ids, rows) = (&with.table, &with.ids, &with.rows);
+        on.scatter(OP, Reduce::Add, &ZERO, table, ids, rows)
+            .wait()
             .map(drop)
     }),
     ("gradient", |on, with| {
         let shape = with.table.shape();
-        on.gather_gradient_blocking(OP, &ZERO, shape, &with.ids.view(), &with.rows.view())
+        on.gather_gradient(OP, &ZERO, shape, &with.ids, &with.rows)
+            .wait()
             .map(drop)
     }),
     ("bags", |on, with| {
-        on.embedding_bag_blocking(bags(), &ZERO, &with.table.view(), &with.ids.view(), None)
+        on.embedding_bag(bags(), &ZERO, &with.table, &with.ids)
+            .wait()
             .map(drop)
     }),
     ("quantized gather", |on, with| {
-        on.gather_quantized_blocking::<f32, _>(OP, &ZERO, &with.quantized(), &with.ids.view())
+        on.gather(OP, &ZERO, &with.quantized().to::<f32>(), &with.ids)
+            .wait()
             .map(drop)
     }),
     ("quantized bags", |on, with| {
-        on.embedding_bag_quantized_blocking(
-            bags(),
-            &ZERO,
-            &with.quantized(),
-            &with.ids.view(),
-            None,
-        )
-        .map(drop)
+        on.embedding_bag(bags(), &ZERO, &with.quantized().to::<f32>(), &with.ids)
+            .wait()
+            .map(drop)
     }),
 ];
 
@@ -118,10 +116,11 @@ const DEVICE: &[(&str, DeviceCall)] = &[
         on.embedding_bag(bags(), &ZERO, &with.table, &with.ids, None)
     }),
     ("quantized gather", |on, with| {
-        on.gather_quantized(OP, &ZERO, &with.quantized, &with.ids)
+        on.gather(OP, &ZERO, &with.quantized.to::<f32>(), &with.ids)
     }),
     ("quantized bags", |on, with| {
-        on.embedding_bag_quantized(bags(), &ZERO, &with.quantized, &with.ids, None)
+        let decoded = with.quantized.to::<f32>();
+        on.embedding_bag(bags(), &ZERO, &decoded, &with.ids, None)
     }),
     ("batch", |on, with| {
         on.batch(|batch| {
@@ -129,6 +128,29 @@ const DEVICE: &[(&str, DeviceCall)] = &[
             batch.gather(OP, &ZERO, &sums, &with.ids)
         })
     }),
+    ("record", |on, with| {
+        let mut encoder = on.device().create_command_encoder(&Default::default());
+        let rows = on.record(&mut encoder, |r| {
+            r.gather(OP, &ZERO, &with.table, &with.ids)
+        })?;
+        on.queue().submit([encoder.finish()]);
+        Ok(rows)
+    }),
+    ("bind", |on, with| {
+        let (ids, rows) = (&with.ids, &with.rows);
+        let add = Reduce::Add;
+        let bound = on.bind(|r| r.scatter_into(OP, add, &ZERO, &mut with.table, ids, rows))?;
+        let mut encoder = on.device().create_command_encoder(&Default::default());
+        bound.encode(&mut encoder);
+        on.queue().submit([encoder.finish()]);
+        Ok(with.table.clone())
+    }),
+    ("write", |on, with| {
+        let rows = Tensor::new(&[3, WIDTH], vec![2.5f32; 3 * WIDTH])?;
+        on.write(&mut with.rows, &rows).wait()?;
+        Ok(with.rows.clone())
+    }),
+    ("zeros", |on, _| on.zeros(&[5])),
 ];
 
 fn is_lost<T: std::fmt::Debug>(result: Result<T>) -> bool {
@@ -164,20 +186,20 @@ fn calls_on_a_device_of_every_verb_report_its_loss() {
                 let own = engine_with(engine, Options::default());
                 let mut with = operands.upload(&own);
                 let made = call(&own, &mut with).expect(verb);
-                own.download_blocking(&made).expect(verb);
+                own.download(&made).wait().expect(verb);
 
                 let called = (!loss_comes_first).then(|| call(&own, &mut with).expect(verb));
                 own.device().destroy();
                 if let Some(made) = called {
-                    let got = own.download_blocking(&made);
+                    let got = own.download(&made).wait();
                     assert!(is_lost(got.clone()), "{verb}, its download: {got:?}");
                 }
                 for time in ["first", "second"] {
                     let got = call(&own, &mut with);
-                    let got = got.and_then(|made| own.download_blocking(&made));
+                    let got = got.and_then(|made| own.download(&made).wait());
                     assert!(is_lost(got.clone()), "{verb}, {time} call: {got:?}");
                 }
-                let got = own.download_blocking(&made);
+                let got = own.download(&made).wait();
                 assert!(is_lost(got.clone()), "{verb}, made before: {got:?}");
             }
         }
@@ -194,13 +216,15 @@ fn transfers_and_counts_report_a_lost_device() {
             .gather(OP, &Rules::TORCH, &with.table, &with.ids)
             .expect("a gather");
         own.device().destroy();
-        let got = own.upload_blocking(&operands.table.view());
+        let got = own.upload(&operands.table).wait();
         assert!(is_lost(got.map(drop)), "upload");
-        let got = own.upload_quantized_blocking(&operands.quantized());
+        let got = own.upload(&operands.quantized()).wait();
         assert!(is_lost(got.map(drop)), "upload of a quantized table");
-        let got = own.check_blocking(&counted);
+        let got = own.check(&counted).wait();
         assert!(is_lost(got.clone()), "check: {got:?}");
-        let got = own.bad_indices_blocking(OP, &ZERO, with.table.shape(), &with.ids);
+        let got = own
+            .bad_indices(OP, &ZERO, with.table.shape(), &with.ids)
+            .wait();
         assert!(is_lost(got.clone()), "bad indices: {got:?}");
     }
 }

@@ -11,8 +11,8 @@ use std::process::Command;
 use wgpu_gather::gpu::{Engine, Options, WhenFull};
 use wgpu_gather::quantized::{BlockFormat, QuantizedTable};
 use wgpu_gather::{
-    BagCall, BagMode, Bags, DType, Error, Executor, Indices, Layout, Op, Params, Reduce, Result,
-    Rules, Tensor, TensorView, wgpu,
+    BagMode, Bags, DType, Error, Executor, Layout, Op, Params, Reduce, Result, Rules, Tensor,
+    TensorView, wgpu,
 };
 
 use crate::common::{adapter_like, block_on, device_on, engines};
@@ -75,7 +75,10 @@ const CALLS: [(&str, Call); 4] = [
     ("gather", |executor, output| {
         let table = Tensor::new(&[1], vec![ONE])?;
         let ids = zeros(&[output.len()])?;
-        executor.run_into_blocking(OP, &Rules::ONNX, &table.view(), &ids, output)
+        executor
+            .gather(OP, &Rules::ONNX, &table, &ids)
+            .into(output)
+            .wait()
     }),
     ("scatter", |executor, output| {
         output.fill(ONE);
@@ -83,27 +86,28 @@ const CALLS: [(&str, Call); 4] = [
         let (reduce, rules) = (Reduce::Max, Rules::ONNX);
         let ids = zeros(&[1])?;
         let shape = [output.len()];
-        executor.scatter_into_blocking(OP, reduce, &rules, &shape, output, &ids, &update.view())
+        executor
+            .scatter_into(OP, reduce, &rules, &shape, output, &ids, &update)
+            .wait()
     }),
     ("bags", |executor, output| {
-        let params = Params::new(bytemuck::bytes_of(&ONE), 4, Layout::contiguous(&[1]))?;
+        let params = Params::new(
+            bytemuck::bytes_of(&ONE),
+            DType::F32,
+            Layout::contiguous(&[1]),
+        )?;
         let ids = zeros(&[output.len(), 1])?;
-        let call = BagCall {
-            bags: Bags::rows(BagMode::Max),
-            rules: &Rules::ONNX,
-            dtype: DType::F32,
-            params: &params,
-            indices: &Indices::try_from(&ids)?,
-            weights: None,
-        };
-        executor.embedding_bag_bytes_blocking(&call, bytemuck::cast_slice_mut(output))
+        let call = executor.embedding_bag(Bags::rows(BagMode::Max), &Rules::ONNX, &params, &ids);
+        call.into(bytemuck::cast_slice_mut(output)).wait()
     }),
     ("quantized gather", |executor, output| {
         // A scale of 1.5 in f16, and codes of 1.
         let block: Vec<u8> = [0x00, 0x3e].into_iter().chain([1; 32]).collect();
         let table = QuantizedTable::blocks(BlockFormat::Q8_0, &[1, 32], &block)?;
         let ids = zeros(&[output.len() / 32])?;
-        executor.gather_quantized_into_blocking(OP, &Rules::ONNX, &table, &ids, output)
+        let decoded = table.to::<f32>();
+        let call = executor.gather(OP, &Rules::ONNX, &decoded, &ids);
+        call.into(output).wait()
     }),
 ];
 
@@ -144,7 +148,9 @@ fn succeeds(executor: &Executor, call: Call, output: &mut [f32]) {
 }
 
 fn fill_up_and_recover() {
-    let engine = block_on(Engine::headless_with(Some("vulkan"), failing())).expect("an engine");
+    let engine = Engine::headless_with(Some("vulkan"), failing())
+        .wait()
+        .expect("an engine");
     let executor = Executor::Gpu(engine.clone());
     let mut output = vec![0.0; COUNT];
     for (verb, call) in CALLS {
@@ -181,7 +187,9 @@ fn with_budget(engine: &Engine, percent: u8) -> Engine {
     descriptor.memory_budget_thresholds.for_resource_creation = Some(percent);
     let adapter = adapter_like(engine, descriptor);
     let (device, queue) = device_on(&adapter, adapter.limits());
-    block_on(Engine::with_options(device, queue, failing())).expect("an engine")
+    Engine::with_options(device, queue, failing())
+        .wait()
+        .expect("an engine")
 }
 
 /// A budget of three quarters of a GiB beyond what is taken now, or some more, as it is in percent: an

@@ -88,14 +88,14 @@ fn gathered<T: Element>(axis: usize, view: &TensorView<'_, T>, ids: &[i64]) -> V
     let op = Op::gather(axis as isize);
     let ids = TensorView::new(&[ids.len()], ids).unwrap();
     let host = [Executor::Cpu, Executor::Reference].map(|executor| {
-        let output = executor.run_blocking(op, &Rules::NUMPY, view, &ids);
+        let output = executor.gather(op, &Rules::NUMPY, view, &ids).wait();
         ArrayD::try_from(output.unwrap()).unwrap()
     });
     let device = engines().iter().map(|engine| {
-        let params = engine.upload_blocking(view).unwrap();
-        let ids = engine.upload_indices_blocking(&ids).unwrap();
+        let params = engine.upload(view).wait().unwrap();
+        let ids = engine.upload_indices(&ids).wait().unwrap();
         let output = engine.gather(op, &Rules::NUMPY, &params, &ids).unwrap();
-        ArrayD::try_from(engine.download_blocking(&output).unwrap()).unwrap()
+        ArrayD::try_from(engine.download(&output).wait().unwrap()).unwrap()
     });
     host.into_iter().chain(device).collect()
 }
@@ -192,7 +192,9 @@ fn indices_may_have_any_layout() {
         }
         let (params, ids) = (TensorView::try_from(&params), TensorView::try_from(ids));
         let (op, rules) = (Op::gather_elements(1), Rules::TORCH);
-        let output = Executor::Cpu.run_blocking(op, &rules, &params.unwrap(), &ids.unwrap());
+        let output = Executor::Cpu
+            .gather(op, &rules, &params.unwrap(), &ids.unwrap())
+            .wait();
         let output = ArrayD::try_from(output.unwrap()).unwrap();
         assert_eq!(output.into_dimensionality::<Ix2>().unwrap(), expected);
     };

@@ -3,7 +3,7 @@
 use wgpu_gather::gpu::{Engine, internals};
 use wgpu_gather::wgpu;
 
-use crate::common::{block_on, fresh_device};
+use crate::common::fresh_device;
 
 /// What becomes of the text of each shader.
 pub(crate) type Change = fn(String) -> String;
@@ -24,5 +24,7 @@ pub(crate) fn plant(source: String, part: &str, from: &str, to: &str) -> String 
 pub(crate) fn faulty(engine: &Engine, limits: wgpu::Limits, fault: Change) -> Engine {
     let (device, queue) = fresh_device(engine, limits);
     let options = internals::with_fault(fault);
-    block_on(Engine::with_options(device, queue, options)).expect("an engine")
+    Engine::with_options(device, queue, options)
+        .wait()
+        .expect("an engine")
 }

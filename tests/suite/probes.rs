@@ -37,15 +37,15 @@ fn with_fault(engine: &Engine, fault: Change) -> Engine {
 fn a_probe_passes_what_is_right_and_says_what_is_lacking() {
     for engine in engines() {
         let label = engine.adapter().label();
-        assert_eq!(block_on(engine.probe()), Ok(()), "{label}");
-        assert_eq!(block_on(with_fault(engine, |s| s).probe()), Ok(()));
+        assert_eq!(engine.probe().wait(), Ok(()), "{label}");
+        assert_eq!(with_fault(engine, |s| s).probe().wait(), Ok(()));
         let faults: [(Change, &str); 3] = [
             (idle, WRONG),
             (one_access_off, WRONG),
             (broken, NO_COMPILER),
         ];
         for (fault, expected) in faults {
-            let refused = block_on(with_fault(engine, fault).probe());
+            let refused = with_fault(engine, fault).probe().wait();
             let Err(Error::AdapterLacks { adapter, what }) = refused else {
                 panic!("{label}: {refused:?} for {expected}");
             };
@@ -60,11 +60,11 @@ fn a_probe_passes_what_is_right_and_says_what_is_lacking() {
 #[test]
 fn every_adapter_that_has_the_limits_runs_gathers() {
     engines();
-    for adapter in block_on(adapters()) {
+    for adapter in adapters().wait() {
         let label = adapter.label();
-        let opened = block_on(Engine::headless(Some(&label)));
+        let opened = Engine::headless(Some(&label)).wait();
         let engine = opened.unwrap_or_else(|error| panic!("{label}: {error}"));
-        assert_eq!(block_on(engine.probe()), Ok(()), "{label}");
+        assert_eq!(engine.probe().wait(), Ok(()), "{label}");
     }
 }
 
@@ -73,12 +73,13 @@ fn an_adapter_that_cannot_run_gathers_is_taken_by_its_name_only() {
     if engines().is_empty() {
         return;
     }
-    let all: Vec<String> = block_on(probe_adapters())
+    let all: Vec<String> = probe_adapters()
+        .wait()
         .iter()
         .map(|p| p.adapter.label())
         .collect();
     let headless = |wanted: Option<&str>, fault: Change| {
-        block_on(Engine::headless_with(wanted, internals::with_fault(fault)))
+        Engine::headless_with(wanted, internals::with_fault(fault)).wait()
     };
     for (fault, expected) in [(idle as Change, WRONG), (broken, NO_COMPILER)] {
         let refused = headless(None, fault);
@@ -110,17 +111,17 @@ fn an_adapter_that_cannot_run_gathers_is_taken_by_its_name_only() {
 
 #[test]
 fn the_default_is_the_first_that_runs_gathers() {
-    let probed = block_on(probe_adapters());
+    let probed = probe_adapters().wait();
     assert!(probed.is_sorted_by_key(|p| p.lacks.is_some()), "{probed:?}");
     let Some(first) = probed.iter().find(|p| p.lacks.is_none()) else {
         return;
     };
     let label = first.adapter.label();
-    let engine = block_on(Engine::headless(None)).expect("an engine");
+    let engine = Engine::headless(None).wait().expect("an engine");
     assert_eq!(engine.adapter().label(), label);
-    let info = block_on(find_adapter(None)).expect("an adapter").get_info();
+    let info = find_adapter(None).wait().expect("an adapter").get_info();
     assert_eq!(format!("{} ({})", info.name, info.backend), label);
-    let auto = block_on(Executor::auto());
+    let auto = Executor::auto().wait();
     match auto.executor {
         Executor::Gpu(engine) => assert_eq!(engine.adapter().label(), label),
         executor => {
@@ -201,7 +202,7 @@ fn a_status_counts_over_several_recordings() {
     use wgpu_gather::gpu::Buffers;
     let call = two_bad();
     for engine in engines() {
-        let pipeline = block_on(engine.pipeline(&call.plan().unwrap())).unwrap();
+        let pipeline = engine.pipeline(&call.plan().unwrap()).wait().unwrap();
         let status = pipeline.status().unwrap();
         let params = buffer_with(engine, &call.params);
         let indices = buffer_with(engine, &call.indices);
@@ -221,7 +222,7 @@ fn a_status_counts_over_several_recordings() {
         }
         drop(pass);
         engine.queue().submit([encoder.finish()]);
-        let read = status.read_blocking().expect("it can be read");
+        let read = status.read().wait().expect("it can be read");
         let bad = read.expect("two indices are bad");
         assert_eq!((bad.count, bad.position), (8, vec![2]));
     }

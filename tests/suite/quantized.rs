@@ -7,7 +7,7 @@ pub(crate) use faults::DECODE_FAULTS;
 use gather_conformance::QuantizedGather;
 use wgpu_gather::gpu::{Engine, Options, WhenFull};
 use wgpu_gather::quantized::FloatType;
-use wgpu_gather::{Executor, Result};
+use wgpu_gather::{Error, Executor, Result};
 
 use crate::common::{block_on, device_on, devices, engines, fresh_adapter};
 use crate::segments::limits;
@@ -93,7 +93,9 @@ fn random_calls_give_the_bits_of_the_reference_on_devices() {
 /// An engine whose bindings and buffers hold so few bytes that tables take several of them.
 fn small(engine: &Engine, binding: u64, buffer: u64) -> Engine {
     let (device, queue) = device_on(&fresh_adapter(engine), limits(binding, buffer, 4));
-    block_on(Engine::with_options(device, queue, Options::default())).expect("an engine")
+    Engine::with_options(device, queue, Options::default())
+        .wait()
+        .expect("an engine")
 }
 
 /// Random calls that take some dispatches with bindings of so many bytes, but not hundreds.
@@ -134,27 +136,39 @@ fn tables_beyond_bindings_and_buffers() {
     }
 }
 
-/// The memory that a call may take in the next test: its tensors take more, and so much is gathered that
-/// they are streamed.
+/// The memory that a call may take in the next test: its tensors take more.
 const MEMORY: usize = 256 << 10;
 
 #[test]
 fn tables_beyond_the_memory_of_a_call() {
-    let streamed = |case: &QuantizedGather| {
+    let beyond = |case: &QuantizedGather| {
         let [table, output] = case.bytes().unwrap_or_default();
-        let dispatches = (table / (MEMORY / 8) + 1) * (output / (MEMORY / 3) + 1);
-        table + output > MEMORY && output >= table / 2 && dispatches < 40
+        table + output > MEMORY && output > 0
     };
     for engine in engines() {
-        let mut options = Options::default();
-        options.max_memory_bytes = MEMORY as u64;
-        options.when_full = WhenFull::Fail;
-        let (device, queue) = device_on(&fresh_adapter(engine), limits(64 << 10, 1 << 20, 4));
-        let engine = block_on(Engine::with_options(device, queue, options)).expect("an engine");
-        let executor = Executor::Gpu(engine);
-        let what = format!("{}, streamed", executor.describe());
-        let cases = (0..).map(QuantizedGather::large).filter(streamed).take(20);
-        assert_equal(&what, &executor, cases);
+        let bounded = |when_full| {
+            let mut options = Options::default();
+            options.max_memory_bytes = MEMORY as u64;
+            options.when_full = when_full;
+            let (device, queue) = device_on(&fresh_adapter(engine), limits(64 << 10, 1 << 20, 4));
+            let engine = Engine::with_options(device, queue, options);
+            engine.wait().expect("an engine")
+        };
+        let cases = || (0..).map(QuantizedGather::large).filter(beyond).take(20);
+        let engine = bounded(WhenFull::UseCpu);
+        let executor = Executor::Gpu(engine.clone());
+        let what = format!("{}, by the CPU", executor.describe());
+        assert_equal(&what, &executor, cases());
+        assert_eq!(engine.fallbacks().calls, 20);
+
+        let engine = bounded(WhenFull::Fail);
+        let executor = Executor::Gpu(engine.clone());
+        for case in cases() {
+            let refused = block_on(case.output(&executor));
+            let is_full = matches!(refused, Err(Error::GpuOutOfMemory { .. }));
+            assert!(is_full, "{case:?}: {:?}", refused.err());
+        }
+        assert_eq!(engine.fallbacks().calls, 0);
     }
 }
 

@@ -1,6 +1,6 @@
 //! Gathers from quantised tables whose output comes in chunks.
 
-use wgpu_gather::quantized::{BlockFormat, FloatType, QuantizedCall, QuantizedTable};
+use wgpu_gather::quantized::{BlockFormat, FloatType, QuantizedTable};
 use wgpu_gather::{Error, Executor, Indices, Op, Rules, Tensor};
 
 use crate::common::executors;
@@ -11,13 +11,14 @@ fn chunks(executor: &Executor, last: u32, most: usize) -> (Result<(), Error>, Ve
     let table = QuantizedTable::blocks(BlockFormat::Q8_0, &[3, 32], &bytes).unwrap();
     let ids = Tensor::new(&[3], vec![2, 0, last]).unwrap();
     let ids = Indices::try_from(&ids.view()).unwrap();
-    let call = QuantizedCall::new(Op::gather(0), &Rules::ONNX, &table, &ids, FloatType::F16);
+    let decoded = table.to_type(FloatType::F16);
+    let call = executor.gather(Op::gather(0), &Rules::ONNX, &decoded, &ids);
     let mut got = Vec::new();
-    let made = executor.gather_quantized_chunks_blocking(call, most, |chunk| {
+    let made = call.chunks(most, |chunk| {
         got.push(chunk.to_vec());
         Ok(())
     });
-    (made, got)
+    (made.wait(), got)
 }
 
 #[test]

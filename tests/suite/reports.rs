@@ -9,7 +9,7 @@ use wgpu_gather::{
     BadIndices, Error, Executor, Op, OpKind, OutOfBounds, Reduce, Result, Rules, Tensor,
 };
 
-use crate::common::{block_on, engine_with, engines};
+use crate::common::{engine_with, engines};
 
 const OP: Op = Op::Gather {
     axis: Some(0),
@@ -22,7 +22,7 @@ fn upload<T: wgpu_gather::Element>(
     values: Vec<T>,
 ) -> DeviceTensor<T> {
     let tensor = Tensor::new(shape, values).unwrap();
-    engine.upload_blocking(&tensor.view()).unwrap()
+    engine.upload(&tensor).wait().unwrap()
 }
 
 fn ids(engine: &Engine, values: &[u32]) -> DeviceTensor<u32> {
@@ -80,11 +80,11 @@ fn a_failed_call_in_a_batch_leaves_nothing_recorded() {
             })
             .unwrap();
         for other in other {
-            assert_eq!(engine.download_blocking(&other).unwrap().data(), good);
+            assert_eq!(engine.download(&other).wait().unwrap().data(), good);
         }
         let mut expected = vec![1.0f32; 64];
         expected[5] = 8.0;
-        assert_eq!(engine.download_blocking(&made).unwrap().data(), expected);
+        assert_eq!(engine.download(&made).wait().unwrap().data(), expected);
     }
 }
 
@@ -107,11 +107,11 @@ fn a_batch_that_fails_leaves_no_report() {
             "{failed:?}"
         );
         // The report of what was submitted is still there, and nothing else.
-        assert_eq!(engine.check_blocking(&to), Ok(Some(scattered(1, 8, 8, 1))));
-        assert_eq!(engine.check_blocking(&to), Ok(None));
+        assert_eq!(engine.check(&to).wait(), Ok(Some(scattered(1, 8, 8, 1))));
+        assert_eq!(engine.check(&to).wait(), Ok(None));
         add_ones(engine, &mut to, &[2]).unwrap();
         let expected = [0.0, 1.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0];
-        assert_eq!(engine.download_blocking(&to).unwrap().data(), expected);
+        assert_eq!(engine.download(&to).wait().unwrap().data(), expected);
     }
 }
 
@@ -123,18 +123,15 @@ fn what_is_written_through_a_view_is_reported_by_the_tensor() {
         add_ones(engine, &mut row, &[3, 4, 5]).unwrap();
         drop(row);
         let error = Error::IndexOutOfBounds(Box::new(scattered(1, 4, 4, 2)));
-        assert_eq!(engine.download_blocking(&whole).err(), Some(error));
+        assert_eq!(engine.download(&whole).wait().err(), Some(error));
         let expected = [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0];
-        assert_eq!(engine.download_blocking(&whole).unwrap().data(), expected);
+        assert_eq!(engine.download(&whole).wait().unwrap().data(), expected);
         // Through a clone, to a view that was there before.
         let view = whole.slice(1, 0..2).unwrap();
         let mut all = whole.clone().reshape(&[8]).unwrap();
         add_ones(engine, &mut all, &[9]).unwrap();
-        assert_eq!(
-            engine.check_blocking(&view),
-            Ok(Some(scattered(0, 9, 8, 1)))
-        );
-        assert_eq!(engine.check_blocking(&whole), Ok(None));
+        assert_eq!(engine.check(&view).wait(), Ok(Some(scattered(0, 9, 8, 1))));
+        assert_eq!(engine.check(&whole).wait(), Ok(None));
     }
 }
 
@@ -156,13 +153,13 @@ fn many_calls_on_one_tensor_report_as_one() {
         }
         let shown = format!("{to:?}");
         assert!(shown.len() < 500, "{} bytes", shown.len());
-        let found = engine.check_blocking(&to).unwrap();
+        let found = engine.check(&to).wait().unwrap();
         assert_eq!(found, Some(scattered(135, 274, 4, 2)));
-        let got = engine.download_blocking(&to).unwrap();
+        let got = engine.download(&to).wait().unwrap();
         assert_eq!(got.data(), [expected, 0.0, 0.0, 0.0]);
         // After a report, it goes on.
         add_ones(&engine, &mut to, &[7]).unwrap();
-        assert_eq!(engine.check_blocking(&to), Ok(Some(scattered(0, 7, 4, 1))));
+        assert_eq!(engine.check(&to).wait(), Ok(Some(scattered(0, 7, 4, 1))));
     }
 }
 
@@ -175,9 +172,9 @@ fn a_tensor_that_is_read_twice_hands_on_its_reports_once() {
             next = engine.gather(OP, &Rules::ONNX, &next, &next).unwrap();
             assert_eq!(internals::pending_statuses(&next), round);
         }
-        let bad = engine.check_blocking(&next).unwrap().expect("a bad index");
+        let bad = engine.check(&next).wait().unwrap().expect("a bad index");
         assert_eq!((bad.position, bad.value, bad.count), (vec![4], 9, 1));
-        let got = engine.download_blocking(&next).unwrap();
+        let got = engine.download(&next).wait().unwrap();
         assert_eq!(got.data(), [3, 3, 3, 3, 3]);
     }
 }
@@ -196,10 +193,7 @@ fn what_overwrites_all_of_a_tensor_overwrites_its_reports() {
         engine
             .gather_into(OP, &rules, &table, &good, &mut rows)
             .unwrap();
-        assert_eq!(
-            engine.download_blocking(&rows).unwrap().data(),
-            [3, 2, 1, 3]
-        );
+        assert_eq!(engine.download(&rows).wait().unwrap().data(), [3, 2, 1, 3]);
         // A part of it does not.
         engine
             .gather_into(OP, &rules, &table, &bad, &mut rows)
@@ -209,12 +203,9 @@ fn what_overwrites_all_of_a_tensor_overwrites_its_reports() {
         engine
             .gather_into(OP, &rules, &table, &good, &mut part)
             .unwrap();
-        let bad = engine.check_blocking(&rows).unwrap().expect("a bad index");
+        let bad = engine.check(&rows).wait().unwrap().expect("a bad index");
         assert_eq!((bad.position, bad.value, bad.count), (vec![2], 7, 1));
-        assert_eq!(
-            engine.download_blocking(&rows).unwrap().data(),
-            [1, 1, 2, 3]
-        );
+        assert_eq!(engine.download(&rows).wait().unwrap().data(), [1, 1, 2, 3]);
     }
 }
 
@@ -223,19 +214,19 @@ fn what_nobody_counted_is_no_all_is_well() {
     for engine in engines() {
         let table = upload(engine, &[3], vec![1u32, 2, 3]);
         assert_eq!(
-            engine.check_blocking(&table),
+            engine.check(&table).wait(),
             Ok(None),
             "nothing was looked up"
         );
         let bad = ids(engine, &[0, 7]);
         let zeros = Rules::ONNX.with_out_of_bounds(OutOfBounds::Zero);
         let mut rows = engine.gather(OP, &zeros, &table, &bad).unwrap();
-        assert_eq!(engine.check_blocking(&rows), Err(Error::NotCounted));
-        assert_eq!(engine.download_blocking(&rows).unwrap().data(), [1, 0]);
+        assert_eq!(engine.check(&rows).wait(), Err(Error::NotCounted));
+        assert_eq!(engine.download(&rows).wait().unwrap().data(), [1, 0]);
         engine
             .gather_into(OP, &Rules::ONNX, &table, &bad, &mut rows)
             .unwrap();
-        let bad = engine.check_blocking(&rows).unwrap().expect("a bad index");
+        let bad = engine.check(&rows).wait().unwrap().expect("a bad index");
         assert_eq!((bad.position, bad.count), (vec![1], 1));
     }
 }
@@ -262,10 +253,10 @@ fn a_report_outlives_a_future_that_is_dropped() {
             engine
                 .scatter_into(OP, Reduce::Add, &Rules::ONNX, &mut to, &two, &inherited)
                 .unwrap();
-            let is_done = dropped_after(engine.check(&to), polls);
+            let is_done = dropped_after(engine.check(&to).into_future(), polls);
             let poll = || engine.device().poll(wgpu_gather::wgpu::PollType::Poll);
             poll().unwrap();
-            let found = engine.check_blocking(&to).unwrap();
+            let found = engine.check(&to).wait().unwrap();
             // (A busy device may have answered each poll at once.)
             assert!(
                 is_done || found.is_some_and(|bad| bad.count >= 1),
@@ -292,10 +283,10 @@ fn what_could_not_be_submitted_is_told_by_what_it_was_to_write() {
         let host = Tensor::new(&[3], vec![1u32, 2, 3]).unwrap();
         let host_ids = Tensor::new(&[2], vec![2u32, 0]).unwrap();
         let gpu = Executor::Gpu(engine.clone());
-        let got = gpu.run_blocking(OP, &rules, &host.view(), &host_ids.view());
+        let got = gpu.gather(OP, &rules, &host, &host_ids).wait();
         assert_eq!(got.unwrap().data(), [3, 1]);
         for _ in 0..2 {
-            let told = engine.download_blocking(&made).err();
+            let told = engine.download(&made).wait().err();
             assert!(
                 matches!(
                     told,
@@ -322,8 +313,8 @@ fn what_could_not_be_submitted_is_told_by_what_it_was_to_write() {
         engine
             .gather_into(OP, &rules, &other, &at, &mut made)
             .unwrap();
-        assert_eq!(engine.download_blocking(&made).unwrap().data(), [5; 64]);
-        block_on(engine.settle()).unwrap();
+        assert_eq!(engine.download(&made).wait().unwrap().data(), [5; 64]);
+        engine.settle().wait().unwrap();
     }
 }
 
@@ -344,14 +335,14 @@ fn a_report_is_not_read_before_its_call_is_submitted() {
             let mut copy = None;
             let done = engine.batch(|batch| {
                 batch.scatter_into(OP, Reduce::Add, &rules, &mut to, &at, &ones)?;
-                assert_eq!(engine.check_blocking(&to), Ok(None));
+                assert_eq!(engine.check(&to).wait(), Ok(None));
                 copy = Some(engine.gather(OP, &rules, &to, &zero)?);
                 if fails { Err(Error::NoShards) } else { Ok(()) }
             });
             assert_eq!(done.is_err(), fails);
             // What was made of it meanwhile was not made of what the batch writes.
-            assert_eq!(engine.check_blocking(&copy.expect("a copy")), Ok(None));
-            let found = engine.check_blocking(&to).unwrap();
+            assert_eq!(engine.check(&copy.expect("a copy")).wait(), Ok(None));
+            let found = engine.check(&to).wait().unwrap();
             assert_eq!(found.map(|bad| bad.count), (!fails).then_some(1));
         }
     }
@@ -374,9 +365,9 @@ fn a_call_within_the_closure_of_a_batch_reports_apart_from_the_batch() {
                 add_ones(&engine, &mut again, &[7, 2, 9])
             })
             .unwrap();
-        let found = engine.check_blocking(&to).unwrap();
+        let found = engine.check(&to).wait().unwrap();
         assert_eq!(found.map(|bad| bad.count), Some(3));
-        let got = engine.download_blocking(&to).unwrap();
+        let got = engine.download(&to).wait().unwrap();
         assert_eq!(got.data(), [0.0, 1.0, 1.0, 0.0]);
     }
 }

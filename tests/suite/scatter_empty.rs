@@ -2,10 +2,10 @@
 
 use wgpu_gather::{
     DType, Error, Executor, IndexType, Indices, Layout, Op, OutOfBounds, Params, Reduce, Result,
-    Rules, ScatterCall, ScatterLayouts, ScatterPlan,
+    Rules, ScatterLayouts, ScatterPlan,
 };
 
-use crate::common::{block_on, executors};
+use crate::common::executors;
 
 const HUGE: usize = 1 << (usize::BITS * 5 / 8);
 
@@ -34,17 +34,10 @@ fn scatter(
     let updates = op.output_shape(shape, ids, rules)?;
     let repeated = |shape: &[usize]| Layout::strided(shape, &vec![0; shape.len()], 0);
     let indices = Indices::new(&[0; 4][..], IndexType::U32, repeated(ids)?)?;
-    let updates = Params::new(&[0; 4][..], 4, repeated(&updates)?)?;
-    let call = ScatterCall {
-        op,
-        reduce: Reduce::Add,
-        rules,
-        dtype: DType::F32,
-        shape,
-        indices: &indices,
-        updates: &updates,
-    };
-    block_on(executor.scatter_bytes(call, &mut []))
+    let updates = Params::new(&[0; 4][..], DType::F32, repeated(&updates)?)?;
+    executor
+        .scatter_into(op, Reduce::Add, rules, shape, &mut [], &indices, &updates)
+        .wait()
 }
 
 #[test]

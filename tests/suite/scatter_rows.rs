@@ -6,7 +6,7 @@ use wgpu_gather::{
     DType, Executor, IndexType, Layout, Op, Reduce, Rules, ScatterLayouts, ScatterPlan, TensorView,
 };
 
-use crate::common::{block_on, executors, fresh_device};
+use crate::common::{executors, fresh_device};
 use crate::scatter_faults::scatter;
 use crate::segments;
 use gather_conformance::{Scatter, values};
@@ -76,7 +76,7 @@ fn rows_in_fours_on_every_executor() {
         };
         // Rows of 1,300 words fill most of a binding, so that windows end within rows.
         let (device, queue) = fresh_device(engine, segments::limits(8 << 10, 256 << 20, 4));
-        let small = block_on(Engine::with_options(device, queue, Options::default()));
+        let small = Engine::with_options(device, queue, Options::default()).wait();
         let small = Executor::Gpu(small.expect("an engine"));
         check(&small, &calls, &format!("{}, windows", executor.describe()));
     }
@@ -174,15 +174,17 @@ impl Sums {
         for executor in executors {
             let mut got = base.clone();
             let (op, rules) = (Op::gather(0), &Rules::TORCH);
-            let made = executor.scatter_into_blocking(
-                op,
-                self.reduce,
-                rules,
-                &[3, width],
-                &mut got,
-                &ids,
-                &updates,
-            );
+            let made = executor
+                .scatter_into(
+                    op,
+                    self.reduce,
+                    rules,
+                    &[3, width],
+                    &mut got,
+                    &ids,
+                    &updates,
+                )
+                .wait();
             made.unwrap_or_else(|error| panic!("{}: {error}", executor.describe()));
             let differing = got.iter().zip(&expected).filter(|(a, b)| a != b).count();
             let what = (executor.describe(), width, count, self.reduce);

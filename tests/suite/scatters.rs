@@ -121,7 +121,7 @@ fn windows_of_small_bindings_fold_in_the_same_order() {
     let types = [DType::F32, DType::U8, DType::I64, DType::U16];
     for engine in engines() {
         let (device, queue) = fresh_device(engine, segments::limits(2048, 256 << 20, 4));
-        let small = block_on(Engine::with_options(device, queue, Options::default()));
+        let small = Engine::with_options(device, queue, Options::default()).wait();
         let executor = Executor::Gpu(small.expect("an engine"));
         let mut random = SplitMix(4);
         let (mut ran, mut refused) = (0, 0);
@@ -163,15 +163,9 @@ fn more_lookups_than_are_sorted_at_once() {
         let (op, rules) = (Op::gather(0), Rules::TORCH);
         let (ids, updates) = (ids.view(), updates.view());
         let shape = [kinds as usize];
-        let made = executor.scatter_into_blocking(
-            op,
-            Reduce::Add,
-            &rules,
-            &shape,
-            &mut sums,
-            &ids,
-            &updates,
-        );
+        let made = executor
+            .scatter_into(op, Reduce::Add, &rules, &shape, &mut sums, &ids, &updates)
+            .wait();
         made.unwrap();
         let same = sums
             .iter()

@@ -212,7 +212,9 @@ fn a_full_device_is_an_error_or_the_cpu_path() {
             let mut options = Options::default();
             options.max_memory_bytes = 8;
             options.when_full = when_full;
-            let full = block_on(Engine::with_options(device, queue, options)).expect("an engine");
+            let full = Engine::with_options(device, queue, options)
+                .wait()
+                .expect("an engine");
             let shard = block_on(Shard::new(&Executor::Gpu(full), &params));
             match (when_full, shard) {
                 (WhenFull::Fail, Err(Error::GpuOutOfMemory { what })) => {

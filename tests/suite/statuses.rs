@@ -58,7 +58,7 @@ fn a_status_is_read_later_and_the_gather_is_not_stopped() {
     let call = many_bad();
     let plan = call.plan().unwrap();
     for engine in engines() {
-        let pipeline = block_on(engine.pipeline(&plan)).unwrap();
+        let pipeline = engine.pipeline(&plan).wait().unwrap();
         let status = pipeline.status().unwrap();
         let params = buffer_with(engine, &call.params);
         let indices = buffer_with(engine, &call.indices);
@@ -76,8 +76,8 @@ fn a_status_is_read_later_and_the_gather_is_not_stopped() {
         pipeline.encode(&mut encoder, &buffers).unwrap();
         pipeline.encode(&mut encoder, &buffers).unwrap();
         engine.queue().submit([encoder.finish()]);
-        assert_eq!(status.read_blocking(), Ok(Some(expected())));
-        assert_eq!(block_on(status.read()), Ok(Some(expected())));
+        assert_eq!(status.read().wait(), Ok(Some(expected())));
+        assert_eq!(status.read().wait(), Ok(Some(expected())));
         // The good elements are there, the bad ones are zero.
         let words: Vec<u32> = bytemuck::pod_collect_to_vec(&bytes_of(engine, &output));
         let element = |n: usize| u32::from_ne_bytes([0, 1, 2, 3].map(|b| (n * 4 + b) as u8));
@@ -96,7 +96,7 @@ fn twice(
     flag: bool,
 ) -> Result<Option<BadIndices>> {
     let status = pipeline.status()?;
-    assert_eq!(status.read_blocking(), Err(Error::StatusUnused));
+    assert_eq!(status.read().wait(), Err(Error::StatusUnused));
     let [params, indices] = [&call.params, &call.indices].map(|bytes| buffer_with(engine, bytes));
     let output = buffer_with(engine, &vec![0xa5; pipeline.bytes_with_flag() as usize]);
     let buffers = Buffers {
@@ -112,7 +112,7 @@ fn twice(
     binding.encode(&mut encoder);
     binding.encode_in_pass(&mut encoder.begin_compute_pass(&Default::default()));
     engine.queue().submit([encoder.finish()]);
-    status.read_blocking()
+    status.read().wait()
 }
 
 #[test]
@@ -123,7 +123,7 @@ fn bad_indices_are_counted_under_any_rules() {
             for rule in OutOfBounds::all(fill.clone()) {
                 let mut call = many_bad();
                 call.rules = Rules::new(negative, rule);
-                let pipeline = block_on(engine.pipeline(&call.plan().unwrap())).unwrap();
+                let pipeline = engine.pipeline(&call.plan().unwrap()).wait().unwrap();
                 // The two lookups with -1 and 9: the second is bad all the same.
                 let expected = BadIndices {
                     count: 6,
@@ -158,10 +158,10 @@ fn bad_indices_are_counted_under_any_rules() {
 fn a_status_is_one_of_its_plan() {
     for engine in engines() {
         let mut call = many_bad();
-        let status = block_on(engine.pipeline(&call.plan().unwrap())).unwrap();
+        let status = engine.pipeline(&call.plan().unwrap()).wait().unwrap();
         let status = status.status().unwrap();
         call.rules = Rules::ONNX;
-        let pipeline = block_on(engine.pipeline(&call.plan().unwrap())).unwrap();
+        let pipeline = engine.pipeline(&call.plan().unwrap()).wait().unwrap();
         let [params, indices] = [&call.params, &call.indices].map(|b| buffer_with(engine, b));
         let output = buffer_with(engine, &vec![0; call.plan().unwrap().output_bytes()]);
         let buffers = Buffers {
@@ -210,9 +210,11 @@ fn indices_can_be_counted_without_a_gather() {
         }
         for engine in engines() {
             let bytes = Params::new(&call.indices, 4, call.indices_layout.clone()).unwrap();
-            let indices = engine.upload_any_blocking(&bytes).unwrap();
+            let indices = engine.upload(&bytes).wait().unwrap();
             let indices = DeviceTensor::<i32>::try_from(indices).unwrap();
-            let got = engine.bad_indices_blocking(call.op, &call.rules, shape, &indices);
+            let got = engine
+                .bad_indices(call.op, &call.rules, shape, &indices)
+                .wait();
             assert_eq!(got, Ok(expected.clone()), "{call:?}");
         }
     }

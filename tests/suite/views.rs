@@ -13,7 +13,9 @@ fn gather(op: Op, params: Layout, indices: Layout, values: &[i32]) -> Vec<Vec<u1
     let run = |executor: &Executor| {
         let params = TensorView::strided(params.clone(), &DATA).unwrap();
         let indices = TensorView::strided(indices.clone(), values).unwrap();
-        let output = executor.run_blocking(op, &Rules::TENSORFLOW_GPU, &params, &indices);
+        let output = executor
+            .gather(op, &Rules::TENSORFLOW_GPU, &params, &indices)
+            .wait();
         output.unwrap().into_data()
     };
     executors.iter().map(run).collect()

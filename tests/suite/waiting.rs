@@ -40,11 +40,11 @@ fn expected() -> Vec<u32> {
 
 fn upload(engine: &Engine, values: Vec<u32>) -> DeviceTensor<u32> {
     let tensor = Tensor::new(&[values.len()], values).expect("a tensor");
-    engine.upload_blocking(&tensor.view()).expect("an upload")
+    engine.upload(&tensor).wait().expect("an upload")
 }
 
 fn download(engine: &Engine, tensor: &DeviceTensor<u32>) -> Vec<u32> {
-    let tensor = engine.download_blocking(tensor).expect("a download");
+    let tensor = engine.download(tensor).wait().expect("a download");
     tensor.data().to_vec()
 }
 

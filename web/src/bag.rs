@@ -4,12 +4,11 @@ use js_sys::Promise;
 use serde::Deserialize;
 use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::future_to_promise;
-use wgpu_gather::gpu::BagTensors;
-use wgpu_gather::{BagCall, BagMode, Bags, DType, Indices, Layout, Params};
+use wgpu_gather::{BagMode, Bags, DType, Indices, Layout, Params};
 
-use crate::call::{Call, index_type};
+use crate::call::{Call, named};
 use crate::device::RawTensor;
-use crate::engine::{RawEngine, host_memory, host_tensor};
+use crate::engine::{RawEngine, host_tensor};
 use crate::failure::{failure, not_a_call};
 
 /// What a pooled lookup has beside a gather, as `index.js` describes it in JSON.
@@ -53,10 +52,7 @@ impl Pooling {
     }
 
     fn mode(&self) -> Result<BagMode, JsValue> {
-        BagMode::named(&self.mode).ok_or_else(|| {
-            let all = BagMode::ALL.map(BagMode::name).join(", ");
-            not_a_call(&format!("unknown mode \"{}\" (allowed: {all})", self.mode))
-        })
+        named(&self.mode)
     }
 
     /// The offsets in `bytes`, if there are any.
@@ -65,7 +61,7 @@ impl Pooling {
             return Ok(None);
         };
         let layout = Layout::contiguous(&offsets.shape);
-        let read = Indices::new(bytes, index_type(&offsets.index_type)?, layout)
+        let read = Indices::new(bytes, named(&offsets.index_type)?, layout)
             .and_then(|offsets| Bags::read_offsets_of(&offsets));
         read.map(Some).map_err(|e| failure(&e))
     }
@@ -84,10 +80,11 @@ impl Pooling {
     }
 
     /// The weights in `bytes`, if there are any.
-    fn weights<'a>(&self, bytes: &'a [u8], dtype: DType) -> Result<Option<Params<'a>>, JsValue> {
+    fn weights<'a>(&self, bytes: &'a [u8]) -> Result<Option<Params<'a>>, JsValue> {
         let params = |weights: &Weights| {
             let layout = Layout::contiguous(&weights.shape);
-            Params::new(bytes, dtype.bytes(), layout).map_err(|e| failure(&e))
+            let dtype: DType = named(&weights.dtype)?;
+            Params::new(bytes, dtype, layout).map_err(|e| failure(&e))
         };
         self.weights.as_ref().map(params).transpose()
     }
@@ -109,21 +106,14 @@ impl RawEngine {
         let (read, executor) = (read(call, pooling), self.executor().clone());
         future_to_promise(async move {
             let (call, pooling) = read?;
-            let (dtype, offsets) = (call.dtype()?, pooling.offsets(&offsets)?);
-            let weights = pooling.weights(&weights, dtype)?;
-            let bag = BagCall {
-                bags: pooling.bags(offsets.as_deref())?,
-                rules: &call.rules()?,
-                dtype,
-                params: &call.params(&params)?,
-                indices: &call.indices(&indices)?,
-                weights: weights.as_ref(),
-            };
-            let shape = bag.output_shape().map_err(|e| failure(&e))?;
-            let mut output = host_memory(shape.iter().product::<usize>() * dtype.bytes())?;
-            let made = executor.embedding_bag_bytes(&bag, &mut output).await;
-            made.map_err(|e| failure(&e))?;
-            Ok(host_tensor(&shape, &output).into())
+            let (offsets, weights) = (pooling.offsets(&offsets)?, pooling.weights(&weights)?);
+            let (bags, rules) = (pooling.bags(offsets.as_deref())?, call.rules()?);
+            let (params, indices) = (call.params(&params)?, call.indices(&indices)?);
+            let bag = executor.embedding_bag(bags, &rules, &params, &indices);
+            host_tensor(match &weights {
+                Some(weights) => bag.weights(weights).await,
+                None => bag.await,
+            })
         })
     }
 
@@ -139,28 +129,16 @@ impl RawEngine {
         weights: Option<RawTensor>,
     ) -> Promise {
         let (read, engine) = (read(call, pooling), self.device_engine());
-        let (dtype, index_type) = (params.dtype(), indices.index_type());
         let (params, indices) = (params.shared(), indices.shared());
         let weights = weights.map(|weights| weights.shared());
         future_to_promise(async move {
-            let ((call, pooling), engine, index_type) = (read?, engine?, index_type?);
+            let ((call, pooling), engine) = (read?, engine?);
             let offsets = pooling.offsets(&offsets)?;
-            let bags = pooling.bags(offsets.as_deref())?;
+            let (bags, rules) = (pooling.bags(offsets.as_deref())?, call.rules()?);
             let weights = weights.map(|weights| weights.borrow().clone());
-            let made = engine.embedding_bag_any(
-                bags,
-                &call.rules()?,
-                &BagTensors {
-                    dtype,
-                    params: &params.borrow(),
-                    indices: &indices.borrow(),
-                    index_type,
-                    weights: weights.as_ref(),
-                },
-            );
-            let made = made.map_err(|e| failure(&e))?;
-            engine.settle().await.map_err(|e| failure(&e))?;
-            Ok(RawTensor::new(engine, dtype, made).into())
+            let (params, indices) = (params.borrow().clone(), indices.borrow().clone());
+            let made = engine.embedding_bag(bags, &rules, &params, &indices, weights.as_ref());
+            RawTensor::settled(engine, made).await
         })
     }
 }

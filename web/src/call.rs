@@ -1,10 +1,10 @@
 //! A call, as `index.js` describes it in JSON.
 
+use std::str::FromStr;
+
 use serde::Deserialize;
 use wasm_bindgen::JsValue;
-use wgpu_gather::{
-    DType, Error, Fill, IndexType, Indices, Layout, Negative, Op, OutOfBounds, Params, Plan, Rules,
-};
+use wgpu_gather::{DType, Error, Fill, Indices, Layout, Op, OutOfBounds, Params, Plan, Rules};
 
 use crate::failure::{failure, not_a_call};
 
@@ -70,42 +70,36 @@ impl Call {
     }
 
     pub(crate) fn dtype(&self) -> Result<DType, JsValue> {
-        self.dtype
-            .parse()
-            .map_err(|error: Error| not_a_call(&error.to_string()))
+        named(&self.dtype)
     }
 
     pub(crate) fn rules(&self) -> Result<Rules, JsValue> {
         match &self.rules {
-            RawRules::Preset(name) if name == "jax-fill" => Ok(Rules::jax_fill(self.dtype()?)),
+            RawRules::Preset(name) if name == JAX_FILL => Ok(Rules::jax_fill(self.dtype()?)),
             RawRules::Preset(name) => preset(name),
             RawRules::Own {
                 negative,
                 out_of_bounds,
                 fill,
             } => {
-                let named = |n: &Negative| n.name() == negative;
-                let unknown = || not_a_call(&format!("unknown negative \"{negative}\""));
-                let negative = Negative::ALL.into_iter().find(named).ok_or_else(unknown)?;
-                let value = Fill::from_bytes(fill.as_deref().unwrap_or_default());
-                let unknown = || not_a_call(&format!("unknown outOfBounds \"{out_of_bounds}\""));
-                let rule = OutOfBounds::named(out_of_bounds, value).ok_or_else(unknown)?;
-                if fill.is_none() && matches!(rule, OutOfBounds::Fill(_)) {
-                    return Err(not_a_call("outOfBounds \"fill\" needs a fill"));
-                }
-                Ok(Rules::new(negative, rule))
+                let rule = match (out_of_bounds.as_str(), fill) {
+                    ("fill", Some(value)) => OutOfBounds::Fill(Fill::from_bytes(value)),
+                    ("fill", None) => return Err(not_a_call("outOfBounds \"fill\" needs a fill")),
+                    (other, _) => named(other)?,
+                };
+                Ok(Rules::new(named(negative)?, rule))
             }
         }
     }
 
     pub(crate) fn params<'a>(&self, bytes: &'a [u8]) -> Result<Params<'a>, JsValue> {
         let layout = Layout::contiguous(&self.params_shape);
-        Params::new(bytes, self.dtype()?.bytes(), layout).map_err(|e| failure(&e))
+        Params::new(bytes, self.dtype()?, layout).map_err(|e| failure(&e))
     }
 
     pub(crate) fn indices<'a>(&self, bytes: &'a [u8]) -> Result<Indices<'a>, JsValue> {
         let layout = Layout::contiguous(&self.indices_shape);
-        Indices::new(bytes, index_type(&self.index_type)?, layout).map_err(|e| failure(&e))
+        Indices::new(bytes, named(&self.index_type)?, layout).map_err(|e| failure(&e))
     }
 
     pub(crate) fn plan(&self) -> Result<Plan, JsValue> {
@@ -117,26 +111,27 @@ impl Call {
             &rules,
             width,
             &params,
-            index_type(&self.index_type)?,
+            named(&self.index_type)?,
             &indices,
         )
         .map_err(|e| failure(&e))
     }
 }
 
-pub(crate) fn index_type(name: &str) -> Result<IndexType, JsValue> {
-    let named = |t: &IndexType| t.name() == name;
-    let unknown = || not_a_call(&format!("indices of type {name}"));
-    IndexType::ALL.into_iter().find(named).ok_or_else(unknown)
+/// The value that a name of the library stands for.
+pub(crate) fn named<T: FromStr<Err = Error>>(name: &str) -> Result<T, JsValue> {
+    name.parse()
+        .map_err(|error: Error| not_a_call(&error.to_string()))
 }
 
+/// The one preset that depends on the element type.
+const JAX_FILL: &str = "jax-fill";
+
 fn preset(name: &str) -> Result<Rules, JsValue> {
-    let found = Rules::PRESETS.iter().find(|(preset, _)| *preset == name);
-    found.map(|(_, rules)| rules.clone()).ok_or_else(|| {
-        let names: Vec<_> = Rules::PRESETS.iter().map(|(name, _)| *name).collect();
-        let all = names.join(", ");
-        not_a_call(&format!(
-            "unknown rules \"{name}\" (allowed: {all}, jax-fill)"
-        ))
+    Rules::preset(name).map_err(|mut error| {
+        if let Error::UnknownName { allowed, .. } = &mut error {
+            allowed.push(JAX_FILL);
+        }
+        not_a_call(&error.to_string())
     })
 }

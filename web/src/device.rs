@@ -7,10 +7,10 @@ use js_sys::{Array, Promise};
 use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::future_to_promise;
 use wgpu_gather::gpu::{AnyDeviceTensor, Engine};
-use wgpu_gather::{DType, Error, IndexType, Layout, Params, TensorView};
+use wgpu_gather::{AnyTensor, DType, Error};
 
-use crate::call::Call;
-use crate::engine::{RawEngine, host_memory, host_tensor, shape_array};
+use crate::call::{Call, named};
+use crate::engine::{RawEngine, host_tensor, shape_array};
 use crate::failure::{failure, not_a_call};
 
 /// A tensor on the device. Calls see it as it is when they are made, one after the other: a scatter in
@@ -18,7 +18,6 @@ use crate::failure::{failure, not_a_call};
 #[wasm_bindgen]
 pub struct RawTensor {
     engine: Engine,
-    dtype: DType,
     tensor: Shared,
 }
 
@@ -37,7 +36,6 @@ impl RawTensor {
     pub fn share(&self) -> RawTensor {
         RawTensor {
             engine: self.engine.clone(),
-            dtype: self.dtype,
             tensor: self.shared(),
         }
     }
@@ -47,11 +45,7 @@ impl RawTensor {
         let (engine, tensor) = (self.engine.clone(), self.shared());
         future_to_promise(async move {
             let tensor = tensor.borrow().clone();
-            let elements: usize = tensor.shape().iter().product();
-            let mut bytes = host_memory(elements * tensor.element_bytes())?;
-            let downloaded = engine.download_bytes(&tensor, &mut bytes).await;
-            downloaded.map_err(|e| failure(&e))?;
-            Ok(host_tensor(tensor.shape(), &bytes).into())
+            host_tensor(engine.download(&tensor).await)
         })
     }
 
@@ -74,17 +68,15 @@ impl RawEngine {
     /// Uploads elements of the type `dtype`.
     pub fn upload(&self, dtype: &str, shape: Vec<usize>, bytes: Vec<u8>) -> Promise {
         let engine = self.device_engine();
-        let dtype: Result<DType, _> = dtype.parse().map_err(|e: Error| not_a_call(&e.to_string()));
+        let dtype: Result<DType, _> = named(dtype);
         future_to_promise(async move {
             let (engine, dtype) = (engine?, dtype?);
             if dtype.bytes() > 8 {
                 return Err(not_a_call(&format!("{dtype} has no typed array")));
             }
-            check_length(&shape, dtype.bytes(), bytes.len())?;
-            let params = Params::new(&bytes, dtype.bytes(), Layout::contiguous(&shape));
-            let params = params.map_err(|e| failure(&e))?;
-            let tensor = engine.upload_any(&params).await.map_err(|e| failure(&e))?;
-            Ok(RawTensor::new(engine, dtype, tensor).into())
+            let tensor = AnyTensor::new(&shape, dtype, bytes).map_err(|e| failure(&e))?;
+            let uploaded = engine.upload(&tensor).await;
+            Ok(RawTensor::new(&engine, uploaded)?.into())
         })
     }
 
@@ -92,47 +84,38 @@ impl RawEngine {
     #[wasm_bindgen(js_name = gatherOnDevice)]
     pub fn gather_on_device(&self, call: &str, params: &RawTensor, indices: &RawTensor) -> Promise {
         let (call, engine) = (Call::read(call), self.device_engine());
-        let (dtype, params) = (params.dtype, params.shared());
-        let (index_type, indices) = (indices.index_type(), indices.shared());
+        let (params, indices) = (params.shared(), indices.shared());
         future_to_promise(async move {
-            let (call, engine, index_type) = (call?, engine?, index_type?);
+            let (call, engine) = (call?, engine?);
             let (op, rules) = (call.op()?, call.rules()?);
-            let made =
-                engine.gather_any(op, &rules, &params.borrow(), &indices.borrow(), index_type);
-            let tensor = made.map_err(|e| failure(&e))?;
-            engine.settle().await.map_err(|e| failure(&e))?;
-            Ok(RawTensor::new(engine, dtype, tensor).into())
+            let made = engine.gather(op, &rules, &*params.borrow(), &*indices.borrow());
+            RawTensor::settled(engine, made).await
         })
     }
 }
 
 impl RawTensor {
-    pub(crate) fn new(engine: Engine, dtype: DType, tensor: AnyDeviceTensor) -> Self {
-        RawTensor {
-            engine,
-            dtype,
+    fn new(engine: &Engine, made: wgpu_gather::Result<AnyDeviceTensor>) -> Result<Self, JsValue> {
+        let tensor = made.map_err(|e| failure(&e))?;
+        Ok(RawTensor {
+            engine: engine.clone(),
             tensor: Rc::new(RefCell::new(tensor)),
-        }
+        })
+    }
+
+    /// What a call made, once the device has accepted the work.
+    pub(crate) async fn settled(
+        engine: Engine,
+        made: wgpu_gather::Result<AnyDeviceTensor>,
+    ) -> Result<JsValue, JsValue> {
+        let tensor = RawTensor::new(&engine, made)?;
+        engine.settle().await.map_err(|e| failure(&e))?;
+        Ok(tensor.into())
     }
 
     /// The tensor, for a call to look at when it is made.
     pub(crate) fn shared(&self) -> Shared {
         Rc::clone(&self.tensor)
-    }
-
-    pub(crate) fn dtype(&self) -> DType {
-        self.dtype
-    }
-
-    /// What indices of its type are on the device, where nothing widens them.
-    pub(crate) fn index_type(&self) -> Result<IndexType, JsValue> {
-        match self.dtype {
-            DType::I32 => Ok(IndexType::I32),
-            DType::U32 | DType::F32 => Ok(IndexType::U32),
-            DType::I64 => Ok(IndexType::I64),
-            DType::U64 | DType::F64 | DType::C64 => Ok(IndexType::U64),
-            _ => Err(not_a_call("indices on the device are 32 or 64 bits wide")),
-        }
     }
 }
 
@@ -141,15 +124,4 @@ impl RawEngine {
         let cpu = || not_a_call("the CPU path has no device tensors");
         self.engine().cloned().ok_or_else(cpu)
     }
-}
-
-/// Refuses bytes that are not just the elements of a tensor.
-fn check_length(shape: &[usize], width: usize, bytes: usize) -> Result<(), JsValue> {
-    if !bytes.is_multiple_of(width) {
-        return Err(not_a_call("the bytes end within an element"));
-    }
-    // Their number is what counts.
-    let elements = vec![(); bytes / width];
-    let view = TensorView::new(shape, &elements);
-    view.map(|_| ()).map_err(|e| failure(&e))
 }

@@ -4,7 +4,7 @@ use js_sys::{Array, Object, Promise, Uint8Array};
 use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::future_to_promise;
 use wgpu_gather::gpu::{Engine, Options, find_adapter, internals, requirements};
-use wgpu_gather::{BindingLimits, Error, Executor, Explanation, wgpu};
+use wgpu_gather::{AnyTensor, BindingLimits, Executor, Explanation, wgpu};
 
 use crate::call::Call;
 use crate::failure::{failure, not_a_call, number, set};
@@ -101,13 +101,8 @@ impl RawEngine {
             let call = call?;
             let (op, rules) = (call.op()?, call.rules()?);
             let (params, indices) = (call.params(&params)?, call.indices(&indices)?);
-            let plan = call.plan()?;
-            let mut output = host_memory(plan.output_bytes())?;
-            executor
-                .run_bytes(op, &rules, &params, &indices, &mut output)
-                .await
-                .map_err(|e| failure(&e))?;
-            Ok(host_tensor(plan.output_shape(), &output).into())
+            let made = executor.gather(op, &rules, &params, &indices).await;
+            host_tensor(made)
         })
     }
 }
@@ -130,22 +125,13 @@ impl RawEngine {
     }
 }
 
-/// Zeroed memory for an output.
-pub(crate) fn host_memory(bytes: usize) -> Result<Vec<u8>, JsValue> {
-    let mut memory = Vec::new();
-    let role = wgpu_gather::Role::Output;
-    let full = |_| failure(&Error::HostOutOfMemory { role, bytes });
-    memory.try_reserve_exact(bytes).map_err(full)?;
-    memory.resize(bytes, 0);
-    Ok(memory)
-}
-
-/// `{ shape, bytes }`.
-pub(crate) fn host_tensor(shape: &[usize], bytes: &[u8]) -> Object {
+/// `{ shape, bytes }` of what a call made.
+pub(crate) fn host_tensor(made: wgpu_gather::Result<AnyTensor>) -> Result<JsValue, JsValue> {
+    let made = made.map_err(|e| failure(&e))?;
     let tensor = Object::new();
-    set(&tensor, "shape", &shape_array(shape));
-    set(&tensor, "bytes", &Uint8Array::from(bytes));
-    tensor
+    set(&tensor, "shape", &shape_array(made.shape()));
+    set(&tensor, "bytes", &Uint8Array::from(made.bytes()));
+    Ok(tensor.into())
 }
 
 pub(crate) fn shape_array(shape: &[usize]) -> Array {

@@ -31,7 +31,7 @@ impl RawTensor {
             start += slice.size();
             part
         };
-        self.shared().borrow().parts().map(object).collect()
+        self.shared().borrow().share_parts().map(object).collect()
     }
 }
 

@@ -5,11 +5,11 @@ use js_sys::{Array, Promise};
 use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::future_to_promise;
 use wgpu_gather::gpu::{DeviceQuantizedTable, Engine};
-use wgpu_gather::quantized::{BlockFormat, FloatType, QuantizedCall, QuantizedTable};
+use wgpu_gather::quantized::{BlockFormat, FloatType, QuantizedTable};
 
 use crate::call::Call;
 use crate::device::RawTensor;
-use crate::engine::{RawEngine, host_memory, host_tensor, shape_array};
+use crate::engine::{RawEngine, host_tensor, shape_array};
 use crate::failure::{failure, not_a_call};
 
 /// A quantized table on the device.
@@ -30,16 +30,12 @@ impl RawQuantizedTable {
     /// Gathers into a tensor on the device. Resolves once the device has accepted the work.
     pub fn gather(&self, call: &str, indices: &RawTensor) -> Promise {
         let (call, engine) = (Call::read(call), self.engine.clone());
-        let (table, index_type) = (self.table.clone(), indices.index_type());
-        let indices = indices.shared();
+        let (table, indices) = (self.table.clone(), indices.shared());
         future_to_promise(async move {
-            let (call, index_type) = (call?, index_type?);
+            let call = call?;
             let (op, rules, to) = (call.op()?, call.rules()?, float_type(&call)?);
-            let made =
-                engine.gather_quantized_any(op, &rules, &table, &indices.borrow(), index_type, to);
-            let tensor = made.map_err(|e| failure(&e))?;
-            engine.settle().await.map_err(|e| failure(&e))?;
-            Ok(RawTensor::new(engine, to.dtype(), tensor).into())
+            let made = engine.gather(op, &rules, &table.to_type(to), &*indices.borrow());
+            RawTensor::settled(engine, made).await
         })
     }
 }
@@ -63,14 +59,8 @@ impl RawEngine {
             let indices = call.indices(&indices)?;
             let table = QuantizedTable::blocks(format, &call.params_shape, &codes);
             let table = table.map_err(|e| failure(&e))?;
-            let quantized = QuantizedCall::new(op, &rules, &table, &indices, to);
-            let plan = quantized.plan().map_err(|e| failure(&e))?;
-            let mut output = host_memory(plan.output_bytes())?;
-            let made = executor
-                .gather_quantized_bytes(quantized, &mut output)
-                .await;
-            made.map_err(|e| failure(&e))?;
-            Ok(host_tensor(plan.output_shape(), &output).into())
+            let table = table.to_type(to);
+            host_tensor(executor.gather(op, &rules, &table, &indices).await)
         })
     }
 
@@ -82,7 +72,7 @@ impl RawEngine {
             let (format, engine) = (format?, engine?);
             let table = QuantizedTable::blocks(format, &shape, &codes);
             let table = table.map_err(|e| failure(&e))?;
-            let table = engine.upload_quantized(&table).await;
+            let table = engine.upload(&table).await;
             let table = table.map_err(|e| failure(&e))?;
             Ok(RawQuantizedTable { engine, table }.into())
         })

@@ -4,11 +4,11 @@ use js_sys::Promise;
 use serde::Deserialize;
 use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::future_to_promise;
-use wgpu_gather::{DType, Error, Executor, Layout, Op, Params, Reduce, Role, ScatterCall};
+use wgpu_gather::{DType, Layout, Params, Reduce};
 
-use crate::call::Call;
+use crate::call::{Call, named};
 use crate::device::RawTensor;
-use crate::engine::{RawEngine, host_memory, host_tensor};
+use crate::engine::{RawEngine, host_tensor};
 use crate::failure::{failure, not_a_call};
 
 /// What a scatter has beside a gather, as `index.js` describes it in JSON.
@@ -35,47 +35,15 @@ impl Updates {
     }
 
     fn reduce(&self) -> Result<Reduce, JsValue> {
-        Reduce::named(&self.reduce).ok_or_else(|| {
-            let all = Reduce::ALL.map(Reduce::name).join(", ");
-            not_a_call(&format!(
-                "unknown reduce \"{}\" (allowed: {all})",
-                self.reduce
-            ))
-        })
+        named(&self.reduce)
     }
 
-    fn params<'a>(&self, bytes: &'a [u8], dtype: DType) -> Result<Params<'a>, JsValue> {
-        let layout = Layout::contiguous(&self.shape);
-        Params::new(bytes, dtype.bytes(), layout).map_err(|e| failure(&e))
-    }
-}
-
-/// What is scattered from host to host; the destination holds what is there before.
-struct HostScatter {
-    call: Call,
-    op: Op,
-    reduce: Reduce,
-    updates: Updates,
-    indices: Vec<u8>,
-    values: Vec<u8>,
-}
-
-impl HostScatter {
-    async fn run(self, executor: Executor, mut destination: Vec<u8>) -> Result<JsValue, JsValue> {
-        let (call, rules, dtype) = (&self.call, self.call.rules()?, self.call.dtype()?);
-        call.params(&destination)?;
-        let scatter = ScatterCall {
-            op: self.op,
-            reduce: self.reduce,
-            rules: &rules,
-            dtype,
-            shape: &call.params_shape,
-            indices: &call.indices(&self.indices)?,
-            updates: &self.updates.params(&self.values, dtype)?,
-        };
-        let made = executor.scatter_bytes(scatter, &mut destination).await;
-        made.map_err(|e| failure(&e))?;
-        Ok(host_tensor(&call.params_shape, &destination).into())
+    fn params<'a>(&self, bytes: &'a [u8]) -> Result<Params<'a>, JsValue> {
+        let (dtype, layout) = (
+            named::<DType>(&self.dtype)?,
+            Layout::contiguous(&self.shape),
+        );
+        Params::new(bytes, dtype, layout).map_err(|e| failure(&e))
     }
 }
 
@@ -90,19 +58,14 @@ impl RawEngine {
         indices: Vec<u8>,
         values: Vec<u8>,
     ) -> Promise {
-        let read = read(call, updates);
-        let executor = self.executor().clone();
+        let (read, executor) = (read(call, updates), self.executor().clone());
         future_to_promise(async move {
             let (call, updates) = read?;
-            let scatter = HostScatter {
-                op: call.transposed_op()?,
-                reduce: updates.reduce()?,
-                call,
-                updates,
-                indices,
-                values,
-            };
-            scatter.run(executor, base).await
+            let (op, reduce) = (call.transposed_op()?, updates.reduce()?);
+            let (rules, base) = (call.rules()?, call.params(&base)?);
+            let (indices, values) = (call.indices(&indices)?, updates.params(&values)?);
+            let made = executor.scatter(op, reduce, &rules, &base, &indices, &values);
+            host_tensor(made.await)
         })
     }
 
@@ -115,20 +78,13 @@ impl RawEngine {
         indices: Vec<u8>,
         values: Vec<u8>,
     ) -> Promise {
-        let read = read(call, updates);
-        let executor = self.executor().clone();
+        let (read, executor) = (read(call, updates), self.executor().clone());
         future_to_promise(async move {
             let (call, updates) = read?;
-            let zeros = host_memory(tensor_bytes(&call.params_shape, call.dtype()?)?)?;
-            let scatter = HostScatter {
-                op: call.op()?,
-                reduce: Reduce::Add,
-                call,
-                updates,
-                indices,
-                values,
-            };
-            scatter.run(executor, zeros).await
+            let (op, rules, shape) = (call.op()?, call.rules()?, &call.params_shape);
+            let (indices, values) = (call.indices(&indices)?, updates.params(&values)?);
+            let made = executor.gather_gradient(op, &rules, shape, &indices, &values);
+            host_tensor(made.await)
         })
     }
 
@@ -143,22 +99,19 @@ impl RawEngine {
         values: &RawTensor,
     ) -> Promise {
         let (read, engine) = (read(call, updates), self.device_engine());
-        let (index_type, dtype) = (indices.index_type(), values.dtype());
         let (base, indices, values) = (base.shared(), indices.shared(), values.shared());
         future_to_promise(async move {
-            let ((call, updates), engine, index_type) = (read?, engine?, index_type?);
+            let ((call, updates), engine) = (read?, engine?);
             let (op, reduce) = (call.transposed_op()?, updates.reduce()?);
-            let made = engine.scatter_any(
+            let made = engine.scatter(
                 op,
                 reduce,
                 &call.rules()?,
-                &base.borrow(),
-                (&indices.borrow(), index_type),
-                (&values.borrow(), dtype),
+                &*base.borrow(),
+                &*indices.borrow(),
+                &*values.borrow(),
             );
-            let made = made.map_err(|e| failure(&e))?;
-            engine.settle().await.map_err(|e| failure(&e))?;
-            Ok(RawTensor::new(engine, dtype, made).into())
+            RawTensor::settled(engine, made).await
         })
     }
 
@@ -173,21 +126,20 @@ impl RawEngine {
         values: &RawTensor,
     ) -> Promise {
         let (read, engine) = (read(call, updates), self.device_engine());
-        let (index_type, dtype) = (indices.index_type(), values.dtype());
         let (indices, values) = (indices.shared(), values.shared());
         let destination = destination.shared();
         future_to_promise(async move {
-            let ((call, updates), engine, index_type) = (read?, engine?, index_type?);
+            let ((call, updates), engine) = (read?, engine?);
             let (op, reduce) = (call.transposed_op()?, updates.reduce()?);
             // A page may hand in one tensor twice, which the library refuses: hence no `borrow_mut` yet.
             let mut written = destination.borrow().clone();
-            let made = engine.scatter_any_into(
+            let made = engine.scatter_into(
                 op,
                 reduce,
                 &call.rules()?,
                 &mut written,
-                (&indices.borrow(), index_type),
-                (&values.borrow(), dtype),
+                &*indices.borrow(),
+                &*values.borrow(),
             );
             made.map_err(|e| failure(&e))?;
             destination.replace(written);
@@ -206,20 +158,17 @@ impl RawEngine {
         values: &RawTensor,
     ) -> Promise {
         let (read, engine) = (read(call, updates), self.device_engine());
-        let (index_type, dtype) = (indices.index_type(), values.dtype());
         let (indices, values) = (indices.shared(), values.shared());
         future_to_promise(async move {
-            let ((call, _), engine, index_type) = (read?, engine?, index_type?);
-            let made = engine.gather_gradient_any(
+            let ((call, _), engine) = (read?, engine?);
+            let made = engine.gather_gradient(
                 call.op()?,
                 &call.rules()?,
                 &call.params_shape,
-                (&indices.borrow(), index_type),
-                (&values.borrow(), dtype),
+                &*indices.borrow(),
+                &*values.borrow(),
             );
-            let made = made.map_err(|e| failure(&e))?;
-            engine.settle().await.map_err(|e| failure(&e))?;
-            Ok(RawTensor::new(engine, dtype, made).into())
+            RawTensor::settled(engine, made).await
         })
     }
 }
@@ -228,17 +177,4 @@ fn read(call: &str, updates: &str) -> Result<(Call, Updates), JsValue> {
     let call = Call::read(call)?;
     let updates = Updates::read(updates, &call)?;
     Ok((call, updates))
-}
-
-/// Bytes of a tensor, if it can be addressed.
-fn tensor_bytes(shape: &[usize], dtype: DType) -> Result<usize, JsValue> {
-    let bytes = Layout::checked_elements(shape).and_then(|n| n.checked_mul(dtype.bytes()));
-    let addressable = bytes.filter(|&bytes| isize::try_from(bytes).is_ok());
-    addressable.ok_or_else(|| {
-        failure(&Error::SizeOverflow {
-            role: Role::Params,
-            shape: shape.to_vec(),
-            element_bytes: dtype.bytes(),
-        })
-    })
 }

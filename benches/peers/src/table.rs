@@ -98,7 +98,7 @@ impl Section<'_> {
             .map(str::to_owned)
             .to_vec();
         headings.extend(columns.iter().map(Column::heading));
-        headings.extend(["best peer / run_into".to_owned(), "best peer".to_owned()]);
+        headings.extend(["best peer / into".to_owned(), "best peer".to_owned()]);
         let mut rows = vec![headings];
         let mut means = Means::default();
         for (case, pattern) in self.cases() {
@@ -365,7 +365,7 @@ mod tests {
         assert_eq!(
             tail,
             [
-                "case pattern kind ours ms numpy torch (out=) best peer / run_into best peer",
+                "case pattern kind ours ms numpy torch (out=) best peer / into best peer",
                 "a /4 random rows 2.0000 2.00 1.50 1.50 1.50 torch (out=)",
                 "b /4 random rows 2.0000 8.00 - 6.00 8.00 numpy",
                 "a /4 same rows 2.0000 2.00 - 3.00 2.00 numpy",

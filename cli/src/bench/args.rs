@@ -7,8 +7,8 @@ use clap::{Args, value_parser};
 
 use crate::bench::case::Case;
 use crate::bench::pattern::Pattern;
+use crate::bench::shape::ShapeArgs;
 use crate::rules::RulesArgs;
-use crate::shape::ShapeArgs;
 
 const HELP: &str = "\
 What is compared: `bytes` is the least that a gather has to move between memory and processor: its

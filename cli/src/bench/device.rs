@@ -53,9 +53,9 @@ impl Device {
         let info = adapter.get_info();
         let (device, queue) = pollster::block_on(adapter.request_device(&descriptor))
             .with_context(|| format!("no device of {} ({})", info.name, info.backend))?;
-        let engine = pollster::block_on(Engine::new(device, queue))?;
+        let engine = Engine::new(device, queue).wait()?;
         // One error, instead of one for each case.
-        pollster::block_on(engine.probe())?;
+        engine.probe().wait()?;
         let mut opened = Device {
             engine,
             clock: None,

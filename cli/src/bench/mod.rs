@@ -14,6 +14,7 @@ pub(crate) mod result;
 mod run_cpu;
 pub(crate) mod run_gpu;
 mod sample;
+pub(crate) mod shape;
 mod table;
 mod tensors;
 mod timing;

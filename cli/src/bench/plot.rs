@@ -2,40 +2,14 @@
 
 mod bars;
 mod curves;
+mod panel;
 
-use anyhow::{Result, anyhow};
-use plotters::coord::Shift;
+use anyhow::Result;
 use plotters::prelude::*;
 
+use self::panel::{FONT, MARGIN, WIDTH, unpainted};
 use crate::bench::report::{SOFTWARE, places};
-use crate::bench::result::{Figures, Line};
-
-/// Where everything is drawn.
-type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
-
-const WIDTH: u32 = 900;
-/// Height of a panel with curves.
-const CURVES: u32 = 420;
-const MARGIN: u32 = 12;
-const FONT: &str = "sans-serif";
-/// Colours that those who confuse red and green can tell apart (Okabe and Ito).
-const COLOURS: [RGBColor; 6] = [
-    RGBColor(0, 114, 178),
-    RGBColor(213, 94, 0),
-    RGBColor(0, 158, 115),
-    RGBColor(204, 121, 167),
-    RGBColor(86, 180, 233),
-    RGBColor(230, 159, 0),
-];
-
-/// Draws a panel.
-type Draw<'a> = dyn Fn(&Area<'_>) -> Result<()> + 'a;
-
-/// One panel.
-struct Panel<'a> {
-    height: u32,
-    draw: Box<Draw<'a>>,
-}
+use crate::bench::result::Line;
 
 /// The SVG of all that `lines` can show.
 pub(crate) fn draw(lines: &[Line]) -> Result<String> {
@@ -74,18 +48,4 @@ fn notes(lines: &[Line]) -> Vec<String> {
         }
     }
     notes
-}
-
-/// An error of the backend that draws.
-fn unpainted<E: std::error::Error + Send + Sync>(error: DrawingAreaErrorKind<E>) -> anyhow::Error {
-    anyhow!("cannot draw: {error}")
-}
-
-/// The cases of `group` with figures.
-fn of_group<'a>(
-    lines: &'a [Line],
-    group: &'a str,
-) -> impl Iterator<Item = (&'a Line, &'a Figures)> {
-    let in_group = lines.iter().filter(move |line| line.group == group);
-    in_group.filter_map(|line| line.figures.as_ref().map(|figures| (line, figures)))
 }

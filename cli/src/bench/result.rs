@@ -8,7 +8,6 @@ use serde::{Deserialize, Serialize};
 
 use crate::bench::case::Scaled;
 use crate::bench::timing::Times;
-use crate::rules;
 
 /// A case on a backend, with its figures or the reason why it has none.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -162,7 +161,7 @@ impl Line {
             output_shape: scaled.plan.output_shape().to_vec(),
             pattern: case.pattern.name().to_owned(),
             bad: case.bad,
-            out_of_bounds: rules::out_of_bounds_text(&scaled.rules),
+            out_of_bounds: scaled.rules.out_of_bounds.to_string(),
             scale: scaled.scale,
             scaled_because: None,
             place: place.clone(),

@@ -25,18 +25,18 @@ pub(crate) struct Gpu {
 
 impl Gpu {
     pub(crate) fn open(wanted: Option<&str>, transfers: bool) -> Result<Self> {
-        let adapter = pollster::block_on(find_adapter(wanted))?;
+        let adapter = find_adapter(wanted).wait()?;
         let device = Device::open(&adapter)?;
         Ok(Gpu { device, transfers })
     }
 
     /// The first GPU that runs gathers, if there is one that is no software.
     pub(crate) fn open_hardware(transfers: bool) -> Result<Option<Self>> {
-        let found = pollster::block_on(adapters());
+        let found = adapters().wait();
         if found.first().is_none_or(AdapterSummary::is_software) {
             return Ok(None);
         }
-        let adapter = match pollster::block_on(find_adapter(None)) {
+        let adapter = match find_adapter(None).wait() {
             Ok(adapter) if adapter.get_info().device_type != wgpu::DeviceType::Cpu => adapter,
             Ok(_) | Err(Error::NoUsableAdapter { .. }) => return Ok(None),
             Err(error) => bail!(error),
@@ -181,7 +181,7 @@ mod tests {
             let engine = &gpu.device.engine;
             let (device, queue) = (engine.device().clone(), engine.queue().clone());
             let faulty = Engine::with_options(device, queue, internals::with_fault(fault));
-            gpu.device.engine = pollster::block_on(faulty)?;
+            gpu.device.engine = faulty.wait()?;
         }
         let cases = cases::all();
         let case = cases.iter().find(|case| case.name == "pixels").unwrap();
@@ -190,7 +190,7 @@ mod tests {
 
     #[test]
     fn a_wrong_kernel_gets_no_time() {
-        let found = pollster::block_on(adapters());
+        let found = adapters().wait();
         let allowed = std::env::var("WGPU_GATHER_ALLOW_NO_GPU").is_ok_and(|v| v == "1");
         assert!(allowed || !found.is_empty(), "no GPU adapter");
         for adapter in found {

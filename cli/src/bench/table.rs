@@ -1,8 +1,8 @@
 //! What a case gathers from, on the host: plain or quantised.
 
 use anyhow::Result;
-use wgpu_gather::quantized::{FloatType, QuantizedCall, QuantizedTable};
-use wgpu_gather::{Executor, Indices, Layout, Params, Rules};
+use wgpu_gather::quantized::{FloatType, QuantizedTable};
+use wgpu_gather::{AnyTable, Executor, Indices, Layout, Params, Rules};
 
 use crate::bench::case::Case;
 
@@ -21,7 +21,7 @@ impl<'a> Table<'a> {
             }
             None => {
                 let layout = Layout::contiguous(shape);
-                Table::Plain(Params::new(bytes, case.dtype.bytes(), layout)?)
+                Table::Plain(Params::new(bytes, case.dtype, layout)?)
             }
         })
     }
@@ -35,14 +35,11 @@ impl<'a> Table<'a> {
         indices: &Indices<'_>,
         output: &mut [u8],
     ) -> wgpu_gather::Result<()> {
-        match self {
-            Table::Plain(params) => {
-                executor.run_bytes_blocking(case.op, rules, params, indices, output)
-            }
-            Table::Quantized(table, to) => {
-                let call = QuantizedCall::new(case.op, rules, table, indices, *to);
-                executor.gather_quantized_bytes_blocking(call, output)
-            }
-        }
+        let table = match self {
+            Table::Plain(params) => AnyTable::Plain(params.clone()),
+            Table::Quantized(table, to) => AnyTable::Quantized(table, *to),
+        };
+        let call = executor.gather(case.op, rules, &table, indices);
+        call.into(output).wait()
     }
 }

@@ -4,10 +4,9 @@ use std::time::Instant;
 
 use anyhow::{Result, bail};
 use wgpu_gather::gpu::{
-    Buffers, DeviceQuantizedTable, GatherBinding, GatherPipeline, QuantizedBuffers,
-    QuantizedPipeline, Status,
+    AnyDeviceTensor, Binding, Buffers, DeviceQuantizedTable, GatherBinding, GatherPipeline, Status,
 };
-use wgpu_gather::quantized::Format;
+use wgpu_gather::quantized::{BlockFormat, FloatType, Format};
 use wgpu_gather::{Layout, wgpu};
 
 use crate::bench::case::Scaled;
@@ -17,47 +16,53 @@ use crate::bench::run_cpu::POISON;
 use crate::bench::sample;
 use crate::bench::timing::Time;
 
-/// The gather of a case, compiled.
+/// The gather of a case: compiled, for bare buffers; or of a quantized table, which is bound.
 enum Gather {
-    Plain(GatherPipeline),
-    Quantized(QuantizedPipeline),
+    Plain(GatherPipeline, Option<Status>),
+    Quantized(Binding),
 }
 
-impl Gather {
-    /// The gather of `scaled`, from a quantised table in the buffer of `params`.
-    fn new(device: &Device, scaled: &Scaled, params: &wgpu::Buffer) -> Result<Self> {
-        let case = &scaled.case;
-        let Some((format, to)) = case.quantized()? else {
-            let pipeline = pollster::block_on(device.engine.pipeline(&scaled.plan))?;
-            return Ok(Gather::Plain(pipeline));
-        };
-        let (format, codes) = (Format::Blocks(format), params.slice(..));
-        let table = DeviceQuantizedTable::wrap(format, &case.params, codes, None)?;
-        let indices = Layout::contiguous(&case.indices);
-        let pipeline = device.engine.quantized_pipeline(
-            case.op,
-            &scaled.rules,
-            &table,
-            case.index_type,
-            &indices,
-            to,
-        );
-        Ok(Gather::Quantized(pollster::block_on(pipeline)?))
-    }
+/// A gather that is ready to be recorded.
+enum Ready<'a> {
+    Plain(GatherBinding),
+    Quantized(&'a Binding),
+}
 
-    fn status(&self) -> wgpu_gather::Result<Status> {
+impl Ready<'_> {
+    fn encode(&self, encoder: &mut wgpu::CommandEncoder) {
         match self {
-            Gather::Plain(pipeline) => pipeline.status(),
-            Gather::Quantized(pipeline) => pipeline.status(),
+            Ready::Plain(binding) => binding.encode(encoder),
+            Ready::Quantized(binding) => binding.encode(encoder),
         }
     }
 
-    fn bytes_with_flag(&self) -> u64 {
+    fn encode_in_pass(&self, pass: &mut wgpu::ComputePass<'_>) -> wgpu_gather::Result<()> {
         match self {
-            Gather::Plain(pipeline) => pipeline.bytes_with_flag(),
-            Gather::Quantized(pipeline) => pipeline.bytes_with_flag(),
+            Ready::Plain(binding) => binding.encode_in_pass(pass),
+            Ready::Quantized(binding) => return binding.encode_in_pass(pass),
         }
+        Ok(())
     }
+}
+
+/// A quantized table in the buffer of params, gathered from into that of the output.
+fn bound(
+    device: &Device,
+    scaled: &Scaled,
+    (format, to): (BlockFormat, FloatType),
+    [params, indices, output]: [&wgpu::Buffer; 3],
+) -> Result<Binding> {
+    let case = &scaled.case;
+    let format = Format::Blocks(format);
+    let table = DeviceQuantizedTable::wrap(format, &case.params, params.slice(..), None)?;
+    let layout = Layout::contiguous(&case.indices);
+    let ids = AnyDeviceTensor::wrap(indices.slice(..), case.index_type.dtype(), layout)?;
+    let layout = Layout::contiguous(scaled.plan.output_shape());
+    let mut rows = AnyDeviceTensor::wrap(output.slice(..), to.dtype(), layout)?;
+    let (op, rules) = (case.op, &scaled.rules);
+    Ok(device
+        .engine
+        .bind(|r| r.gather_into(op, rules, &table.to_type(to), &ids, &mut rows))?)
 }
 
 /// The tensors of a case in buffers, and its gather.
@@ -67,7 +72,6 @@ pub(crate) struct Tensors<'a> {
     params: wgpu::Buffer,
     indices: wgpu::Buffer,
     output: wgpu::Buffer,
-    status: Option<Status>,
 }
 
 impl<'a> Tensors<'a> {
@@ -86,46 +90,46 @@ impl<'a> Tensors<'a> {
         use wgpu::BufferUsages as Usage;
         let both = Usage::STORAGE | Usage::COPY_DST | Usage::COPY_SRC;
         let params = device.buffer("params", scaled.params_bytes() as u64, both)?;
-        let gather = Gather::new(device, scaled, &params)?;
-        let status = match scaled.plan.reports_bad_indices() {
-            true => Some(gather.status()?),
-            false => None,
-        };
-        let output_bytes = match status.is_some() {
-            true => gather.bytes_with_flag(),
-            false => scaled.output_bytes() as u64,
+        let indices = device.buffer("indices", scaled.indices_bytes() as u64, both)?;
+        let bytes = scaled.output_bytes() as u64;
+        let (gather, output) = match scaled.case.quantized()? {
+            None => {
+                let pipeline = device.engine.pipeline(&scaled.plan).wait()?;
+                let (status, bytes) = match scaled.plan.reports_bad_indices() {
+                    true => (Some(pipeline.status()?), pipeline.bytes_with_flag()),
+                    false => (None, bytes),
+                };
+                let output = device.buffer("output", bytes, both)?;
+                (Gather::Plain(pipeline, status), output)
+            }
+            Some(decoded) => {
+                let output = device.buffer("output", bytes, both)?;
+                let bound = bound(device, scaled, decoded, [&params, &indices, &output])?;
+                (Gather::Quantized(bound), output)
+            }
         };
         Ok(Tensors {
             gather,
             params,
-            indices: device.buffer("indices", scaled.indices_bytes() as u64, both)?,
-            output: device.buffer("output", output_bytes, both)?,
-            status,
+            indices,
+            output,
             device,
         })
     }
 
     /// All checks of one recording, and its objects.
-    fn binding(&self) -> Result<GatherBinding> {
-        let (indices, output) = (self.indices.slice(..), self.output.slice(..));
-        let (status, flag) = (self.status.as_ref(), self.status.is_some());
-        let binding = match &self.gather {
-            Gather::Plain(pipeline) => pipeline.bind(&Buffers {
+    fn binding(&self) -> Result<Ready<'_>> {
+        Ok(match &self.gather {
+            Gather::Plain(pipeline, status) => Ready::Plain(pipeline.bind(&Buffers {
                 params: self.params.slice(..),
-                indices,
-                output,
-                status,
-                flag,
+                indices: self.indices.slice(..),
+                output: self.output.slice(..),
+                status: status.as_ref(),
+                flag: status.is_some(),
                 count: None,
-            }),
-            Gather::Quantized(pipeline) => pipeline.bind(&QuantizedBuffers {
-                indices,
-                output,
-                status,
-                flag,
-            }),
-        };
-        Ok(binding?)
+            })?),
+            Gather::Quantized(binding) => Ready::Quantized(binding),
+        })
     }
 
     /// Whether the device can bind the tensors, before anything is put into them.
@@ -145,7 +149,7 @@ impl<'a> Tensors<'a> {
             let started = Instant::now();
             let mut pass = encoder.begin_compute_pass(&Default::default());
             for _ in 0..repeats {
-                self.binding()?.encode_in_pass(&mut pass);
+                self.binding()?.encode_in_pass(&mut pass)?;
             }
             drop(pass);
             encode = started.elapsed().as_secs_f64();

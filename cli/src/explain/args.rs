@@ -3,8 +3,8 @@
 use clap::{Args, ValueEnum};
 
 use crate::bench::args::{seconds, within};
+use crate::bench::shape::ShapeArgs;
 use crate::rules::RulesArgs;
-use crate::shape::ShapeArgs;
 use crate::size::Size;
 
 const HELP: &str = "\

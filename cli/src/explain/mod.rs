@@ -3,38 +3,21 @@
 pub(crate) mod args;
 mod cost;
 mod json;
+mod measured;
 mod place;
 mod quantized;
-
-use std::fmt::Write;
 
 use anyhow::{Context, Result, bail, ensure};
 use wgpu_gather::Explanation;
 
 use crate::answer::Answer;
-use crate::bench::case::Scaled;
-use crate::bench::result::Figures;
-use crate::bench::run_gpu::Gpu;
 use crate::bench::unusable;
 use crate::explain::args::ExplainArgs;
 use crate::explain::cost::Cost;
+use crate::explain::measured::Measured;
 use crate::explain::place::Place;
 use crate::explain::quantized::Decoded;
 use crate::rules;
-
-/// What a gather took.
-struct Measured {
-    adapter: String,
-    figures: Figures,
-}
-
-impl Measured {
-    /// How fast the gather was in parts of what `cost` gives as the limit.
-    fn of_limit(&self, cost: &Cost) -> Option<f64> {
-        let limit = cost.bandwidth? / 1e9;
-        Some(self.figures.gb_per_s / limit)
-    }
-}
 
 /// Explains a gather; measures it, if that is asked for.
 pub(crate) fn run(args: &ExplainArgs) -> Result<Answer> {
@@ -55,7 +38,7 @@ pub(crate) fn run(args: &ExplainArgs) -> Result<Answer> {
         explanation = explanation.with_memory(most.0);
     }
     let measured = match args.measure {
-        true => Some(measure(&scaled, args)?),
+        true => Some(Measured::new(&scaled, args)?),
         false => None,
     };
     let copy = measured.as_ref().map(|m| m.figures.copy_gb_per_s);
@@ -75,33 +58,7 @@ pub(crate) fn run(args: &ExplainArgs) -> Result<Answer> {
         None => format!("for {}\n\n{explanation}{cost}", place.label),
     };
     if let Some(measured) = &measured {
-        measured_text(&mut text, measured, &cost)?;
+        text += &measured.text(&cost);
     }
     Ok(Answer::good(text))
-}
-
-fn measure(scaled: &Scaled, args: &ExplainArgs) -> Result<Measured> {
-    let gpu = Gpu::open(args.adapter.as_deref(), false)?;
-    Ok(Measured {
-        adapter: gpu.place().label(),
-        figures: gpu.run(scaled, args.seconds)?,
-    })
-}
-
-fn measured_text(text: &mut String, measured: &Measured, cost: &Cost) -> Result<()> {
-    let figures = &measured.figures;
-    writeln!(
-        text,
-        "measured    {} ms on {}",
-        figures.median_ms, measured.adapter
-    )?;
-    writeln!(
-        text,
-        "            {:.1} GB/s, {:.2} of a copy of as many bytes in the same run ({:.1} GB/s)",
-        figures.gb_per_s, figures.fraction, figures.copy_gb_per_s
-    )?;
-    if let Some(fraction) = measured.of_limit(cost) {
-        writeln!(text, "            {fraction:.2} of the limit")?;
-    }
-    Ok(())
 }

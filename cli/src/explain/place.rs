@@ -38,14 +38,14 @@ impl Place {
             None => {}
         }
         if args.adapter.is_some() || args.measure {
-            let adapter = pollster::block_on(find_adapter(args.adapter.as_deref()))?;
+            let adapter = find_adapter(args.adapter.as_deref()).wait()?;
             return Ok(Place::of_adapter(&adapter));
         }
-        let why = match pollster::block_on(adapters()).first() {
+        let why = match adapters().wait().first() {
             None => "there is no GPU adapter here",
             Some(first) if first.is_software() => "here is a software adapter only",
             // The one that is taken without a name: of software only if no GPU runs gathers.
-            Some(_) => match pollster::block_on(find_adapter(None)) {
+            Some(_) => match find_adapter(None).wait() {
                 Ok(adapter) if !is_software(&adapter) => return Ok(Place::of_adapter(&adapter)),
                 _ => "no GPU here can run gathers",
             },

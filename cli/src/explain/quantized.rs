@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use wgpu_gather::quantized::BlockFormat;
 
 use crate::bench::case::Scaled;
-use crate::{rules, text};
+use crate::text;
 
 /// What an explanation says of kernels that copy.
 const PLAIN: [&str; 6] = [
@@ -82,8 +82,8 @@ impl Display for Decoded<'_> {
             f,
             "{:<12}negative: {}; out of bounds: {}",
             "rules",
-            rules::negative_text(plan.rules()),
-            rules::out_of_bounds_text(plan.rules())
+            plan.rules().negative,
+            plan.rules().out_of_bounds
         )?;
         writeln!(
             f,

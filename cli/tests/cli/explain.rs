@@ -131,7 +131,7 @@ fn json_has_the_facts_in_fields() {
     assert_eq!(bytes("total"), parts);
     let expected = parts as f64 / 1000e9 * 1e3;
     assert!((got["expected_ms"].as_f64().unwrap() - expected).abs() < 1e-9);
-    assert_eq!(got["host_call"]["how"], "whole");
+    assert_eq!(got["host_call"]["by"], "device");
     assert_eq!(
         (&got["adapter"], &got["measured"]),
         (&Value::Null, &Value::Null)
@@ -141,18 +141,18 @@ fn json_has_the_facts_in_fields() {
 #[test]
 fn the_bound_on_memory_decides_about_host_calls() {
     let dir = Dir::new();
-    let how = |memory: &str, ids: usize| {
-        let call = format!("--op gather --params-shape 1024,1024 --indices-shape {ids}");
+    let by = |memory: &str| {
+        let call = "--op gather --params-shape 1024,1024 --indices-shape 1024";
         let call = format!("{call} --limits default --max-gpu-memory {memory}");
         let got = explained(&dir, &call)["host_call"].take();
-        (got["how"].clone(), got["reason"].clone())
+        (got["by"].clone(), got["bytes"].as_u64().unwrap())
     };
-    assert_eq!(how("16MiB", 1024), (json!("whole"), json!("fits")));
-    let streamed = (json!("streamed"), json!("much gathered"));
-    assert_eq!(how("1MiB", 1024), streamed);
-    let collected = |why: &str| (json!("collected"), json!(why));
-    assert_eq!(how("1MiB", 511), collected("little gathered"));
-    assert_eq!(how("1KiB", 1024), collected("too little memory"));
+    // 4 MiB of params and as much of output, with what buffers are larger.
+    let (device, bytes) = by("16MiB");
+    assert_eq!(device, json!("device"));
+    assert!((8 << 20..10 << 20).contains(&bytes), "{bytes}");
+    assert_eq!(by(&bytes.to_string()), (json!("device"), bytes));
+    assert_eq!(by(&(bytes - 1).to_string()), (json!("cpu"), bytes));
 }
 
 /// No adapter speaks Metal here.

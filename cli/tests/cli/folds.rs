@@ -123,7 +123,7 @@ fn bad_pooled_lookups_are_refused() {
         ("--indices i.npy --offsets gone.npy", "offsets gone.npy: "),
         (
             "--indices rows.npy --mode middle",
-            "error: invalid value 'middle' for '--mode <MODE>': allowed: sum, mean, max",
+            "error: invalid value 'middle' for '--mode <MODE>': unknown mode \"middle\" (allowed: sum, mean, max)",
         ),
         (
             "--indices rows.npy --include-last-offset",
@@ -205,7 +205,7 @@ fn scatters_of_slices_tuples_and_elements() {
         ),
         (
             "scatter --indices i.npy --updates u.npy --reduce mean",
-            "allowed: none, add, mul, min, max",
+            "unknown reduce \"mean\" (allowed: none, add, mul, min, max)",
         ),
         ("scatter --indices i.npy --updates u.npy", "--reduce <HOW>"),
         (

@@ -2,7 +2,6 @@
 
 use burn_cubecl::kernel::{into_contiguous, untile};
 use burn_cubecl::tensor::CubeTensor;
-use wgpu_gather::gpu::BagTensors;
 use wgpu_gather::{Op, OpKind, Plan, Role};
 
 use crate::bag_call::BagCall;
@@ -28,17 +27,17 @@ pub(crate) fn launch_bags(
         let weights = weights.map(|weights| Held::new(weights, OP, Role::Weights));
         let weights = weights.transpose()?;
         let inputs: Vec<&Held> = [&params, &indices].into_iter().chain(&weights).collect();
-        let (handle, mut output) = target.memory(&inputs)?;
-        let weights = weights.as_ref().map(Held::tensor).transpose()?;
-        let tensors = BagTensors {
-            dtype: call.dtype,
-            params: &params.tensor()?,
-            indices: &indices.tensor()?,
-            index_type: call.index_type,
-            weights: weights.as_ref(),
-        };
-        let (engine, bags) = (gathers.engine(), call.bags());
-        engine.embedding_bag_any_into(bags, &call.rules, &tensors, &mut output)?;
+        let (handle, mut output) = target.memory(&inputs, call.dtype)?;
+        let weights = weights.as_ref().map(|weights| weights.tensor(call.dtype));
+        let weights = weights.transpose()?;
+        gathers.engine().embedding_bag_into(
+            call.bags(),
+            &call.rules,
+            &params.tensor(call.dtype)?,
+            &indices.tensor(call.index_type.dtype())?,
+            weights.as_ref(),
+            &mut output,
+        )?;
         Ok((handle, output))
     })
 }

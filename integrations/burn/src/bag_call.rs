@@ -2,7 +2,7 @@
 
 #[cfg(feature = "fusion")]
 use burn::tensor::Shape;
-use wgpu_gather::{Bags, DType, IndexType, Indices, Layout, OpKind, Params, Role, Rules};
+use wgpu_gather::{Bags, DType, Executor, IndexType, Indices, Layout, OpKind, Params, Role, Rules};
 
 use crate::elements::{Described, index_type, number};
 use crate::error::{Error, Result};
@@ -57,20 +57,15 @@ impl BagCall {
         let element = &[0; 8][..dtype.bytes()];
         let index = &[0; 8][..index_type.bytes()];
         let numbers = |tensor: &Described| -> Result<Params<'_>> {
-            Ok(Params::new(
-                element,
-                dtype.bytes(),
-                repeated(&tensor.shape)?,
-            )?)
+            Ok(Params::new(element, dtype, repeated(&tensor.shape)?)?)
         };
         let weights = weights.as_ref().map(numbers).transpose()?;
-        let call = wgpu_gather::BagCall {
-            bags,
-            rules,
-            dtype,
-            params: &numbers(params)?,
-            indices: &Indices::new(index, index_type, repeated(&indices.shape)?)?,
-            weights: weights.as_ref(),
+        let params = numbers(params)?;
+        let indices = Indices::new(index, index_type, repeated(&indices.shape)?)?;
+        let call = Executor::Cpu.embedding_bag(bags, rules, &params, &indices);
+        let call = match &weights {
+            Some(weights) => call.weights(weights),
+            None => call,
         };
         Ok(BagCall {
             gathers: gathers.clone(),

@@ -11,18 +11,17 @@ use crate::place::{Held, layout};
 /// The output of a gather.
 pub(crate) fn launch_gather(params: CubeTensor, indices: CubeTensor, call: &Call) -> CubeTensor {
     let (params, indices) = readable(untile(params), untile(indices), call);
-    let (op, gathers) = (call.op.kind(), &call.gathers);
+    let (op, gathers, width) = (call.op.kind(), &call.gathers, params.dtype.size());
     let target = Target::like(&params, op, gathers, &call.rules, &call.output_shape);
     target.made(|target| {
         let params = Held::new(params, op, Role::Params)?;
         let indices = Held::new(indices, op, Role::Indices)?;
-        let (handle, mut output) = target.memory(&[&params, &indices])?;
-        gathers.engine().gather_any_into(
+        let (handle, mut output) = target.memory(&[&params, &indices], width)?;
+        gathers.engine().gather_into(
             call.op,
             &call.rules,
-            &params.tensor()?,
-            &indices.tensor()?,
-            call.index_type,
+            &params.tensor(width)?,
+            &indices.tensor(call.index_type.dtype())?,
             &mut output,
         )?;
         Ok((handle, output))

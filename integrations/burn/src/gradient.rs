@@ -4,7 +4,7 @@
 
 use burn_cubecl::kernel::untile;
 use burn_cubecl::tensor::CubeTensor;
-use wgpu_gather::{IndexType, Op, Reduce, Role, Rules};
+use wgpu_gather::{DType, Op, Reduce, Role, Rules};
 
 use crate::call::Call;
 use crate::elements::number;
@@ -24,31 +24,32 @@ pub(crate) fn launch_gradient(
     call: &Call,
 ) -> CubeTensor {
     let gather = call.clone().with_zeros();
-    let (kind, dtype, shape) = (gather.op.kind(), gradient.dtype, &call.params_shape);
+    let (kind, element, shape) = (gather.op.kind(), gradient.dtype, &call.params_shape);
     let target = Target::like(&gradient, kind, &call.gathers, &gather.rules, shape);
     target.made(|target| {
+        let dtype = number(kind, Role::Updates, element)?;
         let adds = ScatterCall {
             gather: gather.clone(),
             reduce: Reduce::Add,
-            dtype: number(kind, Role::Updates, dtype)?,
+            dtype,
         };
         let (indices, gradient) = readable(untile(indices), untile(gradient), &adds);
         let gradient = Held::new(gradient, kind, Role::Updates)?;
         let indices = Held::new(indices, kind, Role::Indices)?;
-        let (handle, mut output) = target.memory(&[&gradient, &indices])?;
+        let (handle, mut output) = target.memory(&[&gradient, &indices], dtype)?;
         let no_rows = [&[0], &shape[1..]].concat();
-        let no_rows = indices.nothing(dtype.size(), &no_rows)?;
+        let no_rows = indices.nothing(dtype, &no_rows)?;
         let any_index = indices.any_word(shape[0])?;
-        let no_index = indices.nothing(IndexType::I32.bytes(), &[0])?;
-        let (indices, updates) = (indices.tensor()?, gradient.tensor()?);
+        let no_index = indices.nothing(DType::I32, &[0])?;
+        let indices = indices.tensor(gather.index_type.dtype())?;
+        let updates = gradient.tensor(dtype)?;
         let engine = call.gathers.engine();
         engine.batch(|batch| {
-            let ((zeros, rules), words) = (ZEROS, IndexType::U32);
-            batch.gather_any_into(zeros, &rules, &no_rows, &any_index, words, &mut output)?;
+            let (zeros, rules) = ZEROS;
+            batch.gather_into(zeros, &rules, &no_rows, &any_index, &mut output)?;
             let updates = in_order(engine, batch, updates, &no_index)?;
-            let (indices, updates) = ((&indices, gather.index_type), (&updates, adds.dtype));
-            let (op, rules) = (gather.op, &gather.rules);
-            batch.scatter_any_into(op, adds.reduce, rules, &mut output, indices, updates)
+            let (op, reduce, rules) = (gather.op, adds.reduce, &gather.rules);
+            batch.scatter_into(op, reduce, rules, &mut output, &indices, &updates)
         })?;
         Ok((handle, output))
     })

@@ -41,7 +41,7 @@ struct Inner {
 impl Gathers {
     /// Gathers on a device that burn has made of `setup`.
     pub(crate) fn of(device: Device, setup: WgpuSetup) -> Result<(Device, Gathers)> {
-        let engine = pollster::block_on(Engine::new(setup.device, setup.queue))?;
+        let engine = Engine::new(setup.device, setup.queue).wait()?;
         let gathers = Gathers(Arc::new(Inner {
             device: device.clone(),
             engine,

@@ -18,7 +18,7 @@ use burn_cubecl::cubecl::client::Client;
 use burn_cubecl::cubecl::server::Handle;
 use burn_cubecl::tensor::CubeTensor;
 use wgpu_gather::gpu::AnyDeviceTensor;
-use wgpu_gather::{Layout, OpKind, OutOfBounds, Rules};
+use wgpu_gather::{ElementType, Layout, OpKind, OutOfBounds, Rules};
 
 use crate::error::{Error, Result};
 use crate::handle::Gathers;
@@ -88,9 +88,14 @@ impl<'a> Target<'a> {
     }
 
     /// Memory for the tensor, in another buffer than the inputs: at least a word, as no buffer is empty.
-    pub(crate) fn memory(&self, inputs: &[&Held]) -> Result<(Handle, AnyDeviceTensor)> {
+    /// `element` is what its elements are taken for.
+    pub(crate) fn memory(
+        &self,
+        inputs: &[&Held],
+        element: impl Into<ElementType>,
+    ) -> Result<(Handle, AnyDeviceTensor)> {
         let (handle, place) = apart(&self.client, self.bytes().max(4), inputs, self.op)?;
-        let output = place.wrap(self.dtype.size(), Layout::contiguous(self.shape))?;
+        let output = place.wrap(element, Layout::contiguous(self.shape))?;
         Ok((handle, output))
     }
 

@@ -7,7 +7,7 @@ use burn_cubecl::cubecl::server::{BufferBinding, Handle};
 use burn_cubecl::cubecl::wgpu::{AutoCompiler, WgpuResource, WgpuServer};
 use burn_cubecl::tensor::CubeTensor;
 use wgpu_gather::gpu::AnyDeviceTensor;
-use wgpu_gather::{Layout, OpKind, Role};
+use wgpu_gather::{ElementType, Layout, OpKind, Role};
 
 use crate::error::{Error, Result};
 use crate::output::{Memory, allocate};
@@ -35,7 +35,11 @@ impl Place {
         })
     }
 
-    pub(crate) fn wrap(&self, element_bytes: usize, layout: Layout) -> Result<AnyDeviceTensor> {
+    pub(crate) fn wrap(
+        &self,
+        element: impl Into<ElementType>,
+        layout: Layout,
+    ) -> Result<AnyDeviceTensor> {
         let WgpuResource {
             buffer,
             offset,
@@ -47,7 +51,7 @@ impl Place {
             true => buffer.slice(..),
             false => buffer.slice(*offset..offset + size),
         };
-        Ok(AnyDeviceTensor::wrap(slice, element_bytes, layout)?)
+        Ok(AnyDeviceTensor::wrap(slice, element, layout)?)
     }
 
     fn shares(&self, other: &Place) -> bool {
@@ -59,7 +63,6 @@ impl Place {
 pub(crate) struct Held {
     place: Place,
     layout: Layout,
-    element_bytes: usize,
     /// burn writes in place to tensors that it alone holds.
     _handle: Handle,
 }
@@ -69,18 +72,22 @@ impl Held {
         Ok(Held {
             place: Place::of(&tensor.client, &tensor.handle, op, role)?,
             layout: layout(&tensor)?,
-            element_bytes: tensor.dtype.size(),
             _handle: tensor.handle,
         })
     }
 
-    pub(crate) fn tensor(&self) -> Result<AnyDeviceTensor> {
-        self.place.wrap(self.element_bytes, self.layout.clone())
+    /// As a tensor of elements of this type: that which a call takes them for.
+    pub(crate) fn tensor(&self, element: impl Into<ElementType>) -> Result<AnyDeviceTensor> {
+        self.place.wrap(element, self.layout.clone())
     }
 
     /// A tensor without elements, where this one lies.
-    pub(crate) fn nothing(&self, element_bytes: usize, shape: &[usize]) -> Result<AnyDeviceTensor> {
-        self.place.wrap(element_bytes, Layout::contiguous(shape))
+    pub(crate) fn nothing(
+        &self,
+        element: impl Into<ElementType>,
+        shape: &[usize],
+    ) -> Result<AnyDeviceTensor> {
+        self.place.wrap(element, Layout::contiguous(shape))
     }
 
     /// Some word of the buffer that this tensor lies in, `count` times: for who reads it, and needs none.
@@ -88,7 +95,11 @@ impl Held {
     pub(crate) fn any_word(&self, count: usize) -> Result<AnyDeviceTensor> {
         let repeated = Layout::strided(&[count], &[0], 0)?;
         let buffer = self.place.resource.buffer.slice(..);
-        Ok(AnyDeviceTensor::wrap(buffer, 4, repeated)?)
+        Ok(AnyDeviceTensor::wrap(
+            buffer,
+            wgpu_gather::DType::U32,
+            repeated,
+        )?)
     }
 }
 

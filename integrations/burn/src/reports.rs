@@ -66,7 +66,7 @@ impl Reports {
 
 /// Bad indices as the error that the rules ask for. Waits for the device.
 fn read(engine: &Engine, output: &AnyDeviceTensor) -> Result<()> {
-    match engine.check_blocking(output)? {
+    match engine.check(output).wait()? {
         None => Ok(()),
         Some(bad) => Err(wgpu_gather::Error::IndexOutOfBounds(Box::new(bad)).into()),
     }

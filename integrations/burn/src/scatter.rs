@@ -4,7 +4,7 @@
 use burn_cubecl::kernel::{into_contiguous, untile};
 use burn_cubecl::tensor::CubeTensor;
 use wgpu_gather::gpu::{AnyDeviceTensor, Batch, Engine};
-use wgpu_gather::{IndexType, Layout, Op, Plan, Role, Rules};
+use wgpu_gather::{DType, IndexType, Layout, Op, Plan, Role, Rules};
 
 use crate::launch::Target;
 use crate::place::{Held, layout};
@@ -31,18 +31,16 @@ pub(crate) fn launch_scatter(
         let base = Held::new(base, op, Role::Params)?;
         let indices = Held::new(indices, op, Role::Indices)?;
         let updates = Held::new(updates, op, Role::Updates)?;
-        let (handle, mut output) = target.memory(&[&base, &indices, &updates])?;
-        let (from, nothing) = (
-            base.tensor()?,
-            indices.nothing(IndexType::I32.bytes(), &[0])?,
-        );
-        let (indices, updates) = (indices.tensor()?, updates.tensor()?);
+        let dtype = call.dtype;
+        let (handle, mut output) = target.memory(&[&base, &indices, &updates], dtype)?;
+        let (from, nothing) = (base.tensor(dtype)?, indices.nothing(DType::I32, &[0])?);
+        let indices = indices.tensor(gather.index_type.dtype())?;
+        let updates = updates.tensor(dtype)?;
         gathers.engine().batch(|batch| {
-            let (any_rules, no_index) = (&Rules::default(), IndexType::I32);
-            batch.gather_any_into(COPY, any_rules, &from, &nothing, no_index, &mut output)?;
+            batch.gather_into(COPY, &Rules::default(), &from, &nothing, &mut output)?;
             let updates = in_order(gathers.engine(), batch, updates, &nothing)?;
-            let (indices, updates) = ((&indices, gather.index_type), (&updates, call.dtype));
-            batch.scatter_any_into(gather.op, call.reduce, rules, &mut output, indices, updates)
+            let (op, reduce) = (gather.op, call.reduce);
+            batch.scatter_into(op, reduce, rules, &mut output, &indices, &updates)
         })?;
         Ok((handle, output))
     })
@@ -76,7 +74,7 @@ pub(crate) fn in_order(
     if layout.is_contiguous() || bytes as u64 <= most {
         return Ok(updates);
     }
-    batch.gather_any(COPY, &Rules::default(), &updates, nothing, IndexType::I32)
+    batch.gather(COPY, &Rules::default(), &updates, nothing)
 }
 
 /// The tensors as they lie, if a plan can have their strides; else contiguous copies.

@@ -4,28 +4,29 @@ use std::ops::Range;
 
 use anyhow::Result;
 use wgpu_gather::{Executor, Indices, Layout, Op, Params, Role, Rules};
-use wgpu_gather_cli::files::Array;
-use wgpu_gather_cli::tensors::{as_indices, reserved};
+use wgpu_gather_cli::tensors::reserved;
+use wgpu_gather_files::{Error, StoredTensor};
 
 /// The indices of a file, row-major.
 pub(crate) struct FlatIndices<'a>(Indices<'a>);
 
 impl<'a> FlatIndices<'a> {
     /// The indices as they lie in the file, or row-major if they lie in Fortran's order.
-    pub(crate) fn new(array: &'a Array) -> Result<Self> {
-        let (_, indices) = as_indices(array)?;
+    pub(crate) fn new(tensor: &'a StoredTensor) -> Result<Self> {
+        let indices = tensor.indices().map_err(Error::into_problem)?;
         let (bytes, layout) = (indices.bytes(), indices.layout());
         if layout.is_contiguous() {
             return Ok(FlatIndices(indices));
         }
         // An index tuple of no coordinates selects the whole tensor.
         let index_type = indices.index_type();
-        let params = Params::new(bytes, index_type.bytes(), layout.clone())?;
+        let params = Params::new(bytes, index_type.dtype(), layout.clone())?;
         let nothing = Indices::new(&[][..], index_type, Layout::contiguous(&[0]))?;
         let mut packed = reserved(Role::Indices, bytes.len())?;
         packed.resize(bytes.len(), 0);
         let (op, rules) = (Op::gather_nd(), Rules::default());
-        Executor::Cpu.run_bytes_blocking(op, &rules, &params, &nothing, &mut packed)?;
+        let call = Executor::Cpu.gather(op, &rules, &params, &nothing);
+        call.into(&mut packed).wait()?;
         let layout = Layout::contiguous(layout.shape());
         Ok(FlatIndices(Indices::new(packed, index_type, layout)?))
     }

@@ -10,9 +10,10 @@ use wgpu_gather::gpu::{Options as GpuOptions, WhenFull};
 use wgpu_gather::shard::RowFormat;
 use wgpu_gather::{BadIndices, DType, Op, OutOfBounds, Params, Role, Rules};
 use wgpu_gather_cli::backend::Chosen;
-use wgpu_gather_cli::files::{AROUND_BYTES, Array, MOST_BYTES, Resident, Source};
-use wgpu_gather_cli::tensors::{as_indices, element_type, output_bytes, reserved};
+use wgpu_gather_cli::resident::{AROUND_BYTES, MOST_BYTES, Resident};
+use wgpu_gather_cli::tensors::{element_type, output_bytes, reserved};
 use wgpu_gather_cli::{interrupt, rules};
+use wgpu_gather_files::{Error as FileError, Source, StoredTensor};
 
 use crate::args::GatherArgs;
 use crate::flat::FlatIndices;
@@ -22,10 +23,9 @@ use crate::report::{Done, Step};
 
 /// What a rank has read before the ranks meet.
 struct Files {
-    params: Array,
-    indices: Array,
+    params: StoredTensor,
+    indices: StoredTensor,
     dtype: DType,
-    index_dtype: DType,
     rules: Rules,
     format: RowFormat,
     output_shape: Vec<usize>,
@@ -40,10 +40,9 @@ pub(crate) fn run(world: &impl Communicator, args: &GatherArgs) -> Result<String
     let (params_layout, shape) = (files.params.layout(), files.indices.layout().shape());
     let rows = params_layout.shape()[0];
     let ranks = world.size() as usize;
-    let width = files.dtype.bytes();
     let params = agree(
         world,
-        Params::new(files.params.bytes(), width, params_layout.clone()),
+        Params::new(files.params.bytes(), files.dtype, params_layout.clone()),
     )?;
     let partition = agree(world, args.exchange.partition.of(rows, ranks))?;
     let row_bytes = files.format.bytes();
@@ -76,7 +75,7 @@ pub(crate) fn run(world: &impl Communicator, args: &GatherArgs) -> Result<String
         rows,
         row_bytes,
         dtype: files.dtype,
-        index_dtype: files.index_dtype,
+        index_type: files.indices.stored(),
         params_shape: params_layout.shape(),
         indices_shape: shape,
         output_shape: &files.output_shape,
@@ -147,12 +146,15 @@ fn parts(args: &GatherArgs, options: &Options, ids: u64, ranks: usize, row_bytes
 fn read(args: &GatherArgs) -> Result<Files> {
     let params_named = || format!("params {}", args.params);
     let indices_named = || format!("indices {}", args.indices);
-    let params_at = Source::parse(&args.params).with_context(params_named)?;
-    let indices_at = Source::parse(&args.indices).with_context(indices_named)?;
-    let params = Array::read(&params_at).with_context(params_named)?;
-    let indices = Array::read(&indices_at).with_context(indices_named)?;
+    let open = |at: &str| {
+        let tensor = Source::parse(at).and_then(|source| source.read());
+        tensor.map_err(FileError::into_problem)
+    };
+    let params = open(&args.params).with_context(params_named)?;
+    let indices = open(&args.indices).with_context(indices_named)?;
     let dtype = element_type(params.stored(), args.dtype).with_context(params_named)?;
-    let (index_dtype, _) = as_indices(&indices).with_context(indices_named)?;
+    let index_type = indices.indices().map_err(FileError::into_problem);
+    index_type.with_context(indices_named)?;
     let rules = rules::resolve(&args.rules, dtype)?;
     let (from, at) = (params.layout().shape(), indices.layout().shape());
     let output_shape = Op::gather(0).output_shape(from, at, &rules)?;
@@ -167,7 +169,6 @@ fn read(args: &GatherArgs) -> Result<Files> {
         params,
         indices,
         dtype,
-        index_dtype,
         rules,
         format,
         output_shape,
@@ -183,9 +184,9 @@ fn description(args: &GatherArgs, files: &Files) -> String {
         files.params.layout().shape(),
         files.dtype,
         files.indices.layout().shape(),
-        files.index_dtype,
-        rules::negative_text(&files.rules),
-        rules::out_of_bounds_text(&files.rules),
+        files.indices.stored(),
+        files.rules.negative,
+        files.rules.out_of_bounds,
         args.exchange.partition.name(),
         args.exchange.chunk.0,
         args.out.display(),
@@ -194,7 +195,7 @@ fn description(args: &GatherArgs, files: &Files) -> String {
 
 /// The options of the exchange. Of a mapped file, as many rows are read in a round as may be resident
 /// with the pages around them.
-fn options(args: &GatherArgs, params: &Array, row_bytes: usize, ranks: usize) -> Options {
+fn options(args: &GatherArgs, params: &StoredTensor, row_bytes: usize, ranks: usize) -> Options {
     let mut options = args.exchange.options();
     if params.mapped_bytes() > MOST_BYTES {
         let rows = MOST_BYTES / (row_bytes as u64).saturating_add(AROUND_BYTES);

@@ -8,7 +8,8 @@ use anyhow::{Context, Result};
 use gather_mpi::{Error, agree, broadcast};
 use mpi::traits::*;
 use wgpu_gather::DType;
-use wgpu_gather_cli::files::{Output, Source, Writing};
+use wgpu_gather_cli::output::{Output, Writing};
+use wgpu_gather_files::Source;
 
 use crate::args::GatherArgs;
 

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 use wgpu_gather::DType;
 use wgpu_gather_cli::text;
+use wgpu_gather_files::Stored;
 
 use crate::args::GatherArgs;
 
@@ -30,7 +31,7 @@ pub(crate) struct Done<'a> {
     pub(crate) rows: usize,
     pub(crate) row_bytes: usize,
     pub(crate) dtype: DType,
-    pub(crate) index_dtype: DType,
+    pub(crate) index_type: Stored,
     pub(crate) params_shape: &'a [usize],
     pub(crate) indices_shape: &'a [usize],
     pub(crate) output_shape: &'a [usize],
@@ -92,7 +93,7 @@ impl Done<'_> {
             self.params_shape,
             self.dtype,
             self.indices_shape,
-            self.index_dtype,
+            self.index_type,
             self.output_shape,
             world.size(),
             self.args.exchange.partition.name(),
@@ -121,7 +122,7 @@ impl Done<'_> {
             "params_shape": self.params_shape,
             "dtype": self.dtype.name(),
             "indices_shape": self.indices_shape,
-            "index_type": self.index_dtype.name(),
+            "index_type": self.index_type.to_string(),
             "output_shape": self.output_shape,
             "rows": self.rows,
             "row_bytes": self.row_bytes,

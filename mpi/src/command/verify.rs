@@ -127,8 +127,8 @@ fn expected(
         .unwrap_or(vec![0]);
     let bytes = Layout::checked_elements(&shape).unwrap_or_default() * call.element_bytes;
     let mut output = vec![0; bytes];
-    let reference = Executor::Reference;
-    let made = reference.run_bytes_blocking(call.op, &call.rules, params, indices, &mut output);
+    let gather = Executor::Reference.gather(call.op, &call.rules, params, indices);
+    let made = gather.into(&mut output).wait();
     (made.map(|()| output), bytes)
 }
 

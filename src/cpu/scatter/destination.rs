@@ -2,6 +2,8 @@
 
 use std::mem::{MaybeUninit, take};
 
+use super::super::threads::for_each_part;
+
 /// A contiguous destination.
 pub(super) enum Destination<'a> {
     /// In the caller's memory.
@@ -38,11 +40,11 @@ impl<'a> Destination<'a> {
         let part_bytes = part_bytes.max(1);
         match self {
             Destination::There(bytes) => {
-                side_by_side(bytes.chunks_mut(part_bytes).collect(), fold);
+                for_each_part(bytes.chunks_mut(part_bytes).collect(), fold);
             }
             Destination::Fresh { to, from } => {
                 let parts = to.chunks_mut(part_bytes).zip(from.chunks(part_bytes));
-                side_by_side(parts.collect(), |n, (to, from)| fold(n, copied(to, from)));
+                for_each_part(parts.collect(), |n, (to, from)| fold(n, copied(to, from)));
                 // SAFETY: `copied` has written to all parts, as `from` has as many bytes.
                 *self = Destination::There(unsafe { written(take(to)) });
             }
@@ -74,18 +76,4 @@ fn copied<'a>(to: &'a mut [MaybeUninit<u8>], from: &[u8]) -> &'a mut [u8] {
 unsafe fn written(bytes: &mut [MaybeUninit<u8>]) -> &mut [u8] {
     // SAFETY: MaybeUninit<u8> has the layout of u8.
     unsafe { &mut *(std::ptr::from_mut(bytes) as *mut [u8]) }
-}
-
-/// Calls `take` with each part and its number, on all cores.
-fn side_by_side<P: Send>(parts: Vec<P>, take: impl Fn(usize, P) + Sync) {
-    #[cfg(all(feature = "rayon", not(target_arch = "wasm32")))]
-    if parts.len() > 1 {
-        use rayon::prelude::{IndexedParallelIterator, IntoParallelIterator, ParallelIterator};
-        let parts = parts.into_par_iter().enumerate();
-        return parts.for_each(|(n, part)| take(n, part));
-    }
-    parts
-        .into_iter()
-        .enumerate()
-        .for_each(|(n, part)| take(n, part));
 }

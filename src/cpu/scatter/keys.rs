@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use super::super::lookups::{BAD, Lookups};
 use super::super::rows::Rows;
+use super::super::threads::{for_each_chunk, sort_unstable};
 use crate::error::{Error, Result, Role};
 use crate::operand::Indices;
 use crate::scatter::ScatterPlan;
@@ -52,10 +53,7 @@ impl Pair for u128 {
 pub(super) fn sort<P: Pair>(pairs: &mut Vec<P>) -> bool {
     let count = pairs.len();
     if !pairs.is_sorted() {
-        #[cfg(all(feature = "rayon", not(target_arch = "wasm32")))]
-        rayon::prelude::ParallelSliceMut::par_sort_unstable(&mut pairs[..]);
-        #[cfg(not(all(feature = "rayon", not(target_arch = "wasm32"))))]
-        pairs.sort_unstable();
+        sort_unstable(pairs);
     }
     let good = pairs.partition_point(|pair| *pair < none());
     pairs.truncate(good);
@@ -86,7 +84,7 @@ pub(super) fn find_pairs<P: Pair>(
         })?;
     pairs.resize(count, P::new(0, 0));
     let finder = Lookups::new(keys, indices.bytes());
-    let resolve = |(n, block): (usize, &mut [P])| {
+    let resolve = |n: usize, block: &mut [P]| {
         let first = lookups.start + n * BLOCK;
         let mut rows = Rows::new(keys.geometry(), first);
         let mut starts = [0; BLOCK];
@@ -103,13 +101,7 @@ pub(super) fn find_pairs<P: Pair>(
             };
         }
     };
-    #[cfg(all(feature = "rayon", not(target_arch = "wasm32")))]
-    {
-        use rayon::prelude::{IndexedParallelIterator, ParallelIterator, ParallelSliceMut};
-        pairs.par_chunks_mut(BLOCK).enumerate().for_each(resolve);
-    }
-    #[cfg(not(all(feature = "rayon", not(target_arch = "wasm32"))))]
-    pairs.chunks_mut(BLOCK).enumerate().for_each(resolve);
+    for_each_chunk(pairs, BLOCK, 1, resolve);
     Ok(())
 }
 

@@ -1,4 +1,5 @@
 use super::{scatter, scatter_over};
+use crate::call::Scatter;
 use crate::cpu::scatter_reference;
 use crate::element::DType;
 use crate::fold::Reduce;
@@ -6,7 +7,7 @@ use crate::index::IndexType;
 use crate::op::Op;
 use crate::operand::{Indices, Params};
 use crate::rules::Rules;
-use crate::scatter::{ScatterCall, ScatterLayouts, ScatterPlan};
+use crate::scatter::{ScatterLayouts, ScatterPlan};
 use crate::shape::Layout;
 
 /// Sums of 20,000 rows of 40 floats into 50, most of them into a few.
@@ -97,22 +98,21 @@ fn a_copy_of_the_base_has_the_bits_of_a_scatter_in_place() {
             }
         };
         let updates = elements(7, updates_shape.iter().product());
-        let updates = Params::new(&updates, dtype.bytes(), updates_layout).unwrap();
+        let updates = Params::new(&updates, dtype, updates_layout).unwrap();
         let base = elements(3, rows * width);
         let mut in_place = base.clone();
         scatter(&plan, &ids, &updates, &mut in_place).unwrap();
         assert_eq!(in_place != base, ids_shape != [0]);
-        let call = ScatterCall {
+        let call = Scatter {
             op,
             reduce: Reduce::Add,
             rules: &Rules::default(),
-            dtype,
-            shape: &[rows, width],
-            indices: &ids,
-            updates: &updates,
+            shape: vec![rows, width],
+            indices: ids.borrowed(),
+            updates: updates.clone(),
         };
         let mut defined = base.clone();
-        scatter_reference::scatter(call, &mut defined).unwrap();
+        scatter_reference::scatter(&call, &mut defined).unwrap();
         assert!(in_place == defined, "{op:?} {dtype:?} {ids_shape:?}");
         let over = match dtype {
             DType::BF16 => {

@@ -2,17 +2,15 @@
 
 use crate::error::{BadIndices, Result, Role};
 use crate::gpu::any_tensor::AnyDeviceTensor;
-use crate::gpu::batch::check_indices;
-use crate::gpu::checks::Checks;
 use crate::gpu::engine::Engine;
-use crate::gpu::placed::Placed;
+use crate::gpu::record::checks;
+use crate::gpu::record::commands::Command;
 use crate::gpu::status::Status;
-use crate::gpu::tensor::DeviceTensor;
-use crate::gpu::wait::PollMode;
-use crate::index::{Index, IndexType};
+use crate::gpu::table::{IndexTensor, index_type};
 use crate::op::Op;
 use crate::plan::Plan;
 use crate::rules::Rules;
+use crate::waiting::{PollMode, Waiting};
 
 impl Engine {
     /// How many of the indices of a call are bad, and the first of them: see
@@ -37,33 +35,15 @@ impl Engine {
     ///
     /// What [`Plan::new`](crate::Plan::new) reports of shapes, attributes and rules; the errors of the
     /// device.
-    pub async fn bad_indices<I: Index<Wide = I>>(
-        &self,
+    pub fn bad_indices<'a, I: IndexTensor>(
+        &'a self,
         op: Op,
-        rules: &Rules,
-        params_shape: &[usize],
-        indices: &DeviceTensor<I>,
-    ) -> Result<Option<BadIndices>> {
-        let indices = (indices.as_ref(), I::TYPE);
-        self.count(op, rules, params_shape, indices, PollMode::Aside)
-            .await
-    }
-
-    /// [`Engine::bad_indices`], blocking this thread.
-    ///
-    /// # Errors
-    ///
-    /// As [`Engine::bad_indices`].
-    #[cfg(not(target_arch = "wasm32"))]
-    pub fn bad_indices_blocking<I: Index<Wide = I>>(
-        &self,
-        op: Op,
-        rules: &Rules,
-        params_shape: &[usize],
-        indices: &DeviceTensor<I>,
-    ) -> Result<Option<BadIndices>> {
-        let indices = (indices.as_ref(), I::TYPE);
-        pollster::block_on(self.count(op, rules, params_shape, indices, PollMode::Here))
+        rules: &'a Rules,
+        params_shape: &'a [usize],
+        indices: &'a I,
+    ) -> Waiting<'a, Result<Option<BadIndices>>> {
+        let indices = indices.indices();
+        Waiting::new(move |poll_mode| self.count(op, rules, params_shape, indices, poll_mode))
     }
 
     async fn count(
@@ -71,11 +51,11 @@ impl Engine {
         op: Op,
         rules: &Rules,
         params_shape: &[usize],
-        (indices, index_type): (&AnyDeviceTensor, IndexType),
+        indices: &AnyDeviceTensor,
         poll_mode: PollMode,
     ) -> Result<Option<BadIndices>> {
         let context = self.context();
-        check_indices(op.kind(), indices, index_type)?;
+        let index_type = index_type(op.kind(), indices)?;
         indices.storage().check_readable(context, Role::Indices)?;
         let (layout, placement) = indices.reached();
         let plan = Plan::of_lookups(op, rules, params_shape, index_type, &layout)?;
@@ -85,10 +65,10 @@ impl Engine {
         placement.check(plan.op(), Role::Indices, &layout, index_type.bytes())?;
         let counting = Status::new(context, &plan)?.afresh();
         let status = &counting.status;
-        let placed = Placed::indices_only(&placement);
         context.submit(|recording| {
-            let checks = Checks::new(1).dispatches(context, &plan, &placed, status)?;
-            recording.call(context, checks, Some(&counting));
+            let checks = checks::dispatches(context, &plan, &placement, status)?;
+            let commands = checks.into_iter().map(Command::Dispatch).collect();
+            recording.run(context, commands, Some(&counting));
             indices.storage().owned().for_each(|o| recording.keep(o));
             Ok(())
         })?;

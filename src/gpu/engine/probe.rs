@@ -7,10 +7,12 @@ use crate::error::{Error, Result};
 use crate::gpu::engine::Engine;
 use crate::index::IndexType;
 use crate::op::Op;
+use crate::operand::Params;
 use crate::plan::Plan;
 use crate::rules::Rules;
 use crate::shape::Layout;
 use crate::tensor::Tensor;
+use crate::waiting::{PollMode, Waiting};
 
 const ROWS: usize = 3;
 /// Wide enough for the kernel that copies rows, which embedding lookups use.
@@ -29,9 +31,13 @@ impl Engine {
     ///
     /// [`Error::AdapterLacks`] if the shaders cannot be compiled or the result is wrong; else the
     /// errors of the device.
-    pub async fn probe(&self) -> Result<()> {
+    pub fn probe(&self) -> Waiting<'_, Result<()>> {
+        Waiting::new(|poll_mode| self.probe_driven(poll_mode))
+    }
+
+    pub(super) async fn probe_driven(&self, poll_mode: PollMode) -> Result<()> {
         self.probe_compiler().await?;
-        let gathered = self.probe_rows().await;
+        let gathered = self.probe_rows(poll_mode).await;
         self.context().pool.trim();
         let gathered = gathered?;
         let expected = IDS.iter().flat_map(|&id| {
@@ -66,14 +72,19 @@ impl Engine {
     }
 
     /// Gathers between tensors of the device, which options about host calls do not concern.
-    async fn probe_rows(&self) -> Result<Tensor<u32>> {
+    async fn probe_rows(&self, poll_mode: PollMode) -> Result<Tensor<u32>> {
         let table: Vec<u32> = (0..ROWS * COLUMNS).map(value).collect();
         let table = Tensor::new(&[ROWS, COLUMNS], table)?;
-        let table = self.upload(&table.view()).await?;
+        let table = Params::try_from(&table.view())?;
+        let table = self.upload_params(&table, poll_mode).await?;
         let ids = Tensor::new(&[IDS.len()], IDS.to_vec())?;
-        let ids = self.upload(&ids.view()).await?;
+        let ids = Params::try_from(&ids.view())?;
+        let ids = self.upload_params(&ids, poll_mode).await?;
         let rows = self.gather(Op::gather(0), &Rules::default(), &table, &ids)?;
-        self.download(&rows).await
+        let mut data = vec![0; IDS.len() * COLUMNS];
+        let output = bytemuck::cast_slice_mut(&mut data);
+        self.download_driven(&rows, output, poll_mode).await?;
+        Tensor::new(&[IDS.len(), COLUMNS], data)
     }
 
     fn lacks(&self, what: String) -> Error {

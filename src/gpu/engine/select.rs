@@ -7,6 +7,7 @@ use crate::gpu::adapter::{self, AdapterSummary};
 use crate::gpu::engine::{Engine, Options};
 use crate::gpu::requirements;
 use crate::gpu::scope::one_line;
+use crate::waiting::{PollMode, Waiting};
 
 impl Engine {
     /// An engine with a device of its own: on the first adapter whose name contains `wanted` or
@@ -17,8 +18,8 @@ impl Engine {
     ///
     /// [`Error::NoAdapter`] with the adapters there are, [`Error::AdapterLacks`],
     /// [`Error::RequestDevice`]; without a name, [`Error::NoUsableAdapter`] with what each lacks.
-    pub async fn headless(wanted: Option<&str>) -> Result<Engine> {
-        Engine::headless_with(wanted, Options::default()).await
+    pub fn headless(wanted: Option<&str>) -> Waiting<'static, Result<Engine>> {
+        Engine::headless_with(wanted, Options::default())
     }
 
     /// [`Engine::headless`], with options.
@@ -26,16 +27,22 @@ impl Engine {
     /// # Errors
     ///
     /// As [`Engine::headless`].
-    pub async fn headless_with(wanted: Option<&str>, options: Options) -> Result<Engine> {
-        if wanted.is_none() {
-            let (_, engine) = choose_usable(&options).await?;
-            return Ok(engine);
-        }
-        // One that gives wrong results can be had, too: `verify` is there to say which.
-        let adapter = adapter::choose(wanted).await?;
-        let engine = Engine::open(&adapter, options).await?;
-        engine.probe_compiler().await?;
-        Ok(engine)
+    pub fn headless_with(
+        wanted: Option<&str>,
+        options: Options,
+    ) -> Waiting<'static, Result<Engine>> {
+        let wanted = wanted.map(str::to_owned);
+        Waiting::new(|poll_mode| async move {
+            if wanted.is_none() {
+                let (_, engine) = choose_usable(&options, poll_mode).await?;
+                return Ok(engine);
+            }
+            // One that gives wrong results can be had, too: `verify` is there to say which.
+            let adapter = adapter::choose(wanted.as_deref()).await?;
+            let engine = Engine::open(&adapter, options).await?;
+            engine.probe_compiler().await?;
+            Ok(engine)
+        })
     }
 
     /// An engine with a device of its own on `adapter`.
@@ -59,7 +66,7 @@ impl Engine {
                     adapter: label,
                     reason: one_line(&error.to_string()),
                 })?;
-        let engine = Engine::with_options(device, queue, options).await?;
+        let engine = Engine::open_with(device, queue, options).await?;
         engine.context().watch_loss();
         Ok(engine)
     }
@@ -72,12 +79,15 @@ impl Engine {
 ///
 /// [`Error::NoAdapter`] with the adapters there are; without a name, [`Error::NoUsableAdapter`].
 /// (In a browser there is one adapter, and it gives one device; that is left to the caller.)
-pub async fn find_adapter(wanted: Option<&str>) -> Result<wgpu::Adapter> {
-    if wanted.is_some() || cfg!(target_arch = "wasm32") {
-        return adapter::choose(wanted).await;
-    }
-    let (adapter, _) = choose_usable(&Options::default()).await?;
-    Ok(adapter)
+pub fn find_adapter(wanted: Option<&str>) -> Waiting<'static, Result<wgpu::Adapter>> {
+    let wanted = wanted.map(str::to_owned);
+    Waiting::new(|poll_mode| async move {
+        if wanted.is_some() || cfg!(target_arch = "wasm32") {
+            return adapter::choose(wanted.as_deref()).await;
+        }
+        let (adapter, _) = choose_usable(&Options::default(), poll_mode).await?;
+        Ok(adapter)
+    })
 }
 
 /// An adapter, and what it lacks to run gathers.
@@ -92,10 +102,14 @@ pub struct ProbedAdapter {
 /// Every adapter of this machine, each [probed](Engine::probe) with a device of its own: those that
 /// run gathers first, in the order of [`adapters`](crate::gpu::adapters), then those that do not,
 /// which [`Engine::headless`] takes only by name.
-pub async fn probe_adapters() -> Vec<ProbedAdapter> {
+pub fn probe_adapters() -> Waiting<'static, Vec<ProbedAdapter>> {
+    Waiting::new(probe_all)
+}
+
+async fn probe_all(poll_mode: PollMode) -> Vec<ProbedAdapter> {
     let mut probed = Vec::new();
     for adapter in adapter::enumerate().await {
-        let opened = open_probed(&adapter, Options::default()).await;
+        let opened = open_probed(&adapter, Options::default(), poll_mode).await;
         probed.push(ProbedAdapter {
             adapter: AdapterSummary::of(&adapter),
             lacks: opened.err().map(lack),
@@ -114,10 +128,14 @@ pub(crate) struct Found {
 }
 
 /// Tries `adapters` in order.
-async fn first_usable(adapters: Vec<wgpu::Adapter>, options: &Options) -> Found {
+async fn first_usable(
+    adapters: Vec<wgpu::Adapter>,
+    options: &Options,
+    poll_mode: PollMode,
+) -> Found {
     let mut lacking = Vec::new();
     for adapter in adapters {
-        match open_probed(&adapter, options.clone()).await {
+        match open_probed(&adapter, options.clone(), poll_mode).await {
             Ok(engine) => {
                 let usable = Some((adapter, engine));
                 return Found { usable, lacking };
@@ -131,18 +149,25 @@ async fn first_usable(adapters: Vec<wgpu::Adapter>, options: &Options) -> Found 
 
 /// Tries the adapters that do not run shaders on the CPU. The label of the first that does is
 /// beside what comes of it.
-pub(crate) async fn first_usable_gpu(options: &Options) -> (Found, Option<String>) {
+pub(crate) async fn first_usable_gpu(
+    options: &Options,
+    poll_mode: PollMode,
+) -> (Found, Option<String>) {
     let adapters = adapter::enumerate().await;
     let (software, gpus): (Vec<_>, Vec<_>) = adapters
         .into_iter()
         .partition(|a| AdapterSummary::of(a).is_software());
     let software = software.first().map(|a| AdapterSummary::of(a).label());
-    (first_usable(gpus, options).await, software)
+    (first_usable(gpus, options, poll_mode).await, software)
 }
 
-async fn open_probed(adapter: &wgpu::Adapter, options: Options) -> Result<Engine> {
+async fn open_probed(
+    adapter: &wgpu::Adapter,
+    options: Options,
+    poll_mode: PollMode,
+) -> Result<Engine> {
     let engine = Engine::open(adapter, options).await?;
-    engine.probe().await?;
+    engine.probe_driven(poll_mode).await?;
     Ok(engine)
 }
 
@@ -156,8 +181,9 @@ fn lack(error: Error) -> String {
 }
 
 /// The first adapter that is found to run gathers, with an engine on it.
-async fn choose_usable(options: &Options) -> Result<(wgpu::Adapter, Engine)> {
-    let Found { usable, lacking } = first_usable(adapter::enumerate().await, options).await;
+async fn choose_usable(options: &Options, poll_mode: PollMode) -> Result<(wgpu::Adapter, Engine)> {
+    let all = adapter::enumerate().await;
+    let Found { usable, lacking } = first_usable(all, options, poll_mode).await;
     usable.ok_or(match lacking.is_empty() {
         true => Error::NoAdapter {
             wanted: None,

@@ -5,8 +5,9 @@ use std::fmt::{self, Display, Formatter};
 use super::BagPlan;
 
 /// What a pooled lookup does: bags, rows, and the bytes that are moved. Made by
-/// [`BagCall::explain`](crate::BagCall::explain) without a GPU; nothing is executed.
+/// [`EmbeddingBagCall::explain`](crate::EmbeddingBagCall::explain) without a GPU; nothing is executed.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct BagExplanation {
     /// The operator, the mode and the element type.
@@ -68,21 +69,15 @@ impl Display for BagExplanation {
 
 #[cfg(test)]
 mod tests {
-    use crate::{BagCall, BagMode, Bags, DType, IndexType, Indices, Layout, Params, Rules};
+    use crate::{BagMode, Bags, DType, Executor, IndexType, Indices, Layout, Params, Rules};
 
     #[test]
     fn any_number_of_bags_is_explained_at_once() {
         let ids = Layout::strided(&[1 << 40, 1 << 10], &[0, 0], 0).unwrap();
         let ids = Indices::new(&[0u8; 4][..], IndexType::U32, ids).unwrap();
-        let table = Params::new(&[0; 512][..], 4, Layout::contiguous(&[2, 64])).unwrap();
-        let call = BagCall {
-            bags: Bags::rows(BagMode::Sum),
-            rules: &Rules::default(),
-            dtype: DType::F32,
-            params: &table,
-            indices: &ids,
-            weights: None,
-        };
+        let table = Params::new(&[0; 512][..], DType::F32, Layout::contiguous(&[2, 64])).unwrap();
+        let (bags, rules) = (Bags::rows(BagMode::Sum), Rules::default());
+        let call = Executor::Cpu.embedding_bag(bags, &rules, &table, &ids);
         let explanation = call.explain().unwrap();
         assert_eq!(
             (explanation.lookups, explanation.longest),

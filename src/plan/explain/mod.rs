@@ -1,19 +1,24 @@
 //! What a plan does, for people and for programs.
 
+#[cfg(feature = "serde")]
+mod serial;
 mod text;
 
 use crate::error::{Error, Result, Role};
 use crate::plan::choice::AccessLimit;
 use crate::plan::choice::narrowest;
 use crate::plan::{
-    BindingLimits, HostCall, HostReason, Kernel, Loop, LoopDims, NestDims, Part, Parts, Pass, Plan,
-    Positions, check_passes, passes,
+    BindingLimits, HostCall, Kernel, Loop, LoopDims, NestDims, Part, Parts, Pass, Plan, Positions,
+    check_passes, passes,
 };
 
 /// The most passes that are worked out one by one.
 const MAX_PASSES: u64 = 1 << 16;
 
 /// How a plan is executed, and why: printed as text, and with all of it in fields.
+///
+/// With the feature `serde` it serializes as the facts of its text, not as its fields: operator, rules and
+/// shapes of the plan, loops, dispatches with their kernels, and how a host call is made.
 ///
 /// ```
 /// use wgpu_gather::{BindingLimits, Explanation, IndexType, Layout, Op, Plan, Rules};
@@ -62,10 +67,8 @@ pub struct Explanation {
     pub check_passes: usize,
     /// The bytes of the device's memory that a host call may take for tensors.
     pub max_memory_bytes: u64,
-    /// How a host call is made.
+    /// What makes a host call.
     pub host_call: HostCall,
-    /// Why it is made so.
-    host_reason: HostReason,
 }
 
 /// Dispatches that are alike.
@@ -107,7 +110,7 @@ impl Explanation {
 
     /// [`Explanation::new`], with the tensors where `parts` says.
     fn with_parts(plan: &Plan, parts: Parts<'_>, limits: &BindingLimits) -> Result<Explanation> {
-        let (host_call, host_reason) = plan.host_call_and_reason(u64::MAX);
+        let host_call = plan.host_call(u64::MAX);
         let NestDims { loops, dropped } = plan.nest_dims();
         let mut explanation = Explanation {
             plan: plan.clone(),
@@ -120,7 +123,6 @@ impl Explanation {
             check_passes: 0,
             max_memory_bytes: u64::MAX,
             host_call,
-            host_reason,
         };
         if !plan.is_empty() {
             check_addressable(plan)?;
@@ -137,19 +139,8 @@ impl Explanation {
     /// The same, where a host call may take `max_bytes` of the device's memory for tensors.
     pub fn with_memory(mut self, max_bytes: u64) -> Explanation {
         self.max_memory_bytes = max_bytes;
-        (self.host_call, self.host_reason) = self.plan.host_call_and_reason(max_bytes);
+        self.host_call = self.plan.host_call(max_bytes);
         self
-    }
-
-    /// Why a host call is made so: `fits`, `too little memory`, `little gathered` or
-    /// `much gathered`.
-    pub fn host_reason(&self) -> &'static str {
-        match self.host_reason {
-            HostReason::Fits => "fits",
-            HostReason::TooLittleMemory => "too little memory",
-            HostReason::LittleGathered => "little gathered",
-            HostReason::MuchGathered => "much gathered",
-        }
     }
 
     fn add(&mut self, passes: &[Pass]) -> Result<()> {

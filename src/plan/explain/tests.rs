@@ -142,12 +142,9 @@ fn passes_beyond_number_are_refused_at_once() {
 #[test]
 fn the_host_call_follows_from_the_memory_given() {
     let explanation = rows(1024, 4, 1000);
-    let explanation = explanation.with_memory(1 << 20);
-    assert_eq!(explanation.host_reason, HostReason::MuchGathered);
-    assert!(matches!(explanation.host_call, HostCall::Streamed { .. }));
-    let tiny = explanation.with_memory(1);
-    assert_eq!(
-        (tiny.host_call, tiny.host_reason),
-        (HostCall::Collected, HostReason::TooLittleMemory)
-    );
+    assert_eq!(explanation.host_call, HostCall::Device);
+    let needed = explanation.plan.host_bytes();
+    let explanation = explanation.with_memory(needed);
+    assert_eq!(explanation.host_call, HostCall::Device);
+    assert_eq!(explanation.with_memory(needed - 1).host_call, HostCall::Cpu);
 }

@@ -4,7 +4,7 @@ use std::fmt::{self, Display, Formatter};
 
 use crate::plan::explain::{Dispatches, Explanation};
 use crate::plan::kernels::WORKGROUP;
-use crate::plan::{HostCall, HostReason, LoopDims, Positions};
+use crate::plan::{HostCall, LoopDims, Positions};
 use crate::rules::{Negative, OutOfBounds, Rules};
 
 impl Display for Explanation {
@@ -108,38 +108,18 @@ impl Explanation {
 
     fn host(&self, f: &mut Formatter<'_>) -> fmt::Result {
         let how = match self.host_call {
-            HostCall::Whole => "the tensors whole in the device's memory".to_owned(),
-            HostCall::Collected => "collected by the CPU path".to_owned(),
-            HostCall::Streamed {
-                params_bytes,
-                indices_bytes,
-                output_bytes,
-            } => format!(
-                "streamed: at a time {} of params, {} of indices and {} of output",
-                size(params_bytes),
-                size(indices_bytes),
-                size(output_bytes)
-            ),
+            HostCall::Device => "the tensors whole in the device's memory",
+            HostCall::Cpu => "on the CPU path",
         };
-        line(f, "host call", &how)?;
+        line(f, "host call", how)?;
         let needed = size(self.plan.host_bytes());
         let most = size(self.max_memory_bytes);
-        let why = match self.host_reason {
-            HostReason::Fits if self.max_memory_bytes == u64::MAX => {
+        let why = match self.host_call {
+            HostCall::Device if self.max_memory_bytes == u64::MAX => {
                 format!("they take {needed}, and there is no bound on memory")
             }
-            HostReason::Fits => format!("they take {needed} of {most}"),
-            HostReason::TooLittleMemory => {
-                format!("they take {needed}, and {most} are too little to stream through")
-            }
-            HostReason::LittleGathered => format!(
-                "they take {needed}, more than {most}, and less than half as much is gathered as \
-                 params has"
-            ),
-            HostReason::MuchGathered => format!(
-                "they take {needed}, more than {most}, and at least half as much is gathered as \
-                 params has"
-            ),
+            HostCall::Device => format!("they take {needed} of {most}"),
+            HostCall::Cpu => format!("the tensors take {needed}, more than {most}"),
         };
         line(f, "", &why)
     }

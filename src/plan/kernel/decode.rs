@@ -9,6 +9,7 @@ use crate::plan::kernels::WORKGROUP;
 use crate::plan::loop_steps::parts_of_row;
 use crate::plan::nest_size::NestSize;
 use crate::plan::{Geometry, Pass, Plan};
+use crate::shape::Layout;
 
 /// Elements that are decoded at once.
 const FOUR: usize = 4;
@@ -86,7 +87,8 @@ impl DecodeKernel {
         fours: bool,
         max_workgroups: u32,
     ) -> Result<DecodeKernel> {
-        let elements: usize = plan.params_layout().shape().iter().product();
+        // Of a table, which has no more than can be addressed.
+        let elements = Layout::checked_elements(plan.params_layout().shape()).unwrap_or(0);
         let kind = match fours && has_fours(plan, pass) && has_ends(first, end, elements) {
             true if plan.element_bytes() == 2 => DecodeKind::HalfRows,
             true => DecodeKind::Rows,

@@ -32,6 +32,7 @@ use cut::Cutter;
 
 /// What a device can bind and run at once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct BindingLimits {
     /// Bytes of a binding of params; a multiple of 16, as the next two.
     pub params_bytes: u64,

@@ -93,7 +93,7 @@ impl Bench {
         let options = internals::watched(Arc::clone(&recorder) as Arc<dyn internals::Watch>);
         let engine = Engine::with_options(device, queue, options);
         Ok(Bench {
-            engine: pollster::block_on(engine).map_err(|error| error.to_string())?,
+            engine: engine.wait().map_err(|error| error.to_string())?,
             recorder,
         })
     }

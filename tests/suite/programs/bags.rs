@@ -1,10 +1,11 @@
 //! Steps that pool rows, and that read quantized tables.
 
-use wgpu_gather::gpu::BagTensors;
 use wgpu_gather::quantized::{BlockFormat, FloatType, QuantizedTable};
 use wgpu_gather::{BagMode, Bags, DType, Op};
 
-use super::calls::{Chosen, can_be_indices, has_nothing, index_type, makes_subnormals, rules};
+use super::calls::{
+    Chosen, can_be_indices, has_nothing, index_type, indices_as, makes_subnormals, rules,
+};
 use super::expected::{Outcome, Stepped};
 use super::gathers::with_index;
 use super::machine::Machine;
@@ -129,18 +130,13 @@ impl Machine {
                 output: output.clone(),
             })
         };
-        let tensors = BagTensors {
-            dtype,
-            params: &params.tensor,
-            indices: &indices.tensor,
-            index_type,
-            weights: weights.as_ref().map(|w| &w.tensor),
-        };
+        let (from, at) = (&params.tensor, chosen.at());
+        let by_weights = weights.as_ref().map(|w| &w.tensor);
         let bags = bags_of(&offsets, is_rows, mode, padding);
         let read = [&params.view, &indices.view].into_iter();
         let read: Vec<&View> = read.chain(weights.as_ref().map(|w| &w.view)).collect();
         if into == 0 || !expected.allowed.is_empty() {
-            let got = by!(way, embedding_bag_any(bags, &rules, &tensors));
+            let got = by!(way, embedding_bag(bags, &rules, from, &at, by_weights));
             let Some(tensor) = expected.check("a pooled lookup", got)? else {
                 return Ok(Outcome::Refused);
             };
@@ -165,7 +161,10 @@ impl Machine {
         let is_shared = read.iter().any(shares) && !shape.contains(&0);
         expected.when(is_shared, "SameBuffer");
         let mut to = output.tensor.clone();
-        let got = by!(way, embedding_bag_any_into(bags, &rules, &tensors, &mut to));
+        let got = by!(
+            way,
+            embedding_bag_into(bags, &rules, from, &at, by_weights, &mut to)
+        );
         if expected
             .check("a pooled lookup into a tensor", got)?
             .is_none()
@@ -194,7 +193,7 @@ impl Machine {
             }
         }
         let table = QuantizedTable::blocks(BlockFormat::Q8_0, &[rows, 32], &bytes);
-        let table = table.and_then(|table| self.engines[engine].upload_quantized_blocking(&table));
+        let table = table.and_then(|table| self.engines[engine].upload(&table).wait());
         let Some(table) = self.expects(engine).check("a quantized table", table)? else {
             return Ok(Outcome::Refused);
         };
@@ -230,19 +229,13 @@ impl Machine {
         let index_type = index_type(&indices.view, bags / 3);
         let rules = rules(rule, DType::F32);
         let (read, expected) = ([&indices.view], self.expects(engine));
+        let (to_floats, at) = (
+            table.to_type(FloatType::F32),
+            indices_as(&indices, index_type),
+        );
         if into == 0 {
             let shape = [&indices.view.shape[..], &[32]].concat();
-            let got = by!(
-                way,
-                gather_quantized_any(
-                    Op::gather(0),
-                    &rules,
-                    &table,
-                    &indices.tensor,
-                    index_type,
-                    FloatType::F32,
-                )
-            );
+            let got = by!(way, gather(Op::gather(0), &rules, &to_floats, &at));
             let Some(tensor) = expected.check("a gather of codes", got)? else {
                 return Ok(Outcome::Refused);
             };
@@ -266,8 +259,9 @@ impl Machine {
         let padding = padding(bags / 3, decoded.shape[0]);
         let pooled = bags_of(&offsets, is_rows, BagMode::Sum, padding);
         let got = with_index!(index_type, I => {
-            let indices = wgpu_gather::gpu::DeviceTensor::<I>::try_from(indices.tensor.clone());
-            indices.and_then(|i| by!(way, embedding_bag_quantized(pooled, &rules, &table, &i, None)))
+            let at = wgpu_gather::gpu::DeviceTensor::<I>::try_from(at);
+            let to_floats = table.to::<f32>();
+            at.and_then(|at| by!(way, embedding_bag(pooled, &rules, &to_floats, &at, None)))
         });
         let Some(tensor) = expected.check("a pooled lookup of codes", got)? else {
             return Ok(Outcome::Refused);

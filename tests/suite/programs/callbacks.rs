@@ -7,7 +7,7 @@ use std::thread;
 use std::time::Duration;
 
 use wgpu_gather::gpu::{AnyDeviceTensor, Engine};
-use wgpu_gather::{DType, IndexType, Op, Rules, wgpu};
+use wgpu_gather::{DType, Op, Rules, wgpu};
 
 use super::calls::rules;
 use super::expected::{Difference, Outcome, Stepped};
@@ -96,15 +96,15 @@ impl Machine {
         );
         let gather = {
             let (engine, rules) = (engine.clone(), rules.clone());
-            let (from, at) = (params.tensor.clone(), indices.tensor.clone());
-            move || engine.gather_any(op, &rules, &from, &at, chosen.index_type)
+            let (from, at) = (params.tensor.clone(), chosen.at());
+            move || engine.gather(op, &rules, &from, &at)
         };
         let (sender, made) = channel();
         let (again, of_callback) = (gather.clone(), engine.clone());
         let callback = move || {
             let rows = again();
             if let Ok(rows) = &rows {
-                let _ = rows.buffer();
+                let _ = rows.share_buffer();
             }
             // Nobody listens if the program was ended by a difference.
             let _ = sender.send(rows.and_then(|rows| of_callback.flush().map(|()| rows)));
@@ -160,7 +160,7 @@ impl Machine {
         let other = thread::spawn(move || {
             let _ = says_who.send(thread::current().id());
             let (op, rules) = (Op::gather(0), Rules::default());
-            let made = engine.gather_any(op, &rules, &table, &ids, IndexType::U32);
+            let made = engine.gather(op, &rules, &table, &ids);
             let flushed = made.and_then(|_| engine.flush());
             let _ = sender.send(Said::IsDone(flushed));
         });
@@ -222,7 +222,7 @@ impl Machine {
             false => mistake(),
         }
         let (op, rules) = (Op::gather(0), Rules::default());
-        let made = engine.gather_any(op, &rules, &table, &ids, IndexType::U32);
+        let made = engine.gather(op, &rules, &table, &ids);
         let flushed = made.and_then(|_| engine.flush());
         poll(&engine);
         flushed.map_err(|error| format!("a call that calls back: {error}"))?;

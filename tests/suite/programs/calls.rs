@@ -1,5 +1,6 @@
 //! What calls are given: operators, indices and tensors that fit, or do not.
 
+use wgpu_gather::gpu::{AnyDeviceTensor, DeviceTensor};
 use wgpu_gather::{DType, Fill, IndexType, Op, OutOfBounds, Rules};
 
 use super::expected::{Difference, Expected};
@@ -83,6 +84,24 @@ pub(super) struct Chosen {
     pub(super) op: Op,
     pub(super) indices: Slot,
     pub(super) index_type: IndexType,
+}
+
+impl Chosen {
+    /// The indices, of the type that they are to have.
+    pub(super) fn at(&self) -> AnyDeviceTensor {
+        indices_as(&self.indices, self.index_type)
+    }
+}
+
+/// A tensor of integers as indices of a type that is as wide; another tensor as it is.
+pub(super) fn indices_as(slot: &Slot, index_type: IndexType) -> AnyDeviceTensor {
+    let tensor = slot.tensor.clone();
+    match index_type {
+        IndexType::I32 if can_be_indices(slot) => DeviceTensor::<i32>::try_from(tensor)
+            .expect("elements of 32 bits")
+            .into(),
+        _ => tensor,
+    }
 }
 
 pub(super) fn can_be_indices(slot: &Slot) -> bool {
@@ -178,8 +197,7 @@ impl Machine {
         let mut expected = self.expects(engine);
         let mut all = tensors.iter().copied().chain([&chosen.indices]);
         expected.when(all.any(|slot| slot.is_stray(engine)), "OtherEngine");
-        let width = chosen.indices.view.dtype.bytes();
-        expected.when(width != chosen.index_type.bytes(), "ElementWidth");
+        expected.when(!can_be_indices(&chosen.indices), "ElementsWithout");
         expected
     }
 }

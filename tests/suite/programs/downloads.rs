@@ -46,8 +46,12 @@ impl Machine {
         let (engine, view) = (&self.engines[slot.engine], &slot.view);
         let mut bytes = vec![0xa5; view.elements() * view.dtype.bytes()];
         let got = match aside {
-            true => block_on(engine.download_bytes(&slot.tensor, &mut bytes)),
-            false => engine.download_bytes_blocking(&slot.tensor, &mut bytes),
+            true => block_on(
+                engine
+                    .download_bytes(&slot.tensor, &mut bytes)
+                    .into_future(),
+            ),
+            false => engine.download_bytes(&slot.tensor, &mut bytes).wait(),
         };
         if self.lost[slot.engine] {
             self.tally.add("downloads from lost devices");
@@ -103,7 +107,7 @@ impl Machine {
         let Some(slot) = self.pick(of, None, |slot| self.model.is_written(&slot.view)) else {
             return Ok(Outcome::Skipped);
         };
-        let got = self.engines[slot.engine].check_blocking(&slot.tensor);
+        let got = self.engines[slot.engine].check(&slot.tensor).wait();
         self.checked(&slot, got)
     }
 
@@ -137,20 +141,21 @@ impl Machine {
             return Ok(Outcome::Skipped);
         };
         let engine = self.engines[slot.engine].clone();
-        if check && let Some(got) = polled(engine.check(&slot.tensor), polls) {
+        if check && let Some(got) = polled(engine.check(&slot.tensor).into_future(), polls) {
             return self.checked(&slot, got);
         }
         if !check {
             let mut bytes = vec![0; slot.view.elements() * slot.view.dtype.bytes()];
             let _ = engine.device().poll(wgpu::PollType::Poll);
-            if let Some(Err(Error::IndexOutOfBounds(got))) =
-                polled(engine.download_bytes(&slot.tensor, &mut bytes), polls)
-            {
+            let download = engine
+                .download_bytes(&slot.tensor, &mut bytes)
+                .into_future();
+            if let Some(Err(Error::IndexOutOfBounds(got))) = polled(download, polls) {
                 return self.checked(&slot, Ok(Some(*got)));
             }
         }
         // What was asked, and whether it was answered, shows in no result.
-        let got = engine.check_blocking(&slot.tensor);
+        let got = engine.check(&slot.tensor).wait();
         self.checked(&slot, got)
     }
 }

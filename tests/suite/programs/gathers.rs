@@ -1,10 +1,11 @@
-//! Steps that gather: into a new tensor, into one that is there, in place; and that count bad indices.
+//! Steps that gather: into a new tensor, into one that is there, and those by tensors whose types are known
+//! when the program is compiled; and that count bad indices.
 
 use wgpu_gather::gpu::{AnyDeviceTensor, DeviceTensor};
 use wgpu_gather::{BadIndices, DType, Element, Index, IndexType, Op, Result, Rules};
 
 use super::arithmetic::Lookups;
-use super::calls::{Chosen, has_nothing, makes_subnormals, rules};
+use super::calls::{Chosen, can_be_indices, has_nothing, indices_as, makes_subnormals, rules};
 use super::expected::{Expected, Outcome, Stepped};
 use super::machine::Machine;
 use super::model::{Call, Gather};
@@ -51,7 +52,6 @@ macro_rules! with_element {
         }
     };
 }
-pub(super) use with_element;
 
 /// A gather whose operator, rules and indices are chosen.
 struct Asked<'a> {
@@ -75,13 +75,17 @@ impl Asked<'_> {
         })
     }
 
-    fn in_place(&self, way: Way<'_, '_>, output: &AnyDeviceTensor) -> Result<()> {
+    fn at(&self) -> AnyDeviceTensor {
+        indices_as(self.indices, self.index_type)
+    }
+
+    fn typed(&self, way: Way<'_, '_>, output: &AnyDeviceTensor) -> Result<()> {
         with_element!(self.params.view.dtype, T => {
-            with_index!(self.index_type, I => self.in_place_of::<T, I>(way, output))
+            with_index!(self.index_type, I => self.typed_as::<T, I>(way, output))
         })
     }
 
-    fn in_place_of<T: Element, I: Index<Wide = I>>(
+    fn typed_as<T: Element, I: Index<Wide = I>>(
         &self,
         way: Way<'_, '_>,
         output: &AnyDeviceTensor,
@@ -91,7 +95,7 @@ impl Asked<'_> {
         let mut output = DeviceTensor::<T>::try_from(output.clone())?;
         by!(
             way,
-            gather_in_place(self.op, self.rules, &params, &indices, &mut output)
+            gather_into(self.op, self.rules, &params, &indices, &mut output)
         )
     }
 }
@@ -145,14 +149,9 @@ impl Machine {
         match into % 4 {
             0 | 1 => self.gather_new(way, &asked, &shape, &expected),
             how => {
-                let in_place = how == 3;
-                self.gather_into(
-                    way,
-                    &asked,
-                    &shape,
-                    expected,
-                    (into / 4, in_place, stray == 3),
-                )
+                let typed = how == 3 && can_be_indices(&indices);
+                let how = (into / 4, typed, stray == 3);
+                self.gather_into(way, &asked, &shape, expected, how)
             }
         }
     }
@@ -165,11 +164,8 @@ impl Machine {
         expected: &Expected,
     ) -> Stepped {
         let (engine, is_new) = (way.engine(), way.is_batch());
-        let (from, at) = (&asked.params.tensor, &asked.indices.tensor);
-        let got = by!(
-            way,
-            gather_any(asked.op, asked.rules, from, at, asked.index_type)
-        );
+        let (from, at) = (&asked.params.tensor, asked.at());
+        let got = by!(way, gather(asked.op, asked.rules, from, &at));
         let Some(tensor) = expected.check("a gather", got)? else {
             return Ok(Outcome::Refused);
         };
@@ -187,18 +183,15 @@ impl Machine {
         asked: &Asked<'_>,
         shape: &[usize],
         mut expected: Expected,
-        (number, in_place, any): (u8, bool, bool),
+        (number, typed, any): (u8, bool, bool),
     ) -> Stepped {
         let (engine, dtype) = (way.engine(), asked.params.view.dtype);
         let read = [&asked.params.view, &asked.indices.view];
-        let found = match (any, in_place) {
-            (true, _) => self.pick(number, None, |slot| {
+        let found = match any {
+            true => self.pick(number, None, |slot| {
                 slot.is_the_engines() && !makes_subnormals(dtype, slot.view.dtype)
             }),
-            (_, true) => self.pick(number, Some(engine), |slot| {
-                slot.view.shape == shape && slot.view.dtype == dtype && slot.view.is_contiguous()
-            }),
-            _ => None,
+            false => None,
         };
         let output = match found {
             Some(output) => output,
@@ -210,44 +203,32 @@ impl Machine {
         expected.when(!output.view.is_contiguous(), "OutputStrided");
         expected.when(output.view.dtype.bytes() != dtype.bytes(), "ElementWidth");
         let shares = |view: &View| !view.is_empty() && self.model.share(view, &output.view);
-        let is_shared = read.map(shares);
-        expected.when(
-            !in_place && is_shared.contains(&true) && !is_empty,
-            "SameBuffer",
-        );
+        let is_shared = read.iter().any(|view| shares(view));
+        expected.when(is_shared && !is_empty, "SameBuffer");
         let mut to = output.tensor.clone();
-        let (from, at) = (&asked.params.tensor, &asked.indices.tensor);
-        let got = match in_place {
+        let (from, at) = (&asked.params.tensor, asked.at());
+        let got = match typed {
             true => {
                 let widths = expected.allowed.contains(&"ElementWidth");
                 expected.when(widths, "TensorWidth");
-                asked.in_place(way, &to)
+                asked.typed(way, &to)
             }
             false => {
                 let (op, rules) = (asked.op, asked.rules);
-                by!(
-                    way,
-                    gather_any_into(op, rules, from, at, asked.index_type, &mut to)
-                )
+                by!(way, gather_into(op, rules, from, &at, &mut to))
             }
         };
         if expected.check("a gather into a tensor", got)?.is_none() {
             return Ok(Outcome::Refused);
         }
-        self.tally.add(if in_place {
-            "gathers in place"
+        self.tally.add(if typed {
+            "gathers into typed tensors"
         } else {
             "gathers into tensors"
         });
-        let mut apart = |n: usize| match is_shared[n] {
-            true => self.model.copy_for(read[n]),
-            false => read[n].clone(),
-        };
-        let (params, indices) = (apart(0), apart(1));
         let replaces = self.model.is_whole(&output.view);
-        let call = asked.call(&params, &indices, &output.view);
-        self.model
-            .record(call, &output.view, &[&params, &indices], replaces);
+        let call = asked.call(read[0], read[1], &output.view);
+        self.model.record(call, &output.view, &read, replaces);
         Ok(Outcome::Done)
     }
 
@@ -280,7 +261,7 @@ impl Machine {
         let got: Result<Option<BadIndices>> = with_index!(index_type, I => {
             let indices = DeviceTensor::<I>::try_from(indices.tensor.clone());
             let shape = &params.view.shape;
-            indices.and_then(|i| engine.bad_indices_blocking(op, &rules, shape, &i))
+            indices.and_then(|i| engine.bad_indices(op, &rules, shape, &i).wait())
         });
         let mut errors = self.expects(way.engine());
         let is_empty =

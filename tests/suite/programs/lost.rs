@@ -6,7 +6,7 @@ use wgpu_gather::gpu::{Engine, Options};
 use super::STEPS;
 use super::run::{Ground, search, setting, station};
 use super::step::{Step, program};
-use crate::common::{block_on, engine_with, engines};
+use crate::common::{engine_with, engines};
 
 /// A program of which one step is that the device is lost.
 fn losing() -> impl Strategy<Value = Vec<Step>> {
@@ -21,7 +21,9 @@ fn losing() -> impl Strategy<Value = Vec<Step>> {
 fn alone(engine: &Engine, number: u32) -> Ground {
     let engine = match number % 2 {
         0 => engine_with(engine, Options::default()),
-        _ => block_on(Engine::headless(Some(&engine.adapter().label()))).expect("an engine"),
+        _ => Engine::headless(Some(&engine.adapter().label()))
+            .wait()
+            .expect("an engine"),
     };
     Ground::of_one(station(engine))
 }

@@ -67,17 +67,18 @@ const KINDS: [&str; 26] = [
 const REFUSED: [&str; 5] = ["Batch", "Download", "Gather", "Record", "Scatter"];
 
 /// What is compared, or done in a way of its own.
-const COMPARED: [&str; 10] = [
+const COMPARED: [&str; 11] = [
     "checks of what nobody counted",
     "checks that all is well",
-    "gathers in place",
     "gathers into tensors",
+    "gathers into typed tensors",
     "gathers recorded",
     "reports of checks",
     "reports of downloads",
     "scatters in place",
     "scatters recorded",
     "statuses with bad indices",
+    "bindings with bad indices",
 ];
 
 /// Programs do what they say: each kind of step occurs and succeeds in every 25 of them, most steps do,

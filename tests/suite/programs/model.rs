@@ -203,6 +203,7 @@ impl Model {
             looks_up: rules.is_some(),
             replaces,
             in_batch: self.batch.is_some(),
+            is_left: false,
         };
         let pending = read.iter().flat_map(|view| {
             let reports = &self.storages[view.storage].reports;
@@ -220,6 +221,45 @@ impl Model {
             Some(batch) => batch.push(recorded),
             None => self.execute(recorded),
         }
+    }
+
+    /// A call that the program submits, and whether the tensor reports its bad indices; if so, where they
+    /// are counted.
+    pub(super) fn leave(
+        &mut self,
+        call: &Call,
+        output: &View,
+        read: &[&View],
+        reports: bool,
+    ) -> Option<usize> {
+        let written = Written {
+            counts: reports && self.counts(call),
+            looks_up: self.looks_up(call),
+            replaces: false,
+            in_batch: false,
+            is_left: true,
+        };
+        let pending = read.iter().flat_map(|view| {
+            let reports = &self.storages[view.storage].reports;
+            self.statuses.inheritable(reports, false)
+        });
+        let pending = pending.collect();
+        let reports = &mut self.storages[output.storage].reports;
+        let status = self.statuses.note(reports, pending, written)?;
+        self.statuses.leave(status);
+        Some(status)
+    }
+
+    /// Whether bad indices of a call are counted as its rules ask for an error.
+    pub(super) fn counts(&self, call: &Call) -> bool {
+        let rules = call.rules().filter(|_| self.looks_up(call));
+        rules.is_some_and(|rules| rules.out_of_bounds == OutOfBounds::Error)
+    }
+
+    /// Whether a call of the batch that is being recorded writes to a tensor.
+    pub(super) fn is_in_batch(&self, view: &View) -> bool {
+        let mut recorded = self.batch.iter().flatten();
+        recorded.any(|recorded| recorded.writes == view.storage)
     }
 
     /// A call that does not wait for the batch that is being recorded.
@@ -261,7 +301,7 @@ impl Model {
     }
 
     /// Whether a call looks at any index.
-    fn looks_up(&self, call: &Call) -> bool {
+    pub(super) fn looks_up(&self, call: &Call) -> bool {
         let depth = |op: &Op, indices: &View| match op {
             Op::GatherNd { .. } => indices.shape[indices.rank() - 1],
             _ => 1,

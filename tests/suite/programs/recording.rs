@@ -1,57 +1,59 @@
 //! Steps that record into encoders of the program, which are submitted later, in another order, or never.
 
-use wgpu_gather::gpu::{DeviceTensor, Engine, GatherBinding, Status};
-use wgpu_gather::{BadIndices, Element, Index, IndexType, Plan, Result, wgpu};
+use wgpu_gather::gpu::{Batch, Binding, Buffers, Engine, Status};
+use wgpu_gather::{BadIndices, Error, Plan, Result, Rules, wgpu};
 
-use super::calls::{Chosen, has_nothing, index_type, makes_subnormals, rules};
+use super::calls::{Chosen, has_nothing, makes_subnormals, rules};
 use super::expected::{Difference, Outcome, Stepped};
-use super::gathers::{with_element, with_index};
 use super::machine::Machine;
 use super::model::{Call, Gather};
 use super::slots::Slot;
 use super::view::View;
-use crate::common::block_on;
 
 /// An encoder, and what was recorded into it.
 #[derive(Debug)]
 pub(super) struct Encoder {
     engine: usize,
     pub(super) encoder: wgpu::CommandEncoder,
-    pub(super) recorded: Vec<(Call, Option<Status>)>,
+    pub(super) recorded: Vec<(Call, Counted)>,
 }
 
-/// The tensors of a recording.
-struct Bound<'a> {
-    params: &'a Slot,
-    indices: &'a Slot,
-    index_type: IndexType,
-    output: &'a Slot,
+/// Where a recorded call counts its bad indices.
+#[derive(Debug)]
+pub(super) enum Counted {
+    /// In its binding, if its rules ask for an error.
+    Binding(Binding),
+    /// In a status that the tensor reports, if its rules ask for an error: its number in the model.
+    Tensor(Option<usize>),
+    /// In a status of the program.
+    Status(Status),
 }
 
-fn lies_alike(a: &View, b: &View) -> bool {
-    (&a.shape, &a.strides, a.offset) == (&b.shape, &b.strides, b.offset)
-}
-
-impl Bound<'_> {
-    fn bind(&self, engine: &Engine, plan: &Plan) -> Result<(GatherBinding, Status)> {
-        with_element!(self.params.view.dtype, T => {
-            with_index!(self.index_type, I => self.bind_as::<T, I>(engine, plan))
-        })
-    }
-
-    fn bind_as<T: Element, I: Index<Wide = I>>(
-        &self,
-        engine: &Engine,
-        plan: &Plan,
-    ) -> Result<(GatherBinding, Status)> {
-        let params = DeviceTensor::<T>::try_from(self.params.tensor.clone())?;
-        let indices = DeviceTensor::<I>::try_from(self.indices.tensor.clone())?;
-        let output = DeviceTensor::<T>::try_from(self.output.tensor.clone())?;
-        let pipeline = block_on(engine.pipeline(plan))?;
-        let status = pipeline.status()?;
-        let bound = pipeline.bind_tensors(&params, &indices, &output, Some(&status))?;
-        Ok((bound, status))
-    }
+/// A plan for the layouts of tensors, and slices of their buffers.
+fn bare(
+    engine: &Engine,
+    [params, indices, output]: [&Slot; 3],
+    chosen: &Chosen,
+    rules: &Rules,
+    encoder: &mut wgpu::CommandEncoder,
+) -> Result<Status> {
+    let (from, at) = (params.tensor.layout(), chosen.indices.tensor.layout());
+    let width = params.view.dtype.bytes();
+    let plan = Plan::new(chosen.op, rules, width, from, chosen.index_type, at)?;
+    let pipeline = engine.pipeline(&plan).wait()?;
+    let status = pipeline.status()?;
+    let start = (output.tensor.layout().offset() * width) as u64;
+    let slice = output.tensor.share_slice();
+    let buffers = Buffers {
+        params: params.tensor.share_slice(),
+        indices: indices.tensor.share_slice(),
+        output: slice.buffer().slice(slice.offset() + start..),
+        status: Some(&status),
+        flag: false,
+        count: None,
+    };
+    pipeline.bind(&buffers)?.encode(encoder);
+    Ok(status)
 }
 
 impl Machine {
@@ -63,7 +65,7 @@ impl Machine {
     pub(super) fn record(
         &mut self,
         encoder: u8,
-        [number, params, indices, output, rule, stray]: [u8; 6],
+        [number, params, indices, output, rule, how, stray]: [u8; 7],
     ) -> Stepped {
         let encoder = usize::from(encoder) % self.encoders.len();
         let engine = self.encoders[encoder].as_ref().map(|open| open.engine);
@@ -83,12 +85,12 @@ impl Machine {
             return Ok(Outcome::Skipped);
         }
         if number.is_multiple_of(3) {
-            return self.record_scatter(encoder, &params, &chosen, &shape, [output, rule]);
+            return self.record_scatter(encoder, &params, &chosen, &shape, [output, rule, how]);
         }
-        self.record_gather(encoder, &params, &chosen, &shape, [output, rule, stray])
+        self.record_gather(encoder, &params, chosen, &shape, [output, rule, how, stray])
     }
 
-    pub(super) fn open(&mut self, encoder: usize, engine: usize) -> &mut Encoder {
+    fn open(&mut self, encoder: usize, engine: usize) -> &mut Encoder {
         let device = self.engines[engine].device();
         self.encoders[encoder].get_or_insert_with(|| Encoder {
             engine,
@@ -97,103 +99,124 @@ impl Machine {
         })
     }
 
-    /// Plans a gather of some tensors, and binds those or others.
+    /// Binds a call and encodes it, or records it, as `how` says.
+    pub(super) fn record_by(
+        &mut self,
+        encoder: usize,
+        engine: usize,
+        how: u8,
+        call: impl FnOnce(&mut Batch<'_>) -> Result<()>,
+    ) -> Result<Option<Binding>> {
+        let on = self.engines[engine].clone();
+        let open = self.open(encoder, engine);
+        if how % 3 == 1 {
+            on.record(&mut open.encoder, call)?;
+            return Ok(None);
+        }
+        let binding = on.bind(call)?;
+        binding.encode(&mut open.encoder);
+        Ok(Some(binding))
+    }
+
+    /// Notes what was recorded, in the model too.
+    pub(super) fn note_recorded(
+        &mut self,
+        encoder: usize,
+        binding: Option<Binding>,
+        call: Call,
+        output: &View,
+        read: &[&View],
+    ) {
+        let status = self.model.leave(&call, output, read, binding.is_none());
+        let counted = match binding {
+            Some(binding) => Counted::Binding(binding),
+            None => Counted::Tensor(status),
+        };
+        let open = self.encoders[encoder].as_mut().expect("an open encoder");
+        open.recorded.push((call, counted));
+    }
+
     fn record_gather(
         &mut self,
         encoder: usize,
         params: &Slot,
-        chosen: &Chosen,
+        mut chosen: Chosen,
         shape: &[usize],
-        [output, rule, stray]: [u8; 3],
+        [output, rule, how, stray]: [u8; 4],
     ) -> Stepped {
         let (op, engine, dtype) = (chosen.op, params.engine, params.view.dtype);
         let rules = rules(rule, dtype);
-        let (from, at) = (params.tensor.layout(), chosen.indices.tensor.layout());
-        let width = dtype.bytes();
-        let plan = Plan::new(op, &rules, width, from, chosen.index_type, at);
-        let mut expected = self.expects(engine);
+        let read = [&params.view, &chosen.indices.view];
+        let target = self.target(output, (engine, dtype, shape), &read)?;
+        let any = |is_good: &dyn Fn(&Slot) -> bool| {
+            let is_ready = |slot: &Slot| self.is_ready(slot) && slot.is_the_engines();
+            self.pick(rule, None, |slot| is_ready(slot) && is_good(slot))
+        };
+        // Tensors of the same shapes that another engine made, indices of another type, another output.
+        let others = match stray {
+            1 => any(&|slot| slot.view.shape == params.view.shape && slot.view.dtype == dtype),
+            2 => any(&|slot| slot.view.shape == chosen.indices.view.shape),
+            3 => any(&|slot| !makes_subnormals(dtype, slot.view.dtype)),
+            _ => None,
+        };
+        let (mut params, mut output) = (params.clone(), target);
+        match (stray, others) {
+            (1, Some(other)) => params = other,
+            (2, Some(other)) => {
+                chosen.index_type = super::calls::index_type(&other.view, how);
+                chosen.indices = other;
+            }
+            (3, Some(other)) => output = other,
+            _ => {}
+        }
+        let all = [&params, &chosen.indices, &output];
+        // Of another engine's device: wgpu refuses what the program has wrapped.
+        let foreign = all
+            .iter()
+            .any(|slot| slot.is_wrapped && slot.engine != engine);
+        if foreign || !self.is_ready(&output) || self.model.is_in_batch(&output.view) {
+            return Ok(Outcome::Skipped);
+        }
+        let mut expected = self.expected(engine, &chosen, &[&params, &output]);
         let is_empty = shape.contains(&0);
         let nothing = has_nothing(op, &params.view, &chosen.indices.view, &rules, is_empty);
         expected.when(nothing, "NothingToRead");
-        let Some(plan) = expected.check("a plan", plan)? else {
-            return Ok(Outcome::Refused);
-        };
-        let planned = (params.view.clone(), chosen.indices.view.clone());
-        let read = [&params.view, &chosen.indices.view];
-        let target = self.target(output, (engine, dtype, shape), &read)?;
-        let ready = |slot: &Slot| self.is_ready(slot);
-        let any =
-            |is_good: &dyn Fn(&Slot) -> bool| self.pick(rule, None, |s| ready(s) && is_good(s));
-        let other_params = match stray {
-            1 => any(&|slot| !makes_subnormals(slot.view.dtype, dtype)),
-            _ => None,
-        };
-        let params = other_params.as_ref().unwrap_or(params);
-        let other_indices = match stray {
-            2 => any(&|slot| slot.view.dtype.bytes() >= 4),
-            _ => None,
-        };
-        let indices = other_indices.as_ref().unwrap_or(&chosen.indices);
-        let other_output = match stray {
-            1 | 3 => any(&|slot| {
-                let (from, to) = (params.view.dtype, slot.view.dtype);
-                from.bytes() == to.bytes() && !makes_subnormals(from, to)
-            }),
-            _ => None,
-        };
-        let output = other_output.as_ref().unwrap_or(&target);
-        let index_type = match stray {
-            2 => index_type(&indices.view, output.view.offset as u8),
-            _ => chosen.index_type,
-        };
-        let bound = Bound {
-            params,
-            indices,
-            index_type,
-            output,
-        };
-        expected.when(params.view.dtype.bytes() != width, "ElementWidth");
-        expected.when(output.view.dtype.bytes() != width, "ElementWidth");
-        // Nothing says how a tensor lies that has no elements.
-        if stray > 0 && [params, indices].iter().any(|slot| slot.view.is_empty()) {
-            return Ok(Outcome::Skipped);
-        }
-        let alike = lies_alike(&params.view, &planned.0) && lies_alike(&indices.view, &planned.1);
-        expected.when(!alike, "OtherPlan");
-        expected.when(index_type != chosen.index_type, "OtherIndices");
+        expected.when(output.view.dtype.bytes() != dtype.bytes(), "ElementWidth");
         expected.when(output.view.shape != shape, "OutputShape");
         expected.when(!output.view.is_contiguous(), "OutputStrided");
-        let strays = [params, indices, output]
-            .iter()
-            .any(|slot| slot.is_stray(engine));
-        expected.when(strays, "OtherEngine");
         let shares = |view: &View| !view.is_empty() && self.model.share(view, &output.view);
-        let is_shared = shares(&params.view) || shares(&indices.view);
+        let is_shared = shares(&params.view) || shares(&chosen.indices.view);
         expected.when(is_shared && !is_empty, "SameBuffer");
-        // Of another engine's device: wgpu refuses what the program has wrapped.
-        let foreign = [params, indices, output]
-            .iter()
-            .any(|s| s.is_wrapped && s.engine != engine);
-        if foreign {
-            return Ok(Outcome::Skipped);
-        }
-        let got = bound.bind(&self.engines[engine], &plan);
         let call = Call::Gather(Gather {
             op,
-            rules,
+            rules: rules.clone(),
             params: params.view.clone(),
-            indices: indices.view.clone(),
-            index_type,
+            indices: chosen.indices.view.clone(),
+            index_type: chosen.index_type,
             output: output.view.clone(),
             count: None,
         });
-        let Some((binding, status)) = expected.check("a binding", got)? else {
+        self.tally.add("gathers recorded");
+        if how % 3 == 2 && stray == 0 && all.iter().all(|slot| !slot.view.is_empty()) {
+            let on = self.engines[engine].clone();
+            let open = self.open(encoder, engine);
+            let status = bare(&on, all, &chosen, &rules, &mut open.encoder);
+            if let Some(status) = expected.check("a plan in buffers", status)? {
+                let open = self.open(encoder, engine);
+                open.recorded.push((call, Counted::Status(status)));
+                return Ok(Outcome::Done);
+            }
+            return Ok(Outcome::Refused);
+        }
+        let (from, at, mut to) = (&params.tensor, chosen.at(), output.tensor.clone());
+        let recorded = self.record_by(encoder, engine, how, |r| {
+            r.gather_into(op, &rules, from, &at, &mut to)
+        });
+        let Some(binding) = expected.check("a gather is recorded", recorded)? else {
             return Ok(Outcome::Refused);
         };
-        let open = self.open(encoder, engine);
-        binding.encode(&mut open.encoder);
-        open.recorded.push((call, Some(status)));
-        self.tally.add("gathers recorded");
+        let read = [&params.view, &chosen.indices.view];
+        self.note_recorded(encoder, binding, call, &output.view, &read);
         Ok(Outcome::Done)
     }
 
@@ -207,29 +230,42 @@ impl Machine {
         if self.lost[open.engine] {
             return Ok(Outcome::Refused);
         }
-        for (call, status) in open.recorded {
+        for (call, counted) in open.recorded {
             let bad = self.model.run(&call);
-            let Some(status) = status else { continue };
-            self.compare_status(&status, bad)?;
+            match counted {
+                Counted::Tensor(None) => {}
+                Counted::Tensor(Some(status)) => self.model.statuses.find(status, bad),
+                Counted::Status(status) => {
+                    let got = status.read().wait();
+                    self.compare_counts("statuses with bad indices", got, Ok(bad))?;
+                }
+                Counted::Binding(binding) => {
+                    let expected = match self.model.counts(&call) {
+                        true => Ok(bad),
+                        false if self.model.looks_up(&call) => Err(Error::NotCounted),
+                        false => Ok(None),
+                    };
+                    let got = binding.check().wait();
+                    self.compare_counts("bindings with bad indices", got, expected)?;
+                }
+            }
         }
         Ok(Outcome::Done)
     }
 
-    fn compare_status(
+    fn compare_counts(
         &mut self,
-        status: &Status,
-        expected: Option<BadIndices>,
+        what: &'static str,
+        got: Result<Option<BadIndices>>,
+        expected: Result<Option<BadIndices>>,
     ) -> std::result::Result<(), Difference> {
-        let got = status.read_blocking();
-        match got == Ok(expected.clone()) {
+        match got == expected {
             true => {
-                self.tally.add(match expected {
-                    Some(_) => "statuses with bad indices",
-                    None => "statuses without",
-                });
+                let is_bad = matches!(expected, Ok(Some(_)));
+                self.tally.add(if is_bad { what } else { "counts without" });
                 Ok(())
             }
-            false => Err(format!("a status: {got:?}, expected {expected:?}")),
+            false => Err(format!("{what}: {got:?}, expected {expected:?}")),
         }
     }
 

@@ -12,6 +12,8 @@ struct Status {
     settled: u64,
     read: u64,
     is_begun: bool,
+    /// Whether calls count in it that the program submits, at any time.
+    is_left: bool,
     found: Option<BadIndices>,
 }
 
@@ -21,6 +23,9 @@ pub(super) struct Reports {
     inherited: Vec<usize>,
     own: Vec<usize>,
     is_uncounted: bool,
+    /// Whether calls write to the storage that the program submits, at any time: then none replaces what
+    /// others have said.
+    is_left: bool,
 }
 
 /// Every status that there was.
@@ -38,12 +43,14 @@ pub(super) struct Written {
     pub(super) replaces: bool,
     /// Whether it waits for a batch.
     pub(super) in_batch: bool,
+    /// Whether the program submits it.
+    pub(super) is_left: bool,
 }
 
 impl Statuses {
     fn is_clean(&self, status: usize) -> bool {
         let status = &self.0[status];
-        status.found.is_none() && status.read == status.recorded
+        status.found.is_none() && status.read == status.recorded && !status.is_left
     }
 
     /// Those that may have something to report.
@@ -70,9 +77,10 @@ impl Statuses {
         read: Vec<usize>,
         written: Written,
     ) -> Option<usize> {
-        if written.replaces {
+        if written.replaces && !reports.is_left {
             *reports = Reports::default();
         }
+        reports.is_left |= written.is_left;
         reports.is_uncounted |= written.looks_up && !written.counts;
         reports.inherited.retain(|&status| !self.is_clean(status));
         for status in read {
@@ -93,11 +101,23 @@ impl Statuses {
         Some(status)
     }
 
-    /// The device has executed a call that counts there.
-    pub(super) fn count(&mut self, status: usize, bad: Option<BadIndices>) {
+    /// A call that counts there is left to the program.
+    pub(super) fn leave(&mut self, status: usize) {
         let status = &mut self.0[status];
         status.settled += 1;
-        status.is_begun = true;
+        (status.is_begun, status.is_left) = (true, true);
+    }
+
+    /// The device has executed a call that counts there.
+    pub(super) fn count(&mut self, status: usize, bad: Option<BadIndices>) {
+        self.0[status].settled += 1;
+        self.0[status].is_begun = true;
+        self.find(status, bad);
+    }
+
+    /// Bad indices that a call has met which counts there.
+    pub(super) fn find(&mut self, status: usize, bad: Option<BadIndices>) {
+        let status = &mut self.0[status];
         status.found = match (status.found.take(), bad) {
             (Some(first), Some(more)) => Some(BadIndices {
                 count: first.count + more.count,

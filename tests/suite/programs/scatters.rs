@@ -1,7 +1,6 @@
 //! Steps that scatter: over a copy, in place, and the gradient of a gather.
 
-use wgpu_gather::gpu::ScatterBuffers;
-use wgpu_gather::{DType, Reduce, ScatterLayouts, ScatterPlan};
+use wgpu_gather::{DType, Reduce};
 
 use super::calls::{Chosen, has_nothing, makes_subnormals, rules};
 use super::expected::{Outcome, Stepped};
@@ -69,17 +68,17 @@ impl Machine {
         let mut expected = self.expected(engine, &chosen, &[&to, &updates]);
         expected.shapes(fits);
         expected.when(updates.view.shape != shape, "UpdatesShape");
-        expected.when(updates.view.dtype.bytes() != dtype.bytes(), "ElementWidth");
+        expected.when(updates.view.dtype != dtype, "OtherElements");
         expected.when(in_place && to.view.overlaps(), "OverlappingDestination");
         let is_empty = shape.contains(&0);
-        let shares = |slot: &Slot| self.model.share(&to.view, &slot.view);
+        let shares = |slot: &Slot| !slot.view.is_empty() && self.model.share(&to.view, &slot.view);
         let is_shared = shares(indices) || shares(&updates);
         expected.when(in_place && is_shared && !is_empty, "SameBuffer");
         if fits {
             let nothing = has_nothing(op, &to.view, &indices.view, &rules, is_empty);
             expected.when(nothing, "NothingToRead");
         }
-        let (at, of) = ((&indices.tensor, index_type), (&updates.tensor, dtype));
+        let (at, of) = (chosen.at(), &updates.tensor);
         let call = |destination: &View| {
             Call::Scatter(Scatter {
                 op,
@@ -94,10 +93,7 @@ impl Machine {
         let read = [&indices.view, &updates.view];
         if in_place {
             let mut tensor = to.tensor.clone();
-            let got = by!(
-                way,
-                scatter_any_into(op, reduce, &rules, &mut tensor, at, of)
-            );
+            let got = by!(way, scatter_into(op, reduce, &rules, &mut tensor, &at, of));
             if expected.check("a scatter in place", got)?.is_none() {
                 return Ok(Outcome::Refused);
             }
@@ -106,7 +102,7 @@ impl Machine {
             return Ok(Outcome::Done);
         }
         let is_new = way.is_batch();
-        let got = by!(way, scatter_any(op, reduce, &rules, &to.tensor, at, of));
+        let got = by!(way, scatter(op, reduce, &rules, &to.tensor, &at, of));
         let Some(tensor) = expected.check("a scatter", got)? else {
             return Ok(Outcome::Refused);
         };
@@ -143,11 +139,8 @@ impl Machine {
         let is_empty = shape.contains(&0);
         let nothing = has_nothing(op, &like.view, &indices.view, &rules, is_empty);
         expected.when(nothing, "NothingToRead");
-        let (at, of) = ((&indices.tensor, index_type), (&updates.tensor, dtype));
-        let got = by!(
-            way,
-            gather_gradient_any(op, &rules, &like.view.shape, at, of)
-        );
+        let (at, of) = (chosen.at(), &updates.tensor);
+        let got = by!(way, gather_gradient(op, &rules, &like.view.shape, &at, of));
         let Some(tensor) = expected.check("a gradient", got)? else {
             return Ok(Outcome::Refused);
         };
@@ -167,73 +160,48 @@ impl Machine {
         Ok(Outcome::Done)
     }
 
-    /// Records a scatter into an encoder of the program.
+    /// Records a scatter in place into an encoder of the program.
     pub(super) fn record_scatter(
         &mut self,
         encoder: usize,
         to: &Slot,
         chosen: &Chosen,
         shape: &[usize],
-        [output, rule]: [u8; 2],
+        [output, rule, how]: [u8; 3],
     ) -> Stepped {
         let (op, engine, dtype) = (chosen.op, to.engine, to.view.dtype);
         let updates = self.target(output, (engine, dtype, shape), &[&to.view])?;
+        if !self.is_ready(&updates) || self.model.is_in_batch(&to.view) {
+            return Ok(Outcome::Skipped);
+        }
         let indices = &chosen.indices;
-        let is_apart = !self.model.share(&to.view, &indices.view);
-        let is_aligned = |slot: &Slot| slot.tensor.buffer_slice().offset().is_multiple_of(8);
-        let all = [to, indices, &updates];
-        if to.view.overlaps() || !is_apart || !all.into_iter().all(is_aligned) || dtype.bytes() < 4
-        {
-            return Ok(Outcome::Skipped);
-        }
-        if !self.is_ready(&updates) {
-            return Ok(Outcome::Skipped);
-        }
         let rules = rules(rule, dtype);
         let reduce = Reduce::ALL[usize::from(output) % 5];
-        let [destination, at, of] = [to, indices, &updates].map(|slot| slot.tensor.layout());
         let mut expected = self.expects(engine);
-        let nothing = has_nothing(op, &to.view, &indices.view, &rules, shape.contains(&0));
+        expected.when(to.view.overlaps(), "OverlappingDestination");
+        let is_empty = shape.contains(&0);
+        let is_shared = self.model.share(&to.view, &indices.view) && !indices.view.is_empty();
+        expected.when(is_shared && !is_empty, "SameBuffer");
+        let nothing = has_nothing(op, &to.view, &indices.view, &rules, is_empty);
         expected.when(nothing, "NothingToRead");
-        let layouts = ScatterLayouts {
-            dtype,
-            destination,
-            index_type: chosen.index_type,
-            indices: at,
-            updates: of,
-        };
-        let plan = ScatterPlan::new(op, reduce, &rules, layouts);
-        let Some(plan) = expected.check("a plan of a scatter", plan)? else {
+        let (at, of, mut tensor) = (chosen.at(), &updates.tensor, to.tensor.clone());
+        let recorded = self.record_by(encoder, engine, how, |r| {
+            r.scatter_into(op, reduce, &rules, &mut tensor, &at, of)
+        });
+        let Some(binding) = expected.check("a scatter is recorded", recorded)? else {
             return Ok(Outcome::Refused);
         };
-        let bound = self.engines[engine]
-            .scatter_pipeline(&plan)
-            .and_then(|pipeline| {
-                let status = pipeline.status()?;
-                let buffers = ScatterBuffers {
-                    destination: to.tensor.buffer_slice(),
-                    indices: indices.tensor.buffer_slice(),
-                    updates: updates.tensor.buffer_slice(),
-                    status: status.as_ref(),
-                };
-                Ok((pipeline.bind(&buffers)?, status))
-            });
         let call = Call::Scatter(Scatter {
             op,
             reduce,
-            rules,
+            rules: rules.clone(),
             destination: to.view.clone(),
             indices: indices.view.clone(),
             index_type: chosen.index_type,
             updates: updates.view.clone(),
         });
-        let Some((binding, status)) = self.expects(engine).check("a scatter is bound", bound)?
-        else {
-            return Ok(Outcome::Refused);
-        };
-        let open = self.open(encoder, engine);
-        binding.encode(&mut open.encoder);
-        open.recorded.push((call, status));
+        let read = [&indices.view, &updates.view];
+        self.note_recorded(encoder, binding, call, &to.view, &read);
         self.tally.add("scatters recorded");
         Ok(Outcome::Done)
     }

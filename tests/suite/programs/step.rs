@@ -82,7 +82,7 @@ pub(super) enum Step {
         steps: u8,
         fails: bool,
     },
-    /// A gather or a scatter into an encoder of the program.
+    /// A gather or a scatter into an encoder of the program: bound, recorded, or by a plan and buffers.
     Record {
         encoder: u8,
         op: u8,
@@ -90,6 +90,7 @@ pub(super) enum Step {
         indices: u8,
         output: u8,
         rules: u8,
+        how: u8,
         stray: u8,
     },
     Submit {
@@ -218,9 +219,9 @@ fn step() -> impl Strategy<Value = Step> {
         }),
         4 => (n(), 1u8..12, prop::bool::weighted(0.3))
             .prop_map(|(engine, steps, fails)| Step::Batch { engine, steps, fails }),
-        5 => ((n(), n(), n(), n()), (n(), n(), stray())).prop_map(
-            |((encoder, op, params, indices), (output, rules, stray))| Step::Record {
-                encoder, op, params, indices, output, rules, stray,
+        6 => ((n(), n(), n(), n()), (n(), n(), n(), stray())).prop_map(
+            |((encoder, op, params, indices), (output, rules, how, stray))| Step::Record {
+                encoder, op, params, indices, output, rules, how, stray,
             }
         ),
         3 => n().prop_map(|encoder| Step::Submit { encoder }),

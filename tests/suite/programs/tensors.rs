@@ -53,8 +53,8 @@ impl Machine {
         let count = shape.iter().product();
         let elements: Vec<u64> = (0..count).map(|n| element(dtype, seed, n)).collect();
         let bytes = to_bytes(dtype, &elements);
-        let params = Params::new(&bytes, dtype.bytes(), Layout::contiguous(shape));
-        let made = params.and_then(|params| self.engines[engine].upload_any_blocking(&params));
+        let params = Params::new(&bytes, dtype, Layout::contiguous(shape));
+        let made = params.and_then(|params| self.engines[engine].upload(&params).wait());
         let Some(tensor) = self.expects(engine).check("an upload", made)? else {
             return Err(LOST.to_owned());
         };
@@ -166,7 +166,7 @@ impl Machine {
         let count = 1 + usize::from(at / 8) % (all - first);
         let elements: Vec<u64> = (0..count).map(|n| element(dtype, seed, n)).collect();
         let part = slot.view.reshape(&[all]).slice(0, first, first + count);
-        let slice = slot.tensor.buffer_slice();
+        let slice = slot.tensor.share_slice();
         let offset = slice.offset() + (part.offset * dtype.bytes()) as u64;
         let queue = self.engines[slot.engine].queue();
         queue.write_buffer(slice.buffer(), offset, &to_bytes(dtype, &elements));
@@ -184,11 +184,11 @@ impl Machine {
             return Ok(Outcome::Skipped);
         };
         let width = slot.view.dtype.bytes();
-        let all = slot.tensor.buffer_slice();
+        let all = slot.tensor.share_slice();
         let offset = all.offset() + (slot.view.offset * width) as u64;
         let slice = all.buffer().slice(offset..);
         let layout = Layout::contiguous(&slot.view.shape);
-        let wrapped = AnyDeviceTensor::wrap(slice, width, layout);
+        let wrapped = AnyDeviceTensor::wrap(slice, slot.view.dtype, layout);
         let tensor = wrapped.map_err(|error| format!("a wrap: {error:?}"))?;
         let view = self.model.wrap(&slot.view, all.buffer().size() - offset);
         self.slots.push(Slot {

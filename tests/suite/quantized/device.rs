@@ -1,11 +1,11 @@
 //! Quantized tables that stay on the device: recorded into an encoder, gathered by an engine, in buffers of
 //! the caller. Bytes beside an output keep their value.
 
-use wgpu_gather::gpu::{DeviceQuantizedTable, Engine, QuantizedBuffers};
+use wgpu_gather::gpu::{AnyDeviceTensor, Batch, DeviceQuantizedTable, DeviceTensor, Engine};
 use wgpu_gather::quantized::{BlockFormat, FloatType, Format, QuantizedTable};
-use wgpu_gather::{Error, Executor, IndexType, Layout, Op, Result, Role, Rules, Tensor, wgpu};
+use wgpu_gather::{Error, Executor, Layout, Op, Result, Role, Rules, Tensor, wgpu};
 
-use crate::common::{block_on, buffer_with, bytes_of, engines, read_status};
+use crate::common::{block_on, buffer_with, bytes_of, engines, failing, report};
 use gather_conformance::QuantizedGather;
 
 /// The table of a case: uploaded, or where its zero points are no bytes of their own, in buffers of the
@@ -13,7 +13,7 @@ use gather_conformance::QuantizedGather;
 fn table_of(case: &QuantizedGather, engine: &Engine, wrapped: bool) -> DeviceQuantizedTable {
     let table = case.table();
     if !wrapped || !table.zero_points().is_empty() {
-        return engine.upload_quantized_blocking(&table).expect("memory");
+        return engine.upload(&table).wait().expect("memory");
     }
     let behind = |bytes: &[u8]| buffer_with(engine, &[&[0x5a; 12], bytes].concat());
     let (codes, scales) = (behind(table.codes()), behind(table.scales()));
@@ -22,46 +22,52 @@ fn table_of(case: &QuantizedGather, engine: &Engine, wrapped: bool) -> DeviceQua
         .expect("a table in buffers")
 }
 
-/// Records a case into an encoder, for an output that starts `skipped` bytes into its buffer, and returns
-/// that buffer.
+/// Binds a case or records it into an encoder, for an output that starts `skipped` bytes into its buffer,
+/// and returns that buffer.
 fn recorded(
     case: &QuantizedGather,
     engine: &Engine,
-    wrapped: bool,
+    (wrapped, bound): (bool, bool),
     skipped: usize,
 ) -> Result<Vec<u8>> {
+    let plan = case.plan()?;
     let table = table_of(case, engine, wrapped);
-    let (indices, layout) = (case.indices(), &case.indices_layout);
-    let pipeline = block_on(engine.quantized_pipeline(
-        case.op,
-        &case.rules,
-        &table,
-        case.index_type,
-        layout,
-        case.to,
-    ))?;
-    drop(table);
-    let status = match pipeline.plan().reports_bad_indices() {
-        true => Some(pipeline.status()?),
-        false => None,
-    };
-    let indices = buffer_with(engine, indices.bytes());
-    let bytes = pipeline.plan().output_bytes();
-    let output = buffer_with(engine, &vec![0xa5; skipped + bytes + 9]);
-    let buffers = QuantizedBuffers {
-        indices: indices.slice(..),
-        output: output.slice(skipped as u64..),
-        status: status.as_ref(),
-        flag: false,
+    let indices = buffer_with(engine, case.indices().bytes());
+    let (index_type, layout) = (case.index_type.dtype(), case.indices_layout.clone());
+    let indices = AnyDeviceTensor::wrap(indices.slice(..), index_type, layout)?;
+    let all = buffer_with(engine, &vec![0xa5; skipped + plan.output_bytes() + 9]);
+    let (slice, layout) = (
+        all.slice(skipped as u64..),
+        Layout::contiguous(plan.output_shape()),
+    );
+    let mut output = AnyDeviceTensor::wrap(slice, case.to.dtype(), layout)?;
+    let gather = |r: &mut Batch<'_>| {
+        let decoded = table.to_type(case.to);
+        r.gather_into(case.op, &case.rules, &decoded, &indices, &mut output)
     };
     let mut encoder = engine.device().create_command_encoder(&Default::default());
-    pipeline.encode(&mut encoder, &buffers)?;
-    engine.queue().submit([encoder.finish()]);
-    let all = bytes_of(engine, &output);
-    if let Some(status) = status {
-        read_status(&status)?;
+    let binding = match bound {
+        true => Some(engine.bind(gather)?),
+        false => {
+            engine.record(&mut encoder, gather)?;
+            None
+        }
+    };
+    drop(table);
+    if let Some(binding) = &binding {
+        binding.encode(&mut encoder);
     }
-    Ok(all)
+    engine.queue().submit([encoder.finish()]);
+    let bytes = bytes_of(engine, &all);
+    let looks_up = !plan.is_empty() && !plan.lookups().coordinates.is_empty();
+    match binding {
+        None => report(engine, &output, &case.rules)?,
+        Some(binding) => match looks_up && !plan.reports_bad_indices() {
+            false => failing(binding.check().wait())?,
+            true => assert_eq!(binding.check().wait(), Err(Error::NotCounted)),
+        },
+    }
+    Ok(bytes)
 }
 
 #[test]
@@ -75,7 +81,7 @@ fn what_is_recorded_is_what_the_reference_gives_and_nothing_beside_it() {
                 all.resize(all.len().next_multiple_of(4), 0);
                 all
             });
-            let got = recorded(&case, engine, seed % 2 == 0, skipped);
+            let got = recorded(&case, engine, (seed % 2 == 0, seed % 4 < 2), skipped);
             assert_eq!(got, expected, "{}: {case:?}", engine.adapter().label());
         }
     }
@@ -96,49 +102,44 @@ fn an_engine_gathers_into_tensors_of_any_float() {
     let bytes = two_rows();
     let host = QuantizedTable::blocks(BlockFormat::Q8_0, &[2, 32], &bytes).unwrap();
     for engine in engines() {
-        let table = engine.upload_quantized_blocking(&host).unwrap();
+        let table = engine.upload(&host).wait().unwrap();
         let ids = Tensor::new(&[3], vec![1i64, -1, 0]).unwrap();
-        let ids = engine.upload_indices_blocking(&ids.view()).unwrap();
+        let ids = engine.upload_indices(&ids.view()).wait().unwrap();
         let (op, rules) = (Op::gather(0), Rules::default());
-        let rows = engine.gather_quantized::<f32, _>(op, &rules, &table, &ids);
-        let rows = engine.download_blocking(&rows.unwrap()).unwrap();
+        let decoded = table.to::<f32>();
+        let rows = engine.gather(op, &rules, &decoded, &ids);
+        let rows = engine.download(&rows.unwrap()).wait().unwrap();
         assert_eq!(
             (rows.data()[3], rows.data()[35], rows.data()[67]),
             (-6.0, 0.0, 1.5)
         );
         let mut halves = engine
-            .gather_quantized::<half::f16, _>(op, &rules, &table, &ids)
+            .gather(op, &rules, &table.to::<half::f16>(), &ids)
             .unwrap();
         let swapped = Tensor::new(&[3], vec![0i64, 0, 1]).unwrap();
-        let swapped = engine.upload_indices_blocking(&swapped.view()).unwrap();
+        let swapped = engine.upload_indices(&swapped.view()).wait().unwrap();
         engine
-            .gather_quantized_into(op, &rules, &table, &swapped, &mut halves)
+            .gather_into(op, &rules, &table.to::<half::f16>(), &swapped, &mut halves)
             .unwrap();
-        let halves = engine.download_blocking(&halves).unwrap();
+        let halves = engine.download(&halves).wait().unwrap();
         let at = |n: usize| halves.data()[n].to_f32();
         assert_eq!((at(3), at(35), at(67)), (1.5, 1.5, -6.0));
         // Two gathers in one submission, the second by what the first made: ids 2 and 0 of row 0.
         let rows = engine
             .batch(|batch| {
-                let any = batch.gather_quantized_any(
-                    op,
-                    &Rules::ONNX,
-                    &table,
-                    swapped.as_ref(),
-                    IndexType::I64,
-                    FloatType::BF16,
-                )?;
-                batch.gather_quantized::<f32, _>(op, &Rules::ONNX, &table, &ids)?;
+                let to = table.to_type(FloatType::BF16);
+                let any = batch.gather(op, &Rules::ONNX, &to, swapped.as_ref())?;
+                batch.gather(op, &Rules::ONNX, &decoded, &ids)?;
                 Ok(any)
             })
             .unwrap();
         let mut bytes = vec![0; 3 * 32 * 2];
-        block_on(engine.download_bytes(&rows, &mut bytes)).unwrap();
+        engine.download_bytes(&rows, &mut bytes).wait().unwrap();
         assert_eq!(bytes[6..8], 0x3fc0u16.to_ne_bytes()); // 1.5
         let bad = Tensor::new(&[2], vec![0u32, 2]).unwrap();
-        let bad = engine.upload_indices_blocking(&bad.view()).unwrap();
-        let rows = engine.gather_quantized::<f32, _>(op, &Rules::ONNX, &table, &bad);
-        let error = engine.download_blocking(&rows.unwrap()).unwrap_err();
+        let bad = engine.upload_indices(&bad.view()).wait().unwrap();
+        let rows = engine.gather(op, &Rules::ONNX, &decoded, &bad);
+        let error = engine.download(&rows.unwrap()).wait().unwrap_err();
         let text = "gather: indices[1] = 2 is out of bounds for params axis 0 of extent 2";
         assert_eq!(error.to_string(), text);
     }
@@ -179,23 +180,13 @@ fn buffers_that_do_not_fit_are_refused() {
         );
         // The output may not lie among the codes.
         let table = DeviceQuantizedTable::wrap(format, &[2, 32], codes.slice(..), None).unwrap();
-        let layout = Layout::contiguous(&[1]);
-        let pipeline = block_on(engine.quantized_pipeline(
-            Op::gather(1),
-            &Rules::default(),
-            &table,
-            IndexType::U32,
-            &layout,
-            FloatType::F32,
-        ));
-        let indices = buffer_with(engine, &[0; 4]);
-        let buffers = QuantizedBuffers {
-            indices: indices.slice(..),
-            output: codes.slice(..),
-            status: None,
-            flag: false,
-        };
-        let shared = pipeline.unwrap().bind(&buffers).unwrap_err();
+        let decoded = table.to::<f32>();
+        let indices = engine.zeros::<u32>(&[1]).unwrap();
+        let layout = Layout::contiguous(&[2, 1]);
+        let mut output = DeviceTensor::wrap(codes.slice(..), layout).unwrap();
+        let (op, rules) = (Op::gather(1), Rules::default());
+        let shared = engine.bind(|r| r.gather_into(op, &rules, &decoded, &indices, &mut output));
+        let shared = shared.unwrap_err();
         assert!(
             matches!(
                 shared,

@@ -76,7 +76,7 @@ fn a_callback_may_wait_for_a_thread_that_uses_the_engine() {
                     scope.spawn(|| engine.flush().expect("a submission"));
                     is_in.recv_timeout(LIMIT).expect("the callback");
                     assert_eq!(download(&engine, &rows), expected());
-                    let bad = engine.check_blocking(&counted).expect("a check");
+                    let bad = engine.check(&counted).wait().expect("a check");
                     assert_eq!(bad.expect("a bad index").count, 1);
                     // And the program submits, and the engine again.
                     assert_eq!(download(&engine, &gather(&engine, &rows, &ids)), values());
@@ -237,7 +237,7 @@ fn an_error_of_a_callback_before_a_submission_repeats_nothing() {
                 engine.flush().expect("a submission");
                 assert_mistakes(&heard, 1);
                 assert_eq!(download(&engine, &rows), expected());
-                let bad = engine.check_blocking(&counted).expect("a check");
+                let bad = engine.check(&counted).wait().expect("a check");
                 assert_eq!(bad.expect("a bad index").count, 1);
                 drop(leave);
             });

@@ -24,7 +24,7 @@ fn gathers_wait_until_there_are_32_or_256_kib() {
             gather(&engine, &table, &ids);
             assert_eq!(waiting_gathers(&engine), n % 4);
         }
-        block_on(engine.settle()).expect("all is well");
+        engine.settle().wait().expect("all is well");
         assert_eq!(waiting_gathers(&engine), 0);
         gather(&engine, &table, &upload(&engine, vec![3; 64 << 10]));
         gather(&engine, &table, &upload(&engine, Vec::new()));
@@ -105,9 +105,9 @@ fn who_reads_what_waited_or_flushes_is_told_that_it_was_not_submitted() {
     type Call = fn(&Held) -> Result<(), Error>;
     let told: [(&str, Call); 3] = [
         ("flush", |held| held.engine.flush()),
-        ("settle", |held| block_on(held.engine.settle())),
+        ("settle", |held| held.engine.settle().wait()),
         ("download", |held| {
-            held.engine.download_blocking(&held.rows).map(|_| ())
+            held.engine.download(&held.rows).wait().map(|_| ())
         }),
     ];
     let of_others: [(&str, Call); 3] = [
@@ -118,7 +118,7 @@ fn who_reads_what_waited_or_flushes_is_told_that_it_was_not_submitted() {
             made.map(|_| ())
         }),
         ("download", |held| {
-            held.engine.download_blocking(&held.ids).map(|_| ())
+            held.engine.download(&held.ids).wait().map(|_| ())
         }),
     ];
     let was_refused = |result: &Result<(), Error>| {
@@ -142,11 +142,11 @@ fn who_reads_what_waited_or_flushes_is_told_that_it_was_not_submitted() {
         for (name, call) in of_others {
             let held = Held::on(engine);
             buffer_of(&held.table).destroy();
-            let _ = held.rows.buffer();
+            let _ = held.rows.share_buffer();
             assert_eq!(call(&held), Ok(()), "{name}");
             // It was never written, and says so each time.
             for _ in 0..2 {
-                let read = held.engine.download_blocking(&held.rows).map(|_| ());
+                let read = held.engine.download(&held.rows).wait().map(|_| ());
                 assert!(was_refused(&read), "{name}: {read:?}");
             }
             let told = held.engine.flush();
@@ -172,7 +172,7 @@ fn a_call_that_is_refused_takes_nothing_with_it() {
             ..Default::default()
         };
         let (device, queue) = block_on(adapter.request_device(&descriptor)).expect("a device");
-        let engine = block_on(Engine::new(device, queue)).expect("an engine");
+        let engine = Engine::new(device, queue).wait().expect("an engine");
         let (table, ids) = (upload(&engine, values()), upload(&engine, reversed()));
         let rows = gather(&engine, &table, &ids);
         let mapped = engine.device().create_buffer(&wgpu::BufferDescriptor {

@@ -5,7 +5,7 @@ use wgpu_gather::gpu::{Buffers, DeviceTensor, Engine, Options};
 use wgpu_gather::{BadIndices, IndexType, Layout, Op, OpKind, Plan, Rules, wgpu};
 
 use super::{Held, N, download, expected, gather, others, reversed, upload, values};
-use crate::common::{block_on, buffer_with, bytes_of, engine_with, engines};
+use crate::common::{buffer_with, bytes_of, engine_with, engines};
 
 /// What a buffer holds, read by a submission of the caller.
 fn read(engine: &Engine, buffer: &wgpu::Buffer) -> Vec<u32> {
@@ -29,12 +29,8 @@ fn a_chain_is_gathered_in_order() {
             rows = gather(&engine, &rows, &ids);
         }
         assert_eq!(download(&engine, &rows), expected());
-        let (op, rules) = (Op::gather(0), Rules::default());
         for _ in 0..3 {
-            let same = rows.clone();
-            engine
-                .gather_in_place(op, &rules, &same, &ids, &mut rows)
-                .expect("a gather");
+            rows = gather(&engine, &rows, &ids);
         }
         assert_eq!(waiting_gathers(&engine), 3);
         assert_eq!(download(&engine, &rows), values());
@@ -45,14 +41,14 @@ fn a_chain_is_gathered_in_order() {
 fn a_buffer_that_is_handed_out_holds_the_output() {
     for engine in engines() {
         let held = Held::on(engine);
-        assert_eq!(read(&held.engine, held.rows.buffer()), expected());
+        assert_eq!(read(&held.engine, held.rows.share_buffer()), expected());
         let held = Held::on(engine);
         assert_eq!(
-            read(&held.engine, held.rows.buffer_slice().buffer()),
+            read(&held.engine, held.rows.share_slice().buffer()),
             expected()
         );
         let held = Held::on(engine);
-        let part = held.rows.parts().next().expect("a part");
+        let part = held.rows.share_parts().next().expect("a part");
         assert_eq!(read(&held.engine, part.buffer()), expected());
     }
 }
@@ -65,7 +61,7 @@ fn a_buffer_that_is_handed_out_can_be_overwritten() {
             |held: &Held| held.ids.clone(),
         ] {
             let held = Held::on(engine);
-            write(&held.engine, of(&held).buffer(), &others());
+            write(&held.engine, of(&held).share_buffer(), &others());
             assert_eq!(download(&held.engine, &held.rows), expected());
         }
     }
@@ -82,7 +78,7 @@ fn nothing_waits_that_uses_a_buffer_of_the_caller() {
         };
         let taken = |values| {
             let tensor = upload(&engine, values);
-            (tensor.buffer().clone(), tensor)
+            (tensor.share_buffer().clone(), tensor)
         };
         let wrapped = |values| {
             let buffer = own(values);
@@ -196,7 +192,7 @@ fn a_recorded_gather_counts_in_a_buffer_that_nothing_else_writes() {
             rows,
         } = Held::on(engine);
         let output = buffer_with(&engine, &[0; N * 4]);
-        let pipeline = block_on(engine.pipeline(&plan)).expect("a pipeline");
+        let pipeline = engine.pipeline(&plan).wait().expect("a pipeline");
         let before = engine.pool_bytes();
         drop(rows);
         assert_eq!(engine.pool_bytes(), before + 256);
@@ -204,8 +200,8 @@ fn a_recorded_gather_counts_in_a_buffer_that_nothing_else_writes() {
         assert_eq!(engine.pool_bytes(), before, "the same buffer");
         let mut encoder = engine.device().create_command_encoder(&Default::default());
         let buffers = Buffers {
-            params: table.buffer_slice(),
-            indices: ids.buffer_slice(),
+            params: table.share_slice(),
+            indices: ids.share_slice(),
             output: output.slice(..),
             status: Some(&status),
             flag: false,
@@ -213,7 +209,7 @@ fn a_recorded_gather_counts_in_a_buffer_that_nothing_else_writes() {
         };
         pipeline.encode(&mut encoder, &buffers).expect("a gather");
         engine.queue().submit([encoder.finish()]);
-        assert_eq!(status.read_blocking(), Ok(None));
+        assert_eq!(status.read().wait(), Ok(None));
     }
 }
 
@@ -234,7 +230,7 @@ fn a_bad_index_of_a_gather_that_waited_is_reported() {
             .collect::<Result<_, _>>()
             .expect("gathers");
         assert_eq!(waiting_gathers(&engine), 5);
-        assert_eq!(engine.check_blocking(&made[0]), Ok(None));
+        assert_eq!(engine.check(&made[0]).wait(), Ok(None));
         let report = BadIndices {
             op: OpKind::Gather,
             position: vec![1],
@@ -243,7 +239,7 @@ fn a_bad_index_of_a_gather_that_waited_is_reported() {
             extent: 64,
             count: 2,
         };
-        assert_eq!(engine.check_blocking(&made[1]), Ok(Some(report)));
+        assert_eq!(engine.check(&made[1]).wait(), Ok(Some(report)));
         assert_eq!(download(&engine, &made[2]), expected());
     }
 }
@@ -254,7 +250,7 @@ fn a_tensor_outlives_its_engine() {
         let Held { engine, rows, .. } = Held::on(engine);
         let (device, queue) = (engine.device().clone(), engine.queue().clone());
         drop(engine);
-        let other = block_on(Engine::new(device, queue)).expect("an engine");
-        assert_eq!(read(&other, rows.buffer()), expected());
+        let other = Engine::new(device, queue).wait().expect("an engine");
+        assert_eq!(read(&other, rows.share_buffer()), expected());
     }
 }

@@ -34,7 +34,7 @@ fn a_buffer_is_handed_out_after_a_submission_under_way() {
                 while waiting_gathers(&engine) == 31 {
                     std::hint::spin_loop();
                 }
-                bytes_of(&engine, rows.buffer())
+                bytes_of(&engine, rows.share_buffer())
             });
             let rows: &[u32] = &bytemuck::pod_collect_to_vec(&read);
             assert_eq!(rows, [round; N]);
@@ -60,13 +60,13 @@ fn a_buffer_that_is_handed_out_meanwhile_is_not_overwritten_too_early() {
                 start.wait();
                 // Somewhere in the course of the gather.
                 (0..round * 10).for_each(|_| std::hint::spin_loop());
-                let buffer = table.buffer();
+                let buffer = table.share_buffer();
                 let rows = gathered.join().expect("no panic");
                 let other = bytemuck::cast_slice(&[6u32; N]);
                 engine.queue().write_buffer(buffer, 0, other);
                 rows
             });
-            let rows = engine.download_blocking(&rows).expect("a download");
+            let rows = engine.download(&rows).wait().expect("a download");
             assert_eq!(rows.data(), [5; N], "round {round}");
         }
     }
@@ -88,7 +88,7 @@ fn threads_share_an_engine() {
                         if n % (7 + k) != 0 {
                             continue;
                         }
-                        let got = engine.download_blocking(&rows).expect("a download");
+                        let got = engine.download(&rows).wait().expect("a download");
                         let mut expected = values.clone();
                         if n % 2 == 1 {
                             expected.reverse();
@@ -117,7 +117,7 @@ fn a_callback_within_a_submission_may_gather() {
                 let called = Arc::clone(&called);
                 move || {
                     let rows = gather(&engine, &table, &ids);
-                    let _ = rows.buffer();
+                    let _ = rows.share_buffer();
                     called.store(true, Ordering::Relaxed);
                 }
             });
@@ -130,7 +130,7 @@ fn a_callback_within_a_submission_may_gather() {
                     break rows;
                 }
             };
-            let rows = engine.download_blocking(&rows).expect("a download");
+            let rows = engine.download(&rows).wait().expect("a download");
             done.send(rows.data().to_vec()).expect("sent");
         });
         // As long as no deadlock takes.

@@ -92,13 +92,88 @@ fn scatters_and_bags_read_what_a_gather_that_waits_makes() {
 
         let table: Vec<f32> = (0..N).map(|n| n as f32 / 2.0).collect();
         let table = Tensor::new(&[N, 1], table).expect("a table");
-        let table = engine.upload_blocking(&table.view()).expect("memory");
+        let table = engine.upload(&table).wait().expect("memory");
         let made = gather(&engine, &ids, &ids);
         assert_eq!(waiting_gathers(&engine), 1);
         let bags = Bags::offsets(BagMode::Sum, &[0, 62]);
         let sums = engine.embedding_bag(bags, &Rules::default(), &table, &made, None);
-        let sums = engine.download_blocking(&sums.expect("a pooled lookup"));
+        let sums = engine.download(&sums.expect("a pooled lookup")).wait();
         // Halves of 0 + 1 + … + 61, and of 62 + 63.
         assert_eq!(sums.expect("a download").data(), [945.5, 62.5]);
+    }
+}
+
+/// Scatters, gradients and pooled lookups wait as gathers do, and are read by what waits behind them.
+#[test]
+fn scatters_and_bags_wait_as_gathers_do() {
+    let (op, rules) = (Op::gather(0), Rules::default());
+    for engine in engines() {
+        let engine = engine_with(engine, Options::default());
+        let all = upload(&engine, (0..N as u32).collect());
+        let (mut table, ids) = (upload(&engine, values()), upload(&engine, reversed()));
+        let (first, five) = (upload(&engine, vec![0]), upload(&engine, vec![5]));
+        engine
+            .scatter_into(op, Reduce::Add, &rules, &mut table, &first, &five)
+            .expect("a scatter");
+        assert_eq!(waiting_gathers(&engine), 1);
+        let rows = gather(&engine, &table, &ids);
+        assert_eq!(waiting_gathers(&engine), 2);
+        // Over what the gather made, and over what is read.
+        let sums = engine.scatter(op, Reduce::Add, &rules, &rows, &all, &rows);
+        let sums = sums.expect("a scatter");
+        assert_eq!(waiting_gathers(&engine), 3);
+        let back = gather(&engine, &sums, &ids);
+        engine
+            .scatter_into(op, Reduce::None, &rules, &mut table, &all, &all)
+            .expect("a scatter");
+        let gradient = engine.gather_gradient(op, &rules, &[N], &ids, &all);
+        let gradient = gradient.expect("a gradient");
+        let bags = Bags::offsets(BagMode::Max, &[0, 62]);
+        let most = engine.embedding_bag(bags, &rules, &gradient, &all, None);
+        let most = most.expect("a pooled lookup");
+        assert_eq!(waiting_gathers(&engine), 7);
+
+        let with_five: Vec<u32> = values()
+            .iter()
+            .map(|&n| n + 5 * u32::from(n == 1000))
+            .collect();
+        let reversed_five: Vec<u32> = with_five.iter().rev().copied().collect();
+        assert_eq!(download(&engine, &rows), reversed_five);
+        assert_eq!(waiting_gathers(&engine), 0);
+        let doubled: Vec<u32> = with_five.iter().map(|n| 2 * n).collect();
+        assert_eq!(download(&engine, &back), doubled);
+        assert_eq!(download(&engine, &table), (0..N as u32).collect::<Vec<_>>());
+        assert_eq!(download(&engine, &gradient), reversed());
+        assert_eq!(download(&engine, &most), [63, 1]);
+    }
+}
+
+/// A scatter that waits writes to nothing that was handed out meanwhile, and reports late.
+#[test]
+fn a_scatter_that_waits_is_done_when_it_is_looked_at() {
+    let op = Op::gather(0);
+    for engine in engines() {
+        let engine = engine_with(engine, Options::default());
+        let mut table = upload(&engine, others());
+        let (wrong, two) = (upload(&engine, vec![1, 99]), upload(&engine, vec![8, 9]));
+        engine
+            .scatter_into(op, Reduce::None, &Rules::ONNX, &mut table, &wrong, &two)
+            .expect("a scatter");
+        drop([wrong, two]);
+        assert_eq!(waiting_gathers(&engine), 1);
+        // The memory of its indices and updates, which serves others now.
+        let other = [upload(&engine, vec![3]), upload(&engine, vec![4])];
+        let bytes = crate::common::bytes_of(&engine, table.share_buffer());
+        let words: Vec<u32> = bytemuck::pod_collect_to_vec(&bytes);
+        assert_eq!(words[..3], [7, 8, 7]);
+        let bad = engine.check(&table).wait().expect("a check");
+        assert_eq!(bad.map(|bad| (bad.value, bad.count)), Some((99, 1)));
+        // Its buffer is the program's now: nothing that uses it waits.
+        let (at, row) = (&other[0], &other[1]);
+        engine
+            .scatter_into(op, Reduce::None, &Rules::ONNX, &mut table, at, row)
+            .expect("a scatter");
+        assert_eq!(waiting_gathers(&engine), 0);
+        assert_eq!(download(&engine, &table)[3], 4);
     }
 }

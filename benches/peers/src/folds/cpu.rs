@@ -36,11 +36,15 @@ pub(crate) fn ours(task: &Task) -> Call<'_> {
             Kind::ScatterAdd | Kind::AddInPlace => {
                 let updates = TensorView::new(&[case.ids, case.columns], &task.updates)?;
                 let add = Reduce::Add;
-                Executor::Cpu.scatter_blocking(Op::gather(0), add, &rules, &rows, &ids, &updates)?
+                Executor::Cpu
+                    .scatter(Op::gather(0), add, &rules, &rows, &ids, &updates)
+                    .wait()?
             }
             Kind::Bags(_) => {
                 let sums = Bags::rows(BagMode::Sum);
-                Executor::Cpu.embedding_bag_blocking(sums, &rules, &rows, &ids, None)?
+                Executor::Cpu
+                    .embedding_bag(sums, &rules, &rows, &ids)
+                    .wait()?
             }
         })
     };
@@ -61,7 +65,9 @@ fn in_place<'a>(task: &'a Task, call: Call<'a>) -> Call<'a> {
         let updates = TensorView::new(&[case.ids, case.columns], &task.updates)?;
         let shape = [case.rows, case.columns];
         let (op, add, rules) = (Op::gather(0), Reduce::Add, Rules::default());
-        Executor::Cpu.scatter_into_blocking(op, add, &rules, &shape, &mut rows, &ids, &updates)?;
+        Executor::Cpu
+            .scatter_into(op, add, &rules, &shape, &mut rows, &ids, &updates)
+            .wait()?;
         Ok(())
     };
     Call {
@@ -78,12 +84,16 @@ fn gathered(task: &Task) -> Call<'_> {
         let rows = TensorView::new(&[case.rows, case.columns], &task.rows)?;
         let ids = TensorView::new(&[case.ids], &task.ids[set])?;
         let rules = Rules::default();
-        let rows = Executor::Cpu.run_blocking(Op::gather(0), &rules, &rows, &ids)?;
+        let rows = Executor::Cpu
+            .gather(Op::gather(0), &rules, &rows, &ids)
+            .wait()?;
         let (shape, sums) = (task.ids_shape(), Bags::rows(BagMode::Sum));
         let ids = TensorView::new(&shape, &in_order)?;
-        Ok(Executor::Cpu.embedding_bag_blocking(sums, &rules, &rows.view(), &ids, None)?)
+        Ok(Executor::Cpu
+            .embedding_bag(sums, &rules, &rows, &ids)
+            .wait()?)
     };
-    call("run, then embedding_bag in order", fold)
+    call("gather, then embedding_bag in order", fold)
 }
 
 fn call<'a>(

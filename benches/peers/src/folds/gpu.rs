@@ -80,10 +80,12 @@ impl Tensors {
     fn new(engine: &Engine, task: &Task) -> Result<Self> {
         let case = task.case;
         let floats = |rows: usize, values: &[f32]| {
-            engine.upload_blocking(&TensorView::new(&[rows, case.columns], values)?)
+            engine
+                .upload(&TensorView::new(&[rows, case.columns], values)?)
+                .wait()
         };
         let shape = task.ids_shape();
-        let ids = |ids: &[i32]| engine.upload_blocking(&TensorView::new(&shape, ids)?);
+        let ids = |ids: &[i32]| engine.upload(&TensorView::new(&shape, ids)?).wait();
         let in_order: Vec<i32> = (0..case.ids as i32).collect();
         Ok(Tensors {
             engine: engine.clone(),
@@ -145,7 +147,7 @@ fn call<'a>(
         fold: Box::new(move |set| fold(set).map(drop)),
         wait: Box::new(move || wait(&waiting)),
         bytes: Box::new(move |set| {
-            let tensor = downloading.download_blocking(&again(set)?)?;
+            let tensor = downloading.download(&again(set)?).wait()?;
             Ok(bytemuck::cast_slice(tensor.data()).to_vec())
         }),
     }

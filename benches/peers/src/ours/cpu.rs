@@ -9,7 +9,7 @@ use crate::gather::{Gather, Output, Sets};
 use crate::ours::typed;
 use crate::task::{SETS, Task};
 
-/// `Executor::run`, and `Executor::run_into`.
+/// `Executor::gather`, and the same `into` memory that is kept.
 pub(crate) fn contestants<'a>(
     task: &'a Task,
     params: &'a [u8],
@@ -52,13 +52,15 @@ impl<T: Pod + Element, I: Pod + Index> Fresh<'_, T, I> {
     fn gather(&self, set: usize) -> Result<wgpu_gather::Tensor<T>> {
         let (op, rules) = (self.task.case().op, self.task.rules());
         let indices = &self.indices[set];
-        Ok(Executor::Cpu.run_blocking(op, rules, &self.params, indices)?)
+        Ok(Executor::Cpu
+            .gather(op, rules, &self.params, indices)
+            .wait()?)
     }
 }
 
 impl<T: Pod + Element, I: Pod + Index> Gather for Fresh<'_, T, I> {
     fn call(&self) -> String {
-        "Executor::Cpu.run".into()
+        "Executor::Cpu.gather".into()
     }
 
     fn run(&mut self, mut sets: Sets) -> Result<()> {
@@ -95,13 +97,14 @@ impl<T: Pod + Element, I: Pod + Index> Kept<'_, T, I> {
         let (params, indices) = (&self.params, &self.indices[set]);
         // A mapping starts with a page, so its bytes are elements as they are.
         let output: &mut [T] = bytemuck::cast_slice_mut(&mut self.output[..]);
-        Ok(Executor::Cpu.run_into_blocking(op, rules, params, indices, output)?)
+        let call = Executor::Cpu.gather(op, rules, params, indices);
+        Ok(call.into(output).wait()?)
     }
 }
 
 impl<T: Pod + Element, I: Pod + Index> Gather for Kept<'_, T, I> {
     fn call(&self) -> String {
-        "Executor::Cpu.run_into".into()
+        "Executor::Cpu.gather().into()".into()
     }
 
     fn output(&self) -> Output {

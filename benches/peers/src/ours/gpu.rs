@@ -2,7 +2,7 @@
 
 use anyhow::{Context, Result, bail};
 use bytemuck::{Pod, try_cast_slice};
-use wgpu_gather::gpu::{DeviceTensor, Engine, GatherBinding, find_adapter};
+use wgpu_gather::gpu::{Binding, DeviceTensor, Engine, find_adapter};
 use wgpu_gather::{Element, Index, TensorView, wgpu};
 
 use crate::gather::{Gather, Output, Sets};
@@ -18,7 +18,7 @@ pub(crate) struct Device {
 impl Device {
     /// A device of the adapter that `wanted` names, or of the first.
     pub(crate) fn open(wanted: Option<&str>) -> Result<Self> {
-        let adapter = pollster::block_on(find_adapter(wanted))?;
+        let adapter = find_adapter(wanted).wait()?;
         let experimental = wgpu::Features::all_experimental_mask();
         let mappable = wgpu::Features::MAPPABLE_PRIMARY_BUFFERS;
         let descriptor = wgpu::DeviceDescriptor {
@@ -32,7 +32,7 @@ impl Device {
         let info = adapter.get_info();
         let (device, queue) = pollster::block_on(adapter.request_device(&descriptor))
             .with_context(|| format!("no device of {} ({})", info.name, info.backend))?;
-        let engine = pollster::block_on(Engine::new(device, queue))?;
+        let engine = Engine::new(device, queue).wait()?;
         Ok(Device { adapter, engine })
     }
 }
@@ -46,7 +46,7 @@ pub(crate) fn wait(engine: &Engine) -> Result<()> {
     }
 }
 
-/// `Engine::gather`, and `GatherBinding::encode_in_pass`.
+/// `Engine::gather`, and `Binding::encode_in_pass`.
 pub(crate) fn contestants<'a>(
     engine: &Engine,
     task: &'a Task,
@@ -65,14 +65,15 @@ fn load<'a, T: Pod + Element, I: Pod + Index<Wide = I>>(
     };
     // Tensors of its own: gathers from buffers that were handed out share no submission.
     let (params, indices) = tensors::<T, I>(engine, task)?;
-    let pipeline = pollster::block_on(engine.pipeline(&task.scaled.plan))?;
-    let output = engine.gather(task.case().op, task.rules(), &params, &indices[0])?;
+    let (op, rules) = (task.case().op, task.rules());
+    let mut output = engine.gather(op, rules, &params, &indices[0])?;
     let bound = indices
         .iter()
-        .map(|set| Ok(pipeline.bind_tensors(&params, set, &output, None)?));
+        .map(|set| Ok(engine.bind(|r| r.gather_into(op, rules, &params, set, &mut output))?));
+    let bound = bound.collect::<Result<_>>()?;
     let bound = Bound {
         engine: engine.clone(),
-        bound: bound.collect::<Result<_>>()?,
+        bound,
         output,
     };
     Ok(vec![Box::new(pooled), Box::new(bound)])
@@ -100,11 +101,11 @@ fn upload<T: Pod + Element>(
 ) -> Result<DeviceTensor<T>> {
     let values: &[T] = try_cast_slice(bytes).map_err(|e| anyhow::anyhow!("a tensor: {e}"))?;
     let view = TensorView::new(shape, values)?;
-    Ok(engine.upload_blocking(&view)?)
+    Ok(engine.upload(&view).wait()?)
 }
 
 fn download<T: Pod + Element>(engine: &Engine, tensor: &DeviceTensor<T>) -> Result<Vec<u8>> {
-    let tensor = engine.download_blocking(tensor)?;
+    let tensor = engine.download(tensor).wait()?;
     Ok(bytemuck::cast_slice(tensor.data()).to_vec())
 }
 
@@ -143,13 +144,13 @@ impl<T: Pod + Element, I: Pod + Index<Wide = I>> Gather for Pooled<'_, T, I> {
 /// One output, bound once, all gathers of a turn in one pass.
 struct Bound<T: Pod + Element> {
     engine: Engine,
-    bound: Vec<GatherBinding>,
+    bound: Vec<Binding>,
     output: DeviceTensor<T>,
 }
 
 impl<T: Pod + Element> Gather for Bound<T> {
     fn call(&self) -> String {
-        "GatherBinding::encode_in_pass".into()
+        "Binding::encode_in_pass".into()
     }
 
     fn output(&self) -> Output {
@@ -161,7 +162,7 @@ impl<T: Pod + Element> Gather for Bound<T> {
         let mut encoder = device.create_command_encoder(&Default::default());
         let mut pass = encoder.begin_compute_pass(&Default::default());
         for set in sets {
-            self.bound[set].encode_in_pass(&mut pass);
+            self.bound[set].encode_in_pass(&mut pass)?;
         }
         drop(pass);
         self.engine.queue().submit([encoder.finish()]);

@@ -3,7 +3,7 @@
 use anyhow::Result;
 use plotters::prelude::*;
 
-use super::{Area, COLOURS, FONT, MARGIN, Panel, unpainted};
+use crate::bench::plot::panel::{Area, COLOURS, FONT, MARGIN, Panel, unpainted};
 use crate::bench::report::{name, places};
 use crate::bench::result::{Figures, Line, Place};
 

@@ -3,10 +3,12 @@
 use anyhow::Result;
 use plotters::prelude::*;
 
-use super::{Area, COLOURS, CURVES, FONT, MARGIN, Panel, of_group, unpainted};
+use crate::bench::plot::panel::{Area, COLOURS, FONT, MARGIN, Panel, unpainted};
 use crate::bench::report::places;
 use crate::bench::result::{Figures, Line, Place};
 
+/// Height of a panel.
+const CURVES: u32 = 420;
 /// Height of a line of the legend.
 const LINE: u32 = 18;
 
@@ -223,6 +225,15 @@ fn short(value: f64) -> String {
         false => &text,
     };
     format!("{text}{unit}")
+}
+
+/// The cases of `group` with figures.
+fn of_group<'a>(
+    lines: &'a [Line],
+    group: &'a str,
+) -> impl Iterator<Item = (&'a Line, &'a Figures)> {
+    let in_group = lines.iter().filter(move |line| line.group == group);
+    in_group.filter_map(|line| line.figures.as_ref().map(|figures| (line, figures)))
 }
 
 #[cfg(test)]

@@ -141,24 +141,22 @@ impl Bag {
 
     /// What the definition makes of it.
     fn defined(&self) -> Result<Vec<u8>, GatherError> {
-        let width = self.dtype.bytes();
-        let params = Params::new(&self.params, width, Layout::contiguous(&self.params_shape))?;
+        let dtype = self.dtype;
+        let params = Params::new(&self.params, dtype, Layout::contiguous(&self.params_shape))?;
         let layout = Layout::contiguous(&self.indices_shape);
         let weights = self.weights.as_ref();
         let weights = weights
-            .map(|w| Params::new(w, width, layout.clone()))
+            .map(|w| Params::new(w, dtype, layout.clone()))
             .transpose()?;
-        let call = wgpu_gather::BagCall {
-            bags: self.bags(),
-            rules: &self.rules,
-            dtype: self.dtype,
-            params: &params,
-            indices: &Indices::new(self.indices.as_slice(), self.index_type, layout)?,
-            weights: weights.as_ref(),
+        let indices = Indices::new(self.indices.as_slice(), self.index_type, layout)?;
+        let call = Executor::Reference.embedding_bag(self.bags(), &self.rules, &params, &indices);
+        let call = match &weights {
+            Some(weights) => call.weights(weights),
+            None => call,
         };
         let elements: usize = call.output_shape()?.iter().product();
-        let mut output = vec![0xa5; elements * width];
-        Executor::Reference.embedding_bag_bytes_blocking(&call, &mut output)?;
+        let mut output = vec![0xa5; elements * dtype.bytes()];
+        call.into(&mut output).wait()?;
         Ok(output)
     }
 

@@ -25,7 +25,10 @@ fn random_calls_give_what_the_definitions_say() {
         let mut numbers = Numbers(number("WGPU_GATHER_BURN_SEED", 1));
         let (mut ran, mut drawn, mut work) = (0, 0, Work::default());
         while ran < cases {
-            assert!(drawn <= 100 + 20 * cases, "{ran} of {drawn} calls have tensors of burn");
+            assert!(
+                drawn <= 100 + 20 * cases,
+                "{ran} of {drawn} calls have tensors of burn"
+            );
             let choices: Vec<u32> = (0..200).map(|_| numbers.next() as u32).collect();
             drawn += 1;
             let Some((call, elements)) = expressible(call_from(&choices), &mut numbers) else {

@@ -49,7 +49,8 @@ fn scattered<K: Values, const DI: usize>(
     let ids = wgpu_gather::Tensor::new(&ids.dims(), ints(&ids)).expect("indices");
     let (b, u) = (on_host(&base.host), on_host(&updates.host));
     let defined = Executor::Reference
-        .scatter_blocking(op, reduce, rules, &b.view(), &ids.view(), &u.view())
+        .scatter(op, reduce, rules, &b, &ids, &u)
+        .wait()
         .expect("the call is good");
     paired(made, defined, &base.host)
 }
@@ -74,7 +75,8 @@ pub(crate) fn bag_step<K: Values + Number>(
     let ids = wgpu_gather::Tensor::new(&SHAPE, ints(&indices.host)).expect("indices");
     let t = on_host(&table.host);
     let defined = Executor::Reference
-        .embedding_bag_blocking(bags, &rules, &t.view(), &ids.view(), None)
+        .embedding_bag(bags, &rules, &t, &ids)
+        .wait()
         .expect("the call is good");
     paired(made, defined, &table.host)
 }

@@ -91,8 +91,8 @@ pub(crate) fn defined<T: wgpu_gather::Element>(
 ) -> (Vec<T>, Vec<usize>) {
     let params = wgpu_gather::Tensor::new(params_shape, params).expect("params");
     let indices = wgpu_gather::Tensor::new(indices_shape, indices).expect("indices");
-    let output = Executor::Reference.run_blocking(op, rules, &params.view(), &indices.view());
-    let output = output.expect("the call is good");
+    let output = Executor::Reference.gather(op, rules, &params, &indices);
+    let output = output.wait().expect("the call is good");
     (output.data().to_vec(), output.shape().to_vec())
 }
 

@@ -3,7 +3,7 @@
 
 use burn::tensor::{Bool, DType, Float, Int, Shape, Tensor, TensorData};
 use gather_conformance::{Call, call_from};
-use wgpu_gather::{DType as Elements, Executor, Params, ScatterCall};
+use wgpu_gather::{DType as Elements, Executor, Params};
 use wgpu_gather_burn::{Error, GatherError, Gathers, Kind, Reduce, Result};
 
 use crate::calls::{Elements as Kinds, expressible};
@@ -84,20 +84,15 @@ impl Scatter {
 
     /// What the definition makes of it.
     fn defined(&self) -> Result<Vec<u8>, GatherError> {
-        let (gather, dtype) = (&self.gather, self.kinds.dtype());
+        let gather = &self.gather;
         let layout = wgpu_gather::Layout::contiguous(&self.updates_shape);
-        let updates = Params::new(&self.updates, dtype.bytes(), layout)?;
-        let call = ScatterCall {
-            op: gather.op,
-            reduce: self.reduce,
-            rules: &gather.rules,
-            dtype,
-            shape: gather.params_layout.shape(),
-            indices: &gather.indices()?,
-            updates: &updates,
-        };
+        let updates = Params::new(&self.updates, self.kinds.dtype(), layout)?;
+        let (shape, indices) = (gather.params_layout.shape(), gather.indices()?);
+        let (op, reduce, rules) = (gather.op, self.reduce, &gather.rules);
         let mut bytes = self.base.clone();
-        Executor::Reference.scatter_bytes_blocking(call, &mut bytes)?;
+        Executor::Reference
+            .scatter_into(op, reduce, rules, shape, &mut bytes, &indices, &updates)
+            .wait()?;
         Ok(bytes)
     }
 

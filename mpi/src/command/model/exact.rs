@@ -4,8 +4,8 @@ use anyhow::{Context, Result};
 use gather_mpi::{Messages, messages_of};
 use wgpu_gather::DType;
 use wgpu_gather::shard::{RowFormat, ShardPlan};
-use wgpu_gather_cli::files::{Array, Source};
 use wgpu_gather_cli::rules;
+use wgpu_gather_files::{Error, Source, StoredTensor};
 
 use super::Prediction;
 use crate::args::{ModelArgs, Switch};
@@ -15,7 +15,7 @@ use crate::report::Wire;
 
 /// The ids of a file.
 pub(super) struct Ids {
-    array: Array,
+    tensor: StoredTensor,
     lookups: u64,
 }
 
@@ -26,15 +26,15 @@ impl Ids {
             return Ok(None);
         };
         let named = || format!("indices {file}");
-        let source = Source::parse(file).with_context(named)?;
-        let array = Array::read(&source).with_context(named)?;
-        let lookups = FlatIndices::new(&array).with_context(named)?.len();
-        Ok(Some(Ids { array, lookups }))
+        let tensor = Source::parse(file).and_then(|source| source.read());
+        let tensor = tensor.map_err(Error::into_problem).with_context(named)?;
+        let lookups = FlatIndices::new(&tensor).with_context(named)?.len();
+        Ok(Some(Ids { tensor, lookups }))
     }
 
     /// What goes from rank to rank: what `gather` sends, to the byte.
     pub(super) fn predict(&self, args: &ModelArgs, ranks: u64) -> Result<Prediction> {
-        let ids = FlatIndices::new(&self.array)?;
+        let ids = FlatIndices::new(&self.tensor)?;
         let (rows, row_bytes) = (
             usize::try_from(args.rows)?,
             usize::try_from(args.row_bytes)?,

@@ -1,0 +1,67 @@
+//! Tensors of `.npy`, `.npz`, `.safetensors` and `.gguf` files, as what `wgpu_gather` takes: params,
+//! indices and quantized tables that are views of the mapped file.
+//!
+//! [`TensorFile`] opens a file and lists its tensors; [`StoredTensor`] is one of them.
+//!
+//! ```
+//! use wgpu_gather::{Executor, Op, Rules, Tensor};
+//! use wgpu_gather_files::TensorFile;
+//!
+//! # let folder = tempfile::tempdir()?;
+//! # let path = folder.path().join("model.gguf");
+//! # let mut bytes = b"GGUF\x03\0\0\0".to_vec();
+//! # bytes.extend([1u64, 0, 17].map(u64::to_le_bytes).concat());
+//! # bytes.extend(b"token_embd.weight\x02\0\0\0");
+//! # bytes.extend([32u64, 3].map(u64::to_le_bytes).concat());
+//! # bytes.extend(8u32.to_le_bytes());
+//! # bytes.extend(0u64.to_le_bytes());
+//! # bytes.resize(bytes.len().next_multiple_of(32), 0);
+//! # for row in 0..3u8 { bytes.extend([&[0, 0x38][..], &[row; 32]].concat()); }
+//! # std::fs::write(&path, bytes)?;
+//! let file = TensorFile::open(&path)?;
+//! let words = file.tensor("token_embd.weight")?;
+//! assert_eq!((words.stored().to_string(), words.shape()), ("Q8_0".to_owned(), &[3, 32][..]));
+//!
+//! // The third row and the first, decoded.
+//! let ids = Tensor::new(&[2], vec![2i64, 0])?;
+//! let table = words.quantized_table()?;
+//! let rows = Executor::Cpu.gather(Op::gather(0), &Rules::ONNX, &table.to::<f32>(), &ids).wait()?;
+//! assert_eq!((rows.shape(), rows.data()[0]), (&[2, 32][..], 1.0));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # Files are not trusted
+//!
+//! Whatever a file holds, the answer is a tensor within it or an [`Error`]: sizes are checked before
+//! anything is read or reserved. What another program must not do is change a file while it is mapped:
+//! elements may then change under a gather, and a file that is cut short ends the process with a bus
+//! error, as in every program that maps files.
+//!
+//! Files are little-endian and read without conversion, so this crate does not build for big-endian
+//! machines.
+
+mod error;
+mod file;
+mod format;
+mod gguf;
+mod info;
+mod npy;
+mod npz;
+mod problem;
+mod safetensors;
+mod source;
+mod storage;
+mod stored;
+mod tensor;
+
+#[cfg(target_endian = "big")]
+compile_error!("the files are little-endian and are read without conversion");
+
+pub use error::{Error, Result};
+pub use file::TensorFile;
+pub use format::FileFormat;
+pub use info::TensorInfo;
+pub use problem::Problem;
+pub use source::Source;
+pub use stored::Stored;
+pub use tensor::StoredTensor;

@@ -1,0 +1,223 @@
+//! NumPy's `.npy`: a magic number, a Python dict literal, and the elements.
+//!
+//! The dict is read here and not by `npyz`, which multiplies the dims of a shape unchecked.
+
+use npyz::{Endianness, TypeChar, TypeStr};
+use py_literal::Value;
+use wgpu_gather::{DType, Layout};
+
+use crate::format::FileFormat;
+use crate::info::{Placed, TensorInfo};
+use crate::problem::Problem;
+use crate::stored::Stored;
+
+const MAGIC: &[u8] = b"\x93NUMPY";
+
+/// The longest header that NumPy itself reads without being told to.
+const MAX_HEADER_BYTES: usize = 10_000;
+
+/// Everything that precedes the data, at most.
+pub(crate) const HEADER_BYTES: u64 = (MAGIC.len() + 2 + 4 + MAX_HEADER_BYTES) as u64;
+
+/// The time to parse the literal doubles with each level of brackets, and triples with each of
+/// braces. That of a plain array has two levels, that of one with nested structured elements five.
+const MAX_NESTING: usize = 5;
+
+/// What a header says, and where the data starts.
+struct Header {
+    info: TensorInfo,
+    layout: Layout,
+    start: usize,
+}
+
+/// The array that `file` holds from its first byte on. As in NumPy, more may follow it.
+pub(crate) fn place(file: &[u8]) -> Result<Placed, Problem> {
+    let Header {
+        info,
+        layout,
+        start,
+    } = header(file)?;
+    let data_bytes = match info.stored() {
+        Some(stored) => data_bytes(stored, info.shape(), file.len() - start)?,
+        // The size of what cannot be gathered is not known.
+        None => 0,
+    };
+    Ok(Placed {
+        info,
+        layout,
+        data: start..start + data_bytes,
+    })
+}
+
+/// Bytes of the elements, if there are as many.
+fn data_bytes(stored: Stored, shape: &[usize], there: usize) -> Result<usize, Problem> {
+    let needed = stored.data_bytes(shape);
+    let needed = needed.ok_or_else(|| Problem::too_large(shape, &stored.to_string()))?;
+    if needed > there {
+        return Err(Problem::Truncated(format!(
+            "shape {shape:?} of {stored} needs {needed} bytes of data, the file has {there}"
+        )));
+    }
+    Ok(needed)
+}
+
+/// What the header says of the array that begins with `bytes`, of which as many as
+/// [`HEADER_BYTES`] are enough.
+pub(crate) fn info(bytes: &[u8]) -> Result<TensorInfo, Problem> {
+    Ok(header(bytes)?.info)
+}
+
+fn header(file: &[u8]) -> Result<Header, Problem> {
+    let (literal, start) = literal(file)?;
+    let (info, layout) = interpret(literal)?;
+    Ok(Header {
+        info,
+        layout,
+        start,
+    })
+}
+
+/// The dict's text, and where the data starts.
+fn literal(file: &[u8]) -> Result<(&str, usize), Problem> {
+    let Some(rest) = file.strip_prefix(MAGIC) else {
+        return Err(Problem::WrongFormat {
+            format: FileFormat::Npy,
+            reason: "it does not start with \\x93NUMPY".to_owned(),
+        });
+    };
+    let truncated = || {
+        let there = file.len();
+        Problem::Truncated(format!("{there} bytes end within the .npy header"))
+    };
+    let (version, rest) = rest.split_at_checked(2).ok_or_else(truncated)?;
+    let length_bytes = match version {
+        [1, 0] => 2,
+        [2 | 3, 0] => 4,
+        _ => {
+            let got = format!("unknown .npy version {}.{}", version[0], version[1]);
+            return Err(Problem::not_allowed(got, "1.0, 2.0, 3.0"));
+        }
+    };
+    let (length, rest) = rest.split_at_checked(length_bytes).ok_or_else(truncated)?;
+    let length = length.iter().rev().fold(0, |n, &b| n << 8 | usize::from(b));
+    if length > MAX_HEADER_BYTES {
+        return Err(Problem::not_allowed(
+            format!("a .npy header of {length} bytes"),
+            format!("at most {MAX_HEADER_BYTES}"),
+        ));
+    }
+    let text = rest.get(..length).ok_or_else(truncated)?;
+    let text = std::str::from_utf8(text).map_err(Problem::HeaderNotText)?;
+    Ok((text, MAGIC.len() + 2 + length_bytes + length))
+}
+
+/// Element type and layout from the dict.
+fn interpret(literal: &str) -> Result<(TensorInfo, Layout), Problem> {
+    let not_a_dict = || Problem::HeaderNotADict;
+    // Without escapes, a string ends at the next quote of its kind.
+    let one_dict = literal.matches('{').count() == 1 && !literal.contains('\\');
+    if !one_dict || nesting(literal) > MAX_NESTING {
+        return Err(not_a_dict());
+    }
+    let literal: Value = literal.trim_end().parse().map_err(|_| not_a_dict())?;
+    let entry = |key: &str| {
+        let entries = literal.as_dict()?;
+        let found = entries
+            .iter()
+            .find(|(k, _)| k.as_string().is_some_and(|k| k == key));
+        found.map(|(_, value)| value)
+    };
+    let descr = entry("descr").ok_or_else(not_a_dict)?;
+    let fortran_order = entry("fortran_order").and_then(Value::as_boolean);
+    let fortran_order = fortran_order.ok_or_else(not_a_dict)?;
+    let shape = entry("shape")
+        .and_then(Value::as_tuple)
+        .ok_or_else(not_a_dict)?;
+    let dim = |value: &Value| usize::try_from(value.as_integer()?).ok();
+    let shape: Option<Vec<usize>> = shape.iter().map(dim).collect();
+    let shape = shape.ok_or(Problem::HeaderShape)?;
+    let type_name = match descr {
+        Value::String(type_str) => type_str.clone(),
+        fields => fields.format_ascii().map_err(|_| not_a_dict())?,
+    };
+    let layout = layout(&shape, fortran_order)?;
+    let info = TensorInfo::new("", &type_name, stored(&type_name).ok(), shape);
+    Ok((info, layout))
+}
+
+/// How deep brackets are nested outside of strings.
+fn nesting(literal: &str) -> usize {
+    let (mut depth, mut deepest) = (0usize, 0);
+    let mut quote = None;
+    for c in literal.chars() {
+        match (quote, c) {
+            (Some(open), _) if c == open => quote = None,
+            (Some(_), _) => {}
+            (None, '\'' | '"') => quote = Some(c),
+            (None, '(' | '[' | '{') => depth += 1,
+            (None, ')' | ']' | '}') => depth = depth.saturating_sub(1),
+            (None, _) => {}
+        }
+        deepest = deepest.max(depth);
+    }
+    deepest
+}
+
+/// The element type that NumPy calls `type_name`.
+pub(crate) fn stored(type_name: &str) -> Result<Stored, Problem> {
+    // The fields of structured elements are in a list, subarrays in a tuple.
+    if type_name.starts_with(['[', '(']) {
+        return Err(Problem::Structured);
+    }
+    let unsupported = || Problem::ElementType {
+        got: type_name.to_owned(),
+        allowed: format!(
+            "{}, and raw bytes such as V2",
+            DType::ALL.map(DType::name).join(", ")
+        ),
+    };
+    // npyz takes for granted that two bytes are two characters.
+    if !type_name.is_ascii() {
+        return Err(unsupported());
+    }
+    let type_str: TypeStr = type_name.parse().map_err(|_| unsupported())?;
+    if type_str.endianness() == Endianness::Big && type_str.size_field() != 1 {
+        return Err(Problem::BigEndianElements(type_name.to_owned()));
+    }
+    let dtype = match (type_str.type_char(), type_str.size_field()) {
+        (TypeChar::Bool, 1) => DType::Bool,
+        (TypeChar::Uint, 1) => DType::U8,
+        (TypeChar::Uint, 2) => DType::U16,
+        (TypeChar::Uint, 4) => DType::U32,
+        (TypeChar::Uint, 8) => DType::U64,
+        (TypeChar::Int, 1) => DType::I8,
+        (TypeChar::Int, 2) => DType::I16,
+        (TypeChar::Int, 4) => DType::I32,
+        (TypeChar::Int, 8) => DType::I64,
+        (TypeChar::Float, 2) => DType::F16,
+        (TypeChar::Float, 4) => DType::F32,
+        (TypeChar::Float, 8) => DType::F64,
+        (TypeChar::Complex, 8) => DType::C64,
+        (TypeChar::Complex, 16) => DType::C128,
+        (TypeChar::RawData, 1..) => {
+            let bytes = usize::try_from(type_str.size_field()).ok();
+            return bytes.map(Stored::Raw).ok_or_else(unsupported);
+        }
+        _ => return Err(unsupported()),
+    };
+    Ok(Stored::Typed(dtype))
+}
+
+/// Elements from the last dim to the first, or in Fortran's order from the first to the last.
+fn layout(shape: &[usize], fortran_order: bool) -> Result<Layout, Problem> {
+    if !fortran_order {
+        return Ok(Layout::contiguous(shape));
+    }
+    let mut strides = Vec::with_capacity(shape.len());
+    let mut next = 1isize;
+    for &dim in shape {
+        strides.push(next);
+        next = next.saturating_mul(isize::try_from(dim).unwrap_or(isize::MAX));
+    }
+    Ok(Layout::strided(shape, &strides, 0)?)
+}

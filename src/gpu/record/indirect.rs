@@ -1,0 +1,66 @@
+//! Dispatches whose size a count on the device decides: `shaders/indirect_args.wgsl` runs before each, and
+//! writes its number of rows and workgroups.
+//!
+//! Used by `recorder`; knows no plan.
+
+use crate::error::{Error, OpKind, Result};
+use crate::gpu::context::Context;
+use crate::gpu::pipeline::{ARGUMENTS, BLOCK, COUNT};
+use crate::gpu::record::commands::{Dispatch, Grid};
+use crate::gpu::record::launch::{Launch, rewritten, uniform};
+use crate::gpu::shader::{PipelineKey, Stage};
+use crate::plan::{GeometryBlock, IndirectArgsBlock, IndirectDispatch};
+
+/// Refuses a count that a shader cannot read.
+pub(in crate::gpu) fn check(op: OpKind, count: wgpu::BufferSlice<'_>) -> Result<()> {
+    let offset = count.offset();
+    let size = offset + count.size();
+    let readable = count.buffer().usage().contains(wgpu::BufferUsages::STORAGE);
+    match count.size() >= 4 && readable && offset.is_multiple_of(4) {
+        true => Ok(()),
+        false => Err(Error::CountPlace { op, offset, size }),
+    }
+}
+
+/// The dispatch that fits another to a count, and that other's launch.
+pub(in crate::gpu) fn launch(
+    context: &Context,
+    key: PipelineKey,
+    block: &GeometryBlock,
+    indirect: &IndirectDispatch<'_>,
+    count: wgpu::BufferSlice<'_>,
+) -> Result<(Dispatch, Launch)> {
+    let (limits, offset) = (&context.binding_limits, count.offset());
+    let arguments = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::INDIRECT;
+    let arguments = context.create_buffer("arguments", 12, arguments)?;
+    let block = rewritten(context, block)?;
+    let grid = Grid::Indirect(arguments.clone());
+    let launch = Launch::new(context, key, block.clone(), grid)?;
+    let from = offset / limits.alignment * limits.alignment;
+    let limit = IndirectArgsBlock::new(indirect, limits.workgroups, ((offset - from) / 4) as u32);
+    let limit = uniform(context, &limit)?;
+    let grid = Grid::Fixed([1, 1, 1]);
+    let limit = Launch::new(context, PipelineKey::limit(), limit, grid)?;
+    let count = wgpu::BindingResource::Buffer(wgpu::BufferBinding {
+        buffer: count.buffer(),
+        offset: from,
+        size: wgpu::BufferSize::new(offset + 4 - from),
+    });
+    let bindings = [
+        (COUNT, count),
+        (BLOCK, block.as_entire_binding()),
+        (ARGUMENTS, arguments.as_entire_binding()),
+    ];
+    Ok((limit.bind(context, &bindings)?, launch))
+}
+
+impl PipelineKey {
+    /// The one that fits others to a count.
+    fn limit() -> Self {
+        PipelineKey {
+            stage: Stage::IndirectArgs,
+            index_words: 0,
+            segments: 0,
+        }
+    }
+}

@@ -1,0 +1,88 @@
+//! How a call counts its bad indices, and what it notes of the tensor that it writes to.
+
+use std::sync::Arc;
+
+use crate::error::Result;
+use crate::gpu::any_tensor::AnyDeviceTensor;
+use crate::gpu::context::Context;
+use crate::gpu::record::recording::{Level, Recording};
+use crate::gpu::reports::Written;
+use crate::gpu::status::{Counting, Status};
+use crate::plan::Plan;
+
+/// What a call looks up.
+#[derive(Debug)]
+pub(in crate::gpu) struct Lookups {
+    /// Where it counts bad indices, if its rules ask for that.
+    pub(in crate::gpu) counting: Option<Counting>,
+    /// Whether it looks at any index.
+    looks_up: bool,
+    /// Whether it replaces all data of the tensor, so that earlier reports say nothing about it any more.
+    replaces: bool,
+}
+
+impl Lookups {
+    /// Of a call that copies, and looks nothing up.
+    pub(in crate::gpu) const NONE: Lookups = Lookups {
+        counting: None,
+        looks_up: false,
+        replaces: false,
+    };
+
+    /// Of a call of `plan` that writes to a tensor.
+    pub(in crate::gpu) fn new(
+        context: &Arc<Context>,
+        recording: &Recording,
+        plan: Option<&Plan>,
+        output: &AnyDeviceTensor,
+        replaces: bool,
+    ) -> Result<Self> {
+        let plan = plan.filter(|plan| plan.looks_up());
+        let counted = plan.filter(|plan| plan.reports_bad_indices());
+        let (reports, here) = (output.storage().reports(), recording.counted());
+        // When the caller submits is not known: what is there may stay.
+        let replaces = replaces && recording.level() == Level::Engine;
+        let counting = counted.map(|plan| match recording.level() {
+            Level::Engine => reports.counting(context, here, plan, replaces),
+            Level::Encoder => {
+                let counting = reports.counting(context, here, plan, replaces)?;
+                counting.status.leave(counting.is_new())?;
+                Ok(counting)
+            }
+            Level::Binding => Ok(Status::shared(context, plan)?.afresh()),
+        });
+        Ok(Lookups {
+            counting: counting.transpose()?,
+            looks_up: plan.is_some(),
+            replaces,
+        })
+    }
+
+    pub(in crate::gpu) fn status(&self) -> Option<&Status> {
+        self.counting.as_ref().map(|counting| &counting.status)
+    }
+
+    /// Notes that the call writes to a tensor what it makes of others.
+    pub(in crate::gpu) fn note(
+        &self,
+        recording: &mut Recording,
+        output: &AnyDeviceTensor,
+        read: &[&AnyDeviceTensor],
+    ) {
+        let reports = read.iter().map(|tensor| tensor.storage().reports());
+        let reported = recording.level() != Level::Binding;
+        if self.looks_up && self.counting.is_none() {
+            recording.note_uncounted();
+        }
+        let written = Written {
+            inherited: reports
+                .flat_map(|reports| reports.inheritable(recording.counted()))
+                .collect(),
+            counting: self.counting.as_ref().filter(|_| reported),
+            looks_up: self.looks_up,
+            replaces: self.replaces,
+            left: recording.level() != Level::Engine,
+        };
+        recording.note(output.storage().reports(), written);
+    }
+}

@@ -1,0 +1,19 @@
+//! What calls record: each operator as an `Operation`, which makes commands of a plan and of where tensors
+//! lie. The levels (a batch, the caller's encoder, a binding) run operations and know no operator.
+
+pub(in crate::gpu) mod bag;
+pub(in crate::gpu) mod checks;
+pub(in crate::gpu) mod commands;
+pub(in crate::gpu) mod flag;
+pub(in crate::gpu) mod gather;
+pub(in crate::gpu) mod indirect;
+mod launch;
+pub(in crate::gpu) mod lookups;
+pub(in crate::gpu) mod operation;
+pub(in crate::gpu) mod recording;
+pub(in crate::gpu) mod scatter;
+mod sort;
+mod table_block;
+mod windows;
+
+pub(in crate::gpu) use launch::Uniforms;

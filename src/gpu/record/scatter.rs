@@ -1,0 +1,377 @@
+//! Scatters: keys of the lookups, a stable sort of them, a fold.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use crate::call::dtype_of;
+use crate::error::{Error, OpKind, Result, Role};
+use crate::fold::Reduce;
+use crate::gpu::any_tensor::AnyDeviceTensor;
+use crate::gpu::context::Context;
+use crate::gpu::pipeline::{CARRY, INDICES, OUTPUT, PARAMS};
+use crate::gpu::pool::Owned;
+use crate::gpu::record::checks;
+use crate::gpu::record::commands::{Dispatch, Grid};
+use crate::gpu::record::launch::{Launch, uniform};
+use crate::gpu::record::operation::{Made, Operation, Read};
+use crate::gpu::record::sort::{self, PAIR_BYTES, Sort};
+use crate::gpu::record::windows::Windows;
+use crate::gpu::shader::{PipelineKey, Stage};
+use crate::gpu::status::Status;
+use crate::gpu::storage::Placement;
+use crate::gpu::table::{check_values, index_type};
+use crate::op::Op;
+use crate::plan::{Kernel, LookupPass, Plan, lookup_passes};
+use crate::rules::Rules;
+use crate::scatter::{FoldBlock, FoldKernel, ScatterLayouts, ScatterPlan, SortPlan};
+
+/// The most lookups that are sorted at once, where they need not be all.
+const MOST_LOOKUPS: usize = 1 << 22;
+
+/// The most invocations of a fold, which are numbered below 2^31.
+const MOST_INVOCATIONS: u64 = i32::MAX as u64 / 2;
+
+/// A scatter of tensors on the device, into its output.
+#[derive(Debug)]
+pub(in crate::gpu) struct Scatter<'a> {
+    plan: ScatterPlan,
+    indices: &'a AnyDeviceTensor,
+    updates: &'a AnyDeviceTensor,
+}
+
+impl<'a> Scatter<'a> {
+    /// Checks the call, and plans it for this destination.
+    pub(in crate::gpu) fn new(
+        op: Op,
+        reduce: Reduce,
+        rules: &Rules,
+        destination: &AnyDeviceTensor,
+        indices: &'a AnyDeviceTensor,
+        updates: &'a AnyDeviceTensor,
+    ) -> Result<Self> {
+        let kind = op.transposed_kind();
+        let dtype = dtype_of(kind, Role::Updates, updates.element_type())?;
+        let index_type = index_type(kind, indices)?;
+        for (role, tensor) in [(Role::Params, destination), (Role::Updates, updates)] {
+            check_values(kind, role, tensor, dtype)?;
+        }
+        let tensors = ScatterLayouts {
+            dtype,
+            destination: &destination.reached().0,
+            index_type,
+            indices: &indices.reached().0,
+            updates: &updates.reached().0,
+        };
+        let plan = ScatterPlan::new(op, reduce, rules, tensors)?;
+        check_destination(&plan)?;
+        Ok(Scatter {
+            plan,
+            indices,
+            updates,
+        })
+    }
+}
+
+impl Operation for Scatter<'_> {
+    fn op(&self) -> OpKind {
+        self.plan.op
+    }
+
+    fn is_empty(&self) -> bool {
+        self.plan.keys.is_none()
+    }
+
+    fn reads(&self) -> Vec<Read<'_>> {
+        vec![
+            Read::Tensor(Role::Indices, self.indices),
+            Read::Tensor(Role::Updates, self.updates),
+        ]
+    }
+
+    fn lookups(&self) -> Option<&Plan> {
+        self.plan.keys.as_ref()
+    }
+
+    fn replaces(&self) -> bool {
+        false
+    }
+
+    fn commands(
+        &self,
+        context: &Context,
+        destination: &AnyDeviceTensor,
+        status: Option<&Status>,
+    ) -> Result<Made> {
+        let placed = PlacedScatter {
+            indices: self.indices.reached().1,
+            updates: self.updates.reached().1,
+            destination: destination.reached().1,
+            status,
+        };
+        commands(context, &self.plan, &placed)
+    }
+}
+
+/// Where the tensors of one recording lie.
+#[derive(Debug, Clone)]
+struct PlacedScatter<'a> {
+    indices: Placement<'a>,
+    updates: Placement<'a>,
+    destination: Placement<'a>,
+    status: Option<&'a Status>,
+}
+
+impl PlacedScatter<'_> {
+    /// Whether updates and destination start at a multiple of so many bytes of their buffers.
+    fn is_aligned(&self, bytes: usize) -> bool {
+        let parts = [&self.updates, &self.destination].map(|placement| &placement.parts);
+        let mut starts = parts
+            .into_iter()
+            .flatten()
+            .map(|part| part.offset as i64 - part.origin);
+        starts.all(|start| start % bytes as i64 == 0)
+    }
+}
+
+/// Makes the commands of `plan`: none, if nothing is scattered.
+///
+/// # Errors
+///
+/// What the device cannot hold or count: [`Error::TooMany`], [`Error::TooComplex`],
+/// [`Error::TensorTooLarge`], [`Error::CpuOnly`], [`Error::BufferTooSmall`]; the errors of the
+/// device.
+fn commands(context: &Context, plan: &ScatterPlan, placed: &PlacedScatter<'_>) -> Result<Made> {
+    let kernel = FoldKernel::of(plan.op, plan.reduce, plan.dtype)?;
+    let Some(keys) = &plan.keys else {
+        return Ok(Made::default());
+    };
+    let width = plan.dtype.bytes();
+    let index_bytes = keys.index_type().bytes();
+    let tensors = [
+        (&placed.destination, Role::Params, &plan.destination, width),
+        (&placed.updates, Role::Updates, &plan.updates, width),
+        (
+            &placed.indices,
+            Role::Indices,
+            keys.indices_layout(),
+            index_bytes,
+        ),
+    ];
+    for (placement, role, layout, width) in tensors {
+        placement.check(plan.op, role, layout, width)?;
+    }
+    let kernel = match kernel.in_fours(plan) {
+        Some(in_fours) if placed.is_aligned(in_fours.unit_bytes) => in_fours,
+        _ => kernel,
+    };
+    let windows = Windows::new(context, plan, kernel, &placed.destination, &placed.updates)?;
+    let block = FoldBlock::new(plan, kernel)?;
+    let recording = Scattering {
+        context,
+        plan,
+        keys,
+        placed,
+        kernel,
+        block,
+        windows,
+        boxes: lookup_passes(
+            keys,
+            keys.geometry(),
+            &placed.indices.parts,
+            &context.binding_limits,
+        )?,
+    };
+    recording.make()
+}
+
+/// What the dispatches of one recording are made from.
+struct Scattering<'a> {
+    context: &'a Context,
+    plan: &'a ScatterPlan,
+    keys: &'a Plan,
+    placed: &'a PlacedScatter<'a>,
+    kernel: FoldKernel,
+    block: FoldBlock,
+    windows: Windows,
+    boxes: Vec<LookupPass>,
+}
+
+impl Scattering<'_> {
+    fn make(&self) -> Result<Made> {
+        let lookups = self.plan.lookups();
+        let most = self.chunk()?;
+        let sort = Sort::new(self.context, lookups.min(most), self.block.key_count())?;
+        let carry = self.carry()?;
+        let mut all = Vec::new();
+        for first in (0..lookups).step_by(most) {
+            let chunk = first..lookups.min(first + most);
+            let plan = SortPlan::new(chunk.len() as u32, self.block.key_count());
+            for pass in &self.boxes {
+                all.extend(self.keys_of(pass, &chunk, &sort)?);
+            }
+            all.extend(sort.dispatches(self.context, self.plan.op, &plan)?);
+            all.extend(self.folds(chunk.len(), sort.sorted(&plan), sort.whole(&carry))?);
+        }
+        if let Some(status) = self.placed.status {
+            all.extend(self.count(status)?);
+        }
+        Ok(Made {
+            scratch: sort.scratch().into_iter().chain([carry]).collect(),
+            ..Made::of(all)
+        })
+    }
+
+    /// Two sums for each free step, where an element does not hold one.
+    fn carry(&self) -> Result<Arc<Owned>> {
+        let sums = match self.kernel.resumes() {
+            true => 1,
+            false => 2 * u64::from(self.block.free_count()),
+        };
+        let (bytes, limit) = (sums * 4, self.context.binding_limits.output_bytes);
+        match bytes <= limit {
+            true => self.context.acquire("carry", bytes),
+            false => Err(Error::TooMany {
+                op: self.plan.op,
+                what: "the elements of a slice of 16-bit floats",
+                got: sums / 2,
+                limit: limit / 8,
+            }),
+        }
+    }
+
+    /// How many lookups are sorted at once.
+    fn chunk(&self) -> Result<usize> {
+        let lookups = self.plan.lookups();
+        let bound = (self.context.binding_limits.output_bytes / PAIR_BYTES) as usize;
+        if self.kernel.resumes() {
+            return Ok(lookups.min(MOST_LOOKUPS).min(bound).max(1));
+        }
+        match lookups <= bound {
+            true => Ok(lookups),
+            // In parts, it would be rounded after each.
+            false => Err(Error::TooMany {
+                op: self.plan.op,
+                what: "the number of lookups of a 16-bit float",
+                got: lookups as u64,
+                limit: bound as u64,
+            }),
+        }
+    }
+
+    /// The dispatch for the lookups that a box and a chunk have in common.
+    fn keys_of(
+        &self,
+        pass: &LookupPass,
+        chunk: &Range<usize>,
+        sort: &Sort,
+    ) -> Result<Option<Dispatch>> {
+        let start = pass.lookups.start.max(chunk.start);
+        let end = pass.lookups.end.min(chunk.end);
+        if start >= end {
+            return Ok(None);
+        }
+        let (grid, block) = Kernel::keys(
+            self.keys,
+            pass,
+            start - pass.lookups.start..end - pass.lookups.start,
+            (start - chunk.start) as u32,
+            self.block.key_count(),
+            self.context.binding_limits.workgroups,
+        )?;
+        let launch = self.launch(Stage::Keys, &block, grid)?;
+        let nothing = || self.context.nothing.as_entire_binding();
+        let indices = pass.indices.as_ref();
+        let bindings = [
+            (
+                INDICES,
+                indices.map_or_else(nothing, |s| self.placed.indices.binding(s)),
+            ),
+            (PARAMS, nothing()),
+            (OUTPUT, sort.unsorted()),
+        ];
+        launch.bind(self.context, &bindings).map(Some)
+    }
+
+    /// The folds of a chunk whose pairs are sorted.
+    fn folds(
+        &self,
+        count: usize,
+        sorted: wgpu::BindingResource<'_>,
+        carry: wgpu::BindingResource<'_>,
+    ) -> Result<Vec<Dispatch>> {
+        let free = u64::from(self.block.free_count().max(1));
+        let unit = self.kernel.unit_bytes as u64;
+        let of_pass = self.context.binding_limits.pass_bytes / (free * unit);
+        let most = of_pass
+            .min(MOST_INVOCATIONS / free)
+            .min(u64::from(self.block.most_pairs(self.kernel)))
+            .max(1) as usize;
+        let mut all = Vec::new();
+        for (destination, updates) in self.windows.pairs() {
+            for (turn, first) in (0..count).step_by(most).enumerate() {
+                let pairs = most.min(count - first);
+                let groups = self
+                    .kernel
+                    .groups(pairs as u64, self.block.free_count().max(1));
+                let grid =
+                    sort::grid(self.plan.op, groups, self.context.binding_limits.workgroups)?;
+                let block = self.block.over(destination.window, updates.window);
+                let sorted_pairs = [first, pairs, count].map(|n| n as u32);
+                let block = block.of_pairs(sorted_pairs, turn as u32 % 2, grid[0]);
+                let launch = self.launch(Stage::Fold(self.kernel), &block, grid)?;
+                let bindings = [
+                    (INDICES, sorted.clone()),
+                    (PARAMS, self.placed.updates.binding(&updates.segment)),
+                    (
+                        OUTPUT,
+                        self.placed.destination.binding(&destination.segment),
+                    ),
+                    (CARRY, carry.clone()),
+                ];
+                let bound = launch.bind(self.context, &bindings)?;
+                all.push(bound.making(pairs as u64 * free * unit));
+            }
+        }
+        Ok(all)
+    }
+
+    /// The dispatches that count bad indices.
+    fn count(&self, status: &Status) -> Result<Vec<Dispatch>> {
+        checks::dispatches(self.context, self.keys, &self.placed.indices, status)
+    }
+
+    fn launch(
+        &self,
+        stage: Stage,
+        block: &impl bytemuck::NoUninit,
+        grid: [u32; 3],
+    ) -> Result<Launch> {
+        let block = uniform(self.context, block)?;
+        let key = PipelineKey::of_scatter(stage);
+        Launch::new(self.context, key, block, Grid::Fixed(grid))
+    }
+}
+
+/// Whether no two elements of a layout can lie in one place: each dim steps over all that those with
+/// smaller steps reach.
+fn check_destination(plan: &ScatterPlan) -> Result<()> {
+    let layout = &plan.destination;
+    let dims = layout.shape().iter().zip(layout.strides());
+    let mut dims: Vec<(usize, usize)> = dims
+        .filter(|&(&extent, _)| extent > 1)
+        .map(|(&extent, stride)| (stride.unsigned_abs(), extent))
+        .collect();
+    dims.sort_unstable();
+    let mut reached = 0usize;
+    for (stride, extent) in dims {
+        if stride <= reached && !layout.is_empty() {
+            return Err(Error::OverlappingDestination {
+                op: plan.op,
+                shape: layout.shape().to_vec(),
+                strides: layout.strides().to_vec(),
+            });
+        }
+        reached = reached.saturating_add(stride.saturating_mul(extent - 1));
+    }
+    Ok(())
+}

@@ -1,0 +1,166 @@
+//! The stable sort of pairs: its memory and its dispatches.
+
+use std::sync::Arc;
+
+use crate::error::{Error, OpKind, Result};
+use crate::gpu::context::Context;
+use crate::gpu::pipeline::{INDICES, OUTPUT, PARAMS};
+use crate::gpu::pool::Owned;
+use crate::gpu::record::commands::{Dispatch, Grid};
+use crate::gpu::record::launch::{Launch, uniform};
+use crate::gpu::shader::{PipelineKey, Stage};
+use crate::scatter::{SortPlan, SortStage};
+
+/// Bytes of a key and the number of its lookup.
+pub(in crate::gpu) const PAIR_BYTES: u64 = 8;
+
+/// Two buffers of pairs, of which each digit takes them from one to the other, and the counts.
+pub(in crate::gpu) struct Sort {
+    pairs: [Arc<Owned>; 2],
+    counts: Arc<Owned>,
+    /// The most bytes of a binding.
+    limit: u64,
+}
+
+impl Sort {
+    /// Memory for the sort of up to so many pairs.
+    pub(in crate::gpu) fn new(context: &Context, count: usize, greatest_key: u32) -> Result<Self> {
+        let bytes = count as u64 * PAIR_BYTES;
+        let counts = SortPlan::new(count as u32, greatest_key).count_words * 4;
+        let limit = context.binding_limits.output_bytes;
+        let acquire = |bytes: u64| context.acquire("sort", bytes.min(limit));
+        Ok(Sort {
+            pairs: [acquire(bytes)?, acquire(bytes)?],
+            counts: acquire(counts)?,
+            limit,
+        })
+    }
+
+    /// Where the pairs are written.
+    pub(in crate::gpu) fn unsorted(&self) -> wgpu::BindingResource<'_> {
+        self.whole(&self.pairs[0])
+    }
+
+    /// Where they are once they are sorted.
+    pub(in crate::gpu) fn sorted(&self, plan: &SortPlan) -> wgpu::BindingResource<'_> {
+        self.whole(&self.pairs[plan.digits.len() % 2])
+    }
+
+    /// What is bound of scratch memory: buffers of the pool may be larger than a binding.
+    pub(in crate::gpu) fn whole<'a>(&self, owned: &'a Owned) -> wgpu::BindingResource<'a> {
+        let buffer = owned.buffer();
+        wgpu::BindingResource::Buffer(wgpu::BufferBinding {
+            buffer,
+            offset: 0,
+            size: wgpu::BufferSize::new(buffer.size().min(self.limit)),
+        })
+    }
+
+    /// The memory, which nothing else may use before the dispatches are done.
+    pub(in crate::gpu) fn scratch(self) -> Vec<Arc<Owned>> {
+        let [a, b] = self.pairs;
+        vec![a, b, self.counts]
+    }
+
+    pub(in crate::gpu) fn dispatches(
+        &self,
+        context: &Context,
+        op: OpKind,
+        plan: &SortPlan,
+    ) -> Result<Vec<Dispatch>> {
+        let mut all = Vec::new();
+        for (n, steps) in plan.digits.iter().enumerate() {
+            let [from, to] = [&self.pairs[n % 2], &self.pairs[(n + 1) % 2]];
+            for step in steps {
+                let groups = u64::from(step.items).div_ceil(256);
+                let grid = grid(op, groups, context.binding_limits.workgroups)?;
+                let mut block = step.block;
+                block.grid_x = grid[0];
+                let block = uniform(context, &block)?;
+                let key = PipelineKey::of_scatter(Stage::Sort(step.stage));
+                let launch = Launch::new(context, key, block, Grid::Fixed(grid))?;
+                let nothing = context.nothing.as_entire_binding();
+                let [pairs, starts, output] = match step.stage {
+                    SortStage::Count => [self.whole(from), nothing, self.whole(&self.counts)],
+                    SortStage::Scan | SortStage::AddSums => {
+                        [nothing.clone(), nothing, self.whole(&self.counts)]
+                    }
+                    SortStage::Move => [self.whole(from), self.whole(&self.counts), self.whole(to)],
+                };
+                let bindings = [(INDICES, pairs), (PARAMS, starts), (OUTPUT, output)];
+                all.push(launch.bind(context, &bindings)?);
+            }
+        }
+        Ok(all)
+    }
+}
+
+/// So many workgroups in x and y, and at most y - 1 more.
+pub(in crate::gpu) fn grid(op: OpKind, groups: u64, max_workgroups: u32) -> Result<[u32; 3]> {
+    let limit = u64::from(max_workgroups.max(1));
+    let y = groups.div_ceil(limit).max(1);
+    let x = groups.div_ceil(y).max(1);
+    match y <= limit {
+        true => Ok([x as u32, y as u32, 1]),
+        false => Err(Error::TooMany {
+            op,
+            what: "the number of workgroups",
+            got: groups,
+            limit: limit * limit,
+        }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::grid;
+    use crate::scatter::{FoldBlock, FoldKernel, ScatterLayouts, ScatterPlan};
+    use crate::{DType, IndexType, Layout, Op, Reduce, Rules};
+
+    /// One update of a slice of so many bytes, each folded on its own.
+    fn block(slice: usize) -> crate::Result<(FoldKernel, FoldBlock)> {
+        let [destination, updates] =
+            [[1, slice], [1, slice]].map(|shape| Layout::contiguous(&shape));
+        let layouts = ScatterLayouts {
+            dtype: DType::U8,
+            destination: &destination,
+            index_type: IndexType::U32,
+            indices: &Layout::contiguous(&[1]),
+            updates: &updates,
+        };
+        let plan = ScatterPlan::new(Op::gather(0), Reduce::Add, &Rules::default(), layouts)?;
+        let kernel = FoldKernel::of(plan.op, plan.reduce, plan.dtype)?;
+        Ok((kernel, FoldBlock::new(&plan, kernel)?))
+    }
+
+    #[test]
+    fn invocations_of_a_fold_are_numbered_below_two_to_the_31() {
+        let sizes = [
+            1 << 20,
+            (1 << 31) - (1 << 20) - 1,
+            (1 << 31) - (1 << 20),
+            (1 << 31) - 32_769,
+            (1 << 31) - 32_768,
+            (1 << 31) - 1,
+        ];
+        let (mut folded, mut refused) = (0, 0);
+        for slice in sizes {
+            let Ok((kernel, block)) = block(slice) else {
+                refused += 1;
+                continue;
+            };
+            let groups = kernel.groups(1, block.free_count());
+            for limit in [2896, 2897, 65_535, 1 << 20, u32::MAX] {
+                let Ok([x, y, _]) = grid(crate::OpKind::Scatter, groups, limit) else {
+                    continue;
+                };
+                let invocations = u64::from(x) * u64::from(y) * 256;
+                let whole = (slice as u64..=1 << 31).contains(&invocations);
+                assert!(whole, "{slice} on {limit}: {invocations}");
+                assert!(x <= limit && y <= limit);
+                folded += 1;
+            }
+        }
+        assert!(folded > 8 && refused > 2, "{folded} {refused}");
+    }
+}
