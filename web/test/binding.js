@@ -98,7 +98,7 @@ export async function binding(page) {
   assert.deepEqual(found.quantizedThere, rows);
   assert.deepEqual(found.quantizedPairs, { data: ['-14', '-1'], shape: [2], type: 'Float32Array' });
   assert.equal(found.partialBlock.code, 'PartialBlock');
-  assert.equal(found.noFormat.code, 'UnknownFormat');
+  assert.equal(found.noFormat.code, 'UnknownName');
   assert.equal(found.shortTable.code, 'QuantizedLength');
   assert.equal(found.freedTable.code, 'Call');
   assert.deepEqual(found.fill, { data: ['7', '7'], shape: [2, 1], type: 'Uint8Array' });
