@@ -1,6 +1,6 @@
 //! Names of the variants of an enumeration: the one way to list, print and parse them.
 
-use crate::error::{Error, Result};
+use crate::error::{Error, OpKind, Result, Role};
 
 /// Gives an enumeration `ALL`, `name`, `Display` and `FromStr`, and serde's traits. `$what` says in errors what the name
 /// is of.
@@ -61,6 +61,30 @@ pub(crate) fn parse<T>(
         allowed,
     })
 }
+
+// Those of `error` stand here: it would import what imports its `Error`.
+named!(OpKind, "operator", {
+    Gather "gather",
+    GatherNd "gather_nd",
+    GatherElements "gather_elements",
+    Scatter "scatter",
+    ScatterNd "scatter_nd",
+    ScatterElements "scatter_elements",
+    EmbeddingBag "embedding_bag",
+});
+
+named!(Role, "role", {
+    Params "params",
+    Indices "indices",
+    Output "output",
+    Codes "codes",
+    Scales "scales",
+    ZeroPoints "zero points",
+    Updates "updates",
+    Offsets "offsets",
+    Weights "weights",
+    Tensor "tensor",
+});
 
 #[cfg(test)]
 mod tests {

@@ -2,8 +2,6 @@
 
 use std::fmt;
 
-use crate::names::named;
-
 /// The operator without its attributes, as errors name it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
@@ -23,16 +21,6 @@ pub enum OpKind {
     /// A pooled lookup: [`Executor::embedding_bag`](crate::Executor::embedding_bag).
     EmbeddingBag,
 }
-
-named!(OpKind, "operator", {
-    Gather "gather",
-    GatherNd "gather_nd",
-    GatherElements "gather_elements",
-    Scatter "scatter",
-    ScatterNd "scatter_nd",
-    ScatterElements "scatter_elements",
-    EmbeddingBag "embedding_bag",
-});
 
 /// The part that a tensor plays in a gather.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -59,19 +47,6 @@ pub enum Role {
     /// A tensor that has no part yet: what it is used for is not known where it is made.
     Tensor,
 }
-
-named!(Role, "role", {
-    Params "params",
-    Indices "indices",
-    Output "output",
-    Codes "codes",
-    Scales "scales",
-    ZeroPoints "zero points",
-    Updates "updates",
-    Offsets "offsets",
-    Weights "weights",
-    Tensor "tensor",
-});
 
 /// An index that lies outside params, as reported under
 /// [`OutOfBounds::Error`](crate::OutOfBounds::Error): the first bad one in row-major order of
