@@ -1,9 +1,9 @@
 //! Calls with their pipelines and buffers, recorded into the caller's encoder or pass any number of times.
 
 use crate::error::{BadIndices, Error, Result};
-use crate::gpu::record::commands::{Command, encode_into};
+use crate::gpu::device::commands::{Command, encode_into};
 use crate::gpu::record::recording::Recorded;
-use crate::gpu::status::Counting;
+use crate::gpu::tensor::status::Counting;
 use crate::waiting::{PollMode, Waiting};
 
 /// Calls that are ready to be recorded: all checks are done and all objects of wgpu are made. Made by

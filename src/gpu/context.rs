@@ -7,20 +7,20 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::error::{Error, Result};
-use crate::gpu::adapter::AdapterSummary;
-use crate::gpu::deferred::{DeferredErrors, Pending};
-use crate::gpu::pipeline::Pipelines;
+use crate::gpu::device::adapter::AdapterSummary;
+use crate::gpu::device::commands::{Command, encode};
+use crate::gpu::device::deferred::{DeferredErrors, Pending};
 #[cfg(not(target_arch = "wasm32"))]
-use crate::gpu::poller::Poller;
-use crate::gpu::pool::Pool;
-use crate::gpu::queue::Queue;
-use crate::gpu::record::Uniforms;
-use crate::gpu::record::commands::{Command, encode};
-use crate::gpu::requirements;
-use crate::gpu::scope::{one_line, scoped};
-use crate::gpu::staging::{Direction, Staging};
-use crate::gpu::turns::NUMBERS;
-use crate::gpu::watch::Watch;
+use crate::gpu::device::poller::Poller;
+use crate::gpu::device::pool::Pool;
+use crate::gpu::device::queue::Queue;
+use crate::gpu::device::requirements;
+use crate::gpu::device::scope::{one_line, scoped};
+use crate::gpu::device::staging::{Direction, Staging};
+use crate::gpu::device::turns::NUMBERS;
+use crate::gpu::device::uniforms::Uniforms;
+use crate::gpu::pipeline::Pipelines;
+use crate::gpu::pipeline::watch::Watch;
 use crate::plan::{BindingLimits, MAX_SEGMENTS};
 
 /// A device with what is made for it once.

@@ -17,9 +17,9 @@ use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::error::{Error, Result};
-use crate::gpu::adapter::AdapterSummary;
 use crate::gpu::context::{Context, Settings};
-use crate::gpu::watch::Watch;
+use crate::gpu::device::adapter::AdapterSummary;
+use crate::gpu::pipeline::watch::Watch;
 use crate::plan::BindingLimits;
 use crate::waiting::Waiting;
 

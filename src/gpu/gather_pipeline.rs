@@ -5,12 +5,12 @@ use std::sync::Arc;
 
 use crate::error::{Error, Result, Role};
 use crate::gpu::context::Context;
-use crate::gpu::record::commands::Dispatch;
+use crate::gpu::device::commands::Dispatch;
 use crate::gpu::record::flag::bytes_with_flag;
 use crate::gpu::record::gather::{Placed, PlacedTable, compile};
 use crate::gpu::record::indirect;
-use crate::gpu::status::Status;
-use crate::gpu::storage::Placement;
+use crate::gpu::tensor::status::Status;
+use crate::gpu::tensor::storage::Placement;
 use crate::plan::Plan;
 use crate::shape::Layout;
 

@@ -11,51 +11,21 @@
     )
 )]
 
-mod adapter;
-mod any_tensor;
-mod bag_shader;
 mod batch;
 mod binding;
 mod context;
-mod deferred;
+mod device;
 mod engine;
 mod gather_pipeline;
-mod pipeline;
-mod pipeline_name;
-#[cfg(not(target_arch = "wasm32"))]
-mod poller;
-mod pool;
-mod quantized_table;
-mod queue;
+pub(crate) mod pipeline;
 mod record;
-mod reports;
-pub mod requirements;
-mod ring;
-mod scope;
-pub(crate) mod shader;
-mod staging;
-mod status;
-mod storage;
-mod table;
 mod tensor;
 mod transfer;
-mod turns;
-mod wait;
-#[cfg_attr(
-    not(feature = "internals"),
-    expect(
-        dead_code,
-        unreachable_pub,
-        reason = "tests reach it through `internals`"
-    )
-)]
-mod watch;
-mod writer;
 
-pub use adapter::{AdapterSummary, adapters};
-pub use any_tensor::AnyDeviceTensor;
 pub use batch::Batch;
 pub use binding::Binding;
+pub use device::adapter::{AdapterSummary, adapters};
+pub use device::requirements;
 #[cfg(feature = "internals")]
 #[doc(hidden)]
 pub use engine::internals;
@@ -63,8 +33,9 @@ pub(crate) use engine::select::first_usable_gpu;
 pub use engine::select::{ProbedAdapter, find_adapter, probe_adapters};
 pub use engine::{Engine, Fallbacks, Options, Upload, WhenFull};
 pub use gather_pipeline::{Buffers, GatherBinding, GatherPipeline};
-pub use quantized_table::DeviceQuantizedTable;
-pub use status::Status;
-pub use table::{DeviceOperand, IndexTensor, Table, Values};
-pub use tensor::DeviceTensor;
-pub(crate) use writer::{Chunks, Stopped, Whole};
+pub use tensor::any::AnyDeviceTensor;
+pub use tensor::quantized::DeviceQuantizedTable;
+pub use tensor::status::Status;
+pub use tensor::table::{DeviceOperand, IndexTensor, Table, Values};
+pub use tensor::typed::DeviceTensor;
+pub(crate) use transfer::writer::{Chunks, Stopped, Whole};

@@ -1,12 +1,25 @@
 //! Pipelines, compiled once per key and shared.
 
+mod bag_shader;
+mod name;
+pub(crate) mod shader;
+#[cfg_attr(
+    not(feature = "internals"),
+    expect(
+        dead_code,
+        unreachable_pub,
+        reason = "tests reach it through `internals`"
+    )
+)]
+pub(in crate::gpu) mod watch;
+
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::error::Result;
-use crate::gpu::deferred::DeferredErrors;
-use crate::gpu::shader::{PipelineKey, Stage, segment_binding};
-use crate::gpu::watch::Watch;
+use crate::gpu::device::deferred::DeferredErrors;
+use crate::gpu::pipeline::shader::{PipelineKey, Stage, segment_binding};
+use crate::gpu::pipeline::watch::Watch;
 use crate::plan::BindingLimits;
 
 /// The bindings, as the shaders number them.

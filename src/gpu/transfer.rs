@@ -2,14 +2,18 @@
 //!
 //! Used for every transfer of a tensor and of a status. Knows where data lies, not what it is.
 
+mod ring;
+pub(crate) mod wait;
+pub(crate) mod writer;
+
 use std::ops::Range;
 
 use crate::error::{Error, Result, Role};
 use crate::gpu::context::Context;
-use crate::gpu::queue::Queue;
-use crate::gpu::ring::Ring;
-use crate::gpu::staging::{Direction, chunk_bytes};
-use crate::gpu::storage::{Placement, Storage};
+use crate::gpu::device::queue::Queue;
+use crate::gpu::device::staging::{Direction, chunk_bytes};
+use crate::gpu::tensor::storage::{Placement, Storage};
+use crate::gpu::transfer::ring::Ring;
 use crate::waiting::PollMode;
 
 /// Up to this many bytes, wgpu's own staging serves: it needs no wait. In a browser, always: what

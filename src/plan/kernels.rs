@@ -1,5 +1,5 @@
 //! The kernels that copy: which there are, when each is chosen and why, and how its workgroups share the
-//! output. Their shaders are put together in `src/gpu/shader.rs`.
+//! output. Their shaders are put together in `src/gpu/pipeline/shader.rs`.
 
 use std::fmt;
 

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use gather_conformance::{builtin, call_from};
 
-use crate::gpu::shader::{PipelineKey, Stage};
+use crate::gpu::pipeline::shader::{PipelineKey, Stage};
 use crate::plan::{
     BindingLimits, CheckPass, Explanation, Kernel, KernelKind, NestSize, Origins, Part, Parts,
     Plan, Segment, passes,

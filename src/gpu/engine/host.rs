@@ -2,12 +2,12 @@
 
 use crate::call::{EmbeddingBag, Gather, Scatter};
 use crate::error::{Error, Result};
-use crate::gpu::any_tensor::AnyDeviceTensor;
 use crate::gpu::engine::{Engine, WhenFull};
-use crate::gpu::quantized_table::DeviceQuantizedTable;
 use crate::gpu::record::bag::most_decoded_bytes;
-use crate::gpu::table::TableRef;
-use crate::gpu::writer::Writer;
+use crate::gpu::tensor::any::AnyDeviceTensor;
+use crate::gpu::tensor::quantized::DeviceQuantizedTable;
+use crate::gpu::tensor::table::TableRef;
+use crate::gpu::transfer::writer::Writer;
 use crate::operand::{AnyTable, Indices, Params};
 use crate::plan::{BagPlan, Plan};
 use crate::quantized::FloatType;

@@ -1,12 +1,12 @@
 //! Counts of bad indices on the device, as an engine's methods.
 
 use crate::error::{BadIndices, Result, Role};
-use crate::gpu::any_tensor::AnyDeviceTensor;
+use crate::gpu::device::commands::Command;
 use crate::gpu::engine::Engine;
 use crate::gpu::record::checks;
-use crate::gpu::record::commands::Command;
-use crate::gpu::status::Status;
-use crate::gpu::table::{IndexTensor, index_type};
+use crate::gpu::tensor::any::AnyDeviceTensor;
+use crate::gpu::tensor::status::Status;
+use crate::gpu::tensor::table::{IndexTensor, index_type};
 use crate::op::Op;
 use crate::plan::Plan;
 use crate::rules::Rules;

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use crate::error::Result;
 use crate::gpu::engine::Options;
-use crate::gpu::shader::{PipelineKey, Stage};
-pub use crate::gpu::watch::{Watch, Watched};
+use crate::gpu::pipeline::shader::{PipelineKey, Stage};
+pub use crate::gpu::pipeline::watch::{Watch, Watched};
 use crate::plan::{DecodeKind, MAX_LOOP_STEPS};
 use crate::scatter::{FoldBlock, FoldKernel, ScatterPlan};
 

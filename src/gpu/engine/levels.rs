@@ -8,8 +8,8 @@ use crate::gpu::batch::Batch;
 use crate::gpu::binding::Binding;
 use crate::gpu::engine::Engine;
 use crate::gpu::gather_pipeline::GatherPipeline;
+use crate::gpu::pipeline::shader::PipelineKey;
 use crate::gpu::record::recording::{Level, Recorded};
-use crate::gpu::shader::PipelineKey;
 use crate::plan::Plan;
 use crate::waiting::Waiting;
 

@@ -3,10 +3,10 @@
 //! Called by users and by `Executor::auto`. Whether an adapter runs gathers is for `probe` to say.
 
 use crate::error::{Error, Result};
-use crate::gpu::adapter::{self, AdapterSummary};
+use crate::gpu::device::adapter::{self, AdapterSummary};
+use crate::gpu::device::requirements;
+use crate::gpu::device::scope::one_line;
 use crate::gpu::engine::{Engine, Options};
-use crate::gpu::requirements;
-use crate::gpu::scope::one_line;
 use crate::waiting::{PollMode, Waiting};
 
 impl Engine {

@@ -7,7 +7,7 @@ use crate::error::Result;
 use crate::fold::Reduce;
 use crate::gpu::batch::Batch;
 use crate::gpu::engine::Engine;
-use crate::gpu::table::{IndexTensor, Table, Values};
+use crate::gpu::tensor::table::{IndexTensor, Table, Values};
 use crate::op::Op;
 use crate::rules::Rules;
 

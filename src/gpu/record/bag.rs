@@ -7,20 +7,20 @@ use crate::bag::Bags;
 use crate::call::{decoded_bag_dtype, dtype_of};
 use crate::element::DType;
 use crate::error::{Error, OpKind, Result, Role};
-use crate::gpu::any_tensor::AnyDeviceTensor;
 use crate::gpu::context::Context;
+use crate::gpu::device::commands::{Command, Dispatch, Grid};
+use crate::gpu::device::pool::Owned;
+use crate::gpu::pipeline::shader::{PipelineKey, segment_binding};
 use crate::gpu::pipeline::{BAGS, INDICES, OUTPUT, PARAMS, POOLING};
-use crate::gpu::pool::Owned;
-use crate::gpu::quantized_table::DeviceQuantizedTable;
 use crate::gpu::record::checks;
-use crate::gpu::record::commands::{Command, Dispatch, Grid};
 use crate::gpu::record::gather;
 use crate::gpu::record::launch::{Launch, uniform};
 use crate::gpu::record::operation::{Made, Operation, Read};
-use crate::gpu::shader::{PipelineKey, segment_binding};
-use crate::gpu::status::Status;
-use crate::gpu::storage::{Placement, Storage};
-use crate::gpu::table::{TableRef, check_start, check_values, index_type};
+use crate::gpu::tensor::any::AnyDeviceTensor;
+use crate::gpu::tensor::quantized::DeviceQuantizedTable;
+use crate::gpu::tensor::status::Status;
+use crate::gpu::tensor::storage::{Placement, Storage};
+use crate::gpu::tensor::table::{TableRef, check_start, check_values, index_type};
 use crate::plan::{
     BagKernel, BagParts, BagPass, BagPlaces, BagPlan, BagShapes, FOLD_BYTES, Plan, Segment,
     bag_block, bag_passes,

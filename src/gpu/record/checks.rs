@@ -3,13 +3,13 @@
 
 use crate::error::Result;
 use crate::gpu::context::Context;
+use crate::gpu::device::commands::{Dispatch, Grid};
+use crate::gpu::pipeline::shader::{PipelineKey, Stage};
 use crate::gpu::pipeline::{INDICES, OUTPUT, STATUS};
-use crate::gpu::record::commands::{Dispatch, Grid};
 use crate::gpu::record::indirect;
 use crate::gpu::record::launch::{Launch, uniform};
-use crate::gpu::shader::{PipelineKey, Stage};
-use crate::gpu::status::Status;
-use crate::gpu::storage::Placement;
+use crate::gpu::tensor::status::Status;
+use crate::gpu::tensor::storage::Placement;
 use crate::plan::{CheckPass, IndirectDispatch, Kernel, Plan, check_passes};
 
 /// The pipelines that the checks of a plan need; none, if there is nothing to count.

@@ -6,7 +6,7 @@
 
 use crate::error::Result;
 use crate::gpu::context::Context;
-use crate::gpu::storage::Storage;
+use crate::gpu::tensor::storage::Storage;
 use crate::plan::{BindingLimits, CheckPass, FLAG_BYTES, Pass, Plan};
 
 /// The bytes of an output of so many with room for its flag, wherever it starts.

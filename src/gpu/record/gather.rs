@@ -3,22 +3,22 @@
 //! first also writes what bad indices leave.
 
 use crate::error::{Error, OpKind, Result, Role};
-use crate::gpu::any_tensor::AnyDeviceTensor;
 use crate::gpu::context::Context;
+use crate::gpu::device::commands::{Dispatch, Grid};
+use crate::gpu::device::pool::Owned;
+use crate::gpu::pipeline::shader::{PipelineKey, Stage, segment_binding};
 use crate::gpu::pipeline::{INDICES, OUTPUT, PARAMS, SCALES, TABLE};
-use crate::gpu::pool::Owned;
-use crate::gpu::quantized_table::{BoundWindow, DeviceQuantizedTable};
 use crate::gpu::record::checks::{self, Looked};
-use crate::gpu::record::commands::{Dispatch, Grid};
 use crate::gpu::record::flag::give_flag;
 use crate::gpu::record::indirect;
 use crate::gpu::record::launch::{Launch, uniform};
 use crate::gpu::record::operation::{Made, Operation, Read};
 use crate::gpu::record::table_block::TableBlock;
-use crate::gpu::shader::{PipelineKey, Stage, segment_binding};
-use crate::gpu::status::Status;
-use crate::gpu::storage::Placement;
-use crate::gpu::table::{TableRef, index_type};
+use crate::gpu::tensor::any::AnyDeviceTensor;
+use crate::gpu::tensor::quantized::{BoundWindow, DeviceQuantizedTable};
+use crate::gpu::tensor::status::Status;
+use crate::gpu::tensor::storage::Placement;
+use crate::gpu::tensor::table::{TableRef, index_type};
 use crate::op::Op;
 use crate::plan::{
     DecodeKernel, IndirectDispatch, Kernel, Origins, Parts, Pass, Plan, check_passes, passes,

@@ -5,10 +5,10 @@
 
 use crate::error::{Error, OpKind, Result};
 use crate::gpu::context::Context;
+use crate::gpu::device::commands::{Dispatch, Grid};
+use crate::gpu::pipeline::shader::{PipelineKey, Stage};
 use crate::gpu::pipeline::{ARGUMENTS, BLOCK, COUNT};
-use crate::gpu::record::commands::{Dispatch, Grid};
 use crate::gpu::record::launch::{Launch, rewritten, uniform};
-use crate::gpu::shader::{PipelineKey, Stage};
 use crate::plan::{GeometryBlock, IndirectArgsBlock, IndirectDispatch};
 
 /// Refuses a count that a shader cannot read.

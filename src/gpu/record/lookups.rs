@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use crate::error::Result;
-use crate::gpu::any_tensor::AnyDeviceTensor;
 use crate::gpu::context::Context;
 use crate::gpu::record::recording::{Level, Recording};
-use crate::gpu::reports::Written;
-use crate::gpu::status::{Counting, Status};
+use crate::gpu::tensor::any::AnyDeviceTensor;
+use crate::gpu::tensor::reports::Written;
+use crate::gpu::tensor::status::{Counting, Status};
 use crate::plan::Plan;
 
 /// What a call looks up.

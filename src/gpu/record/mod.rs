@@ -3,7 +3,6 @@
 
 pub(in crate::gpu) mod bag;
 pub(in crate::gpu) mod checks;
-pub(in crate::gpu) mod commands;
 pub(in crate::gpu) mod flag;
 pub(in crate::gpu) mod gather;
 pub(in crate::gpu) mod indirect;
@@ -15,5 +14,3 @@ pub(in crate::gpu) mod scatter;
 mod sort;
 mod table_block;
 mod windows;
-
-pub(in crate::gpu) use launch::Uniforms;

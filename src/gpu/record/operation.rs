@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use crate::error::{Error, OpKind, Result, Role};
-use crate::gpu::any_tensor::AnyDeviceTensor;
 use crate::gpu::context::Context;
-use crate::gpu::pool::Owned;
-use crate::gpu::quantized_table::DeviceQuantizedTable;
-use crate::gpu::record::commands::{Command, Dispatch};
-use crate::gpu::status::Status;
-use crate::gpu::table::TableRef;
+use crate::gpu::device::commands::{Command, Dispatch};
+use crate::gpu::device::pool::Owned;
+use crate::gpu::tensor::any::AnyDeviceTensor;
+use crate::gpu::tensor::quantized::DeviceQuantizedTable;
+use crate::gpu::tensor::status::Status;
+use crate::gpu::tensor::table::TableRef;
 use crate::plan::Plan;
 
 /// One call, planned for its tensors.

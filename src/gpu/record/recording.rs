@@ -7,10 +7,10 @@ use std::sync::Arc;
 
 use crate::error::{OpKind, Result, Role};
 use crate::gpu::context::Context;
-use crate::gpu::pool::Owned;
-use crate::gpu::record::commands::{Command, encode};
-use crate::gpu::reports::{Reports, Undo, Written};
-use crate::gpu::status::{Counting, Status};
+use crate::gpu::device::commands::{Command, encode};
+use crate::gpu::device::pool::Owned;
+use crate::gpu::tensor::reports::{Reports, Undo, Written};
+use crate::gpu::tensor::status::{Counting, Status};
 
 /// Where commands go.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

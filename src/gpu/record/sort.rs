@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use crate::error::{Error, OpKind, Result};
 use crate::gpu::context::Context;
+use crate::gpu::device::commands::{Dispatch, Grid};
+use crate::gpu::device::pool::Owned;
+use crate::gpu::pipeline::shader::{PipelineKey, Stage};
 use crate::gpu::pipeline::{INDICES, OUTPUT, PARAMS};
-use crate::gpu::pool::Owned;
-use crate::gpu::record::commands::{Dispatch, Grid};
 use crate::gpu::record::launch::{Launch, uniform};
-use crate::gpu::shader::{PipelineKey, Stage};
 use crate::scatter::{SortPlan, SortStage};
 
 /// Bytes of a key and the number of its lookup.

@@ -2,7 +2,7 @@
 
 use bytemuck::{Pod, Zeroable};
 
-use crate::gpu::quantized_table::BoundWindow;
+use crate::gpu::tensor::quantized::BoundWindow;
 use crate::plan::divisor;
 use crate::quantized::{
     Blocks, FloatType, ScaleType, SplitFormat, TableLayout, Window, ZeroPoints,

@@ -2,7 +2,7 @@
 
 use crate::error::{Error, Result, Role};
 use crate::gpu::context::Context;
-use crate::gpu::storage::Placement;
+use crate::gpu::tensor::storage::Placement;
 use crate::plan::{Segment, windows};
 use crate::scatter::{FoldKernel, ScatterPlan, Window};
 use crate::shape::Layout;

@@ -50,7 +50,7 @@ pub fn usable_limits(adapter: &wgpu::Adapter) -> wgpu::Limits {
 }
 
 /// Refuses a device that cannot run the shaders.
-pub(super) fn check(limits: &wgpu::Limits) -> Result<()> {
+pub(in crate::gpu) fn check(limits: &wgpu::Limits) -> Result<()> {
     let block = size_of::<crate::plan::GeometryBlock>() as u64;
     let least = [
         (

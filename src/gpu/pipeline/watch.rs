@@ -4,7 +4,7 @@
 
 use std::fmt;
 
-use crate::gpu::shader::PipelineKey;
+use crate::gpu::pipeline::shader::PipelineKey;
 
 /// Watches one engine.
 pub trait Watch: fmt::Debug + Send + Sync {
@@ -45,7 +45,7 @@ pub struct Watched<'a> {
 }
 
 impl<'a> Watched<'a> {
-    pub(super) fn new(key: PipelineKey, entries: &'a [wgpu::BindGroupEntry<'a>]) -> Self {
+    pub(in crate::gpu) fn new(key: PipelineKey, entries: &'a [wgpu::BindGroupEntry<'a>]) -> Self {
         Watched {
             pipeline: key.to_string(),
             entries,

@@ -11,13 +11,13 @@ use std::{
 
 use crate::error::Result;
 #[cfg(target_arch = "wasm32")]
-use crate::gpu::scope::Scopes;
+use crate::gpu::device::scope::Scopes;
 #[cfg(not(target_arch = "wasm32"))]
-use crate::gpu::scope::scoped;
+use crate::gpu::device::scope::scoped;
 
 /// What the device has not said yet about calls that have returned, the earliest first.
 #[derive(Debug, Clone, Default)]
-pub(super) struct DeferredErrors {
+pub(in crate::gpu) struct DeferredErrors {
     #[cfg(target_arch = "wasm32")]
     answers: Rc<RefCell<Pending>>,
     /// Whether scopes are open.
@@ -28,7 +28,7 @@ pub(super) struct DeferredErrors {
 /// Pending taken from [`DeferredErrors`]: who takes them must await them.
 #[derive(Default)]
 #[cfg_attr(not(target_arch = "wasm32"), derive(Debug))]
-pub(super) struct Pending {
+pub(in crate::gpu) struct Pending {
     #[cfg(target_arch = "wasm32")]
     all: Vec<Pin<Box<dyn Future<Output = Result<()>>>>>,
 }
@@ -42,7 +42,7 @@ impl DeferredErrors {
             reason = "no error comes at once in a browser"
         )
     )]
-    pub(super) fn scoped<T>(
+    pub(in crate::gpu) fn scoped<T>(
         &self,
         device: &wgpu::Device,
         what: &'static str,
@@ -56,7 +56,7 @@ impl DeferredErrors {
 
     /// Runs `work`, which calls [`DeferredErrors::scoped`] often. In a browser all of it has the same scopes,
     /// as each costs a message to another process and one back.
-    pub(super) fn together<T>(
+    pub(in crate::gpu) fn together<T>(
         &self,
         device: &wgpu::Device,
         what: &'static str,
@@ -88,7 +88,7 @@ impl DeferredErrors {
 
     /// The answers that are still to come. Between two awaits one call alone runs, so what it
     /// takes before it awaits is about its own work.
-    pub(super) fn take(&self) -> Pending {
+    pub(in crate::gpu) fn take(&self) -> Pending {
         #[cfg(target_arch = "wasm32")]
         return self.answers.take();
         #[cfg(not(target_arch = "wasm32"))]
@@ -99,7 +99,7 @@ impl DeferredErrors {
 impl Pending {
     /// Waits for all; the first error of them.
     #[cfg(target_arch = "wasm32")]
-    pub(super) async fn settle(self) -> Result<()> {
+    pub(in crate::gpu) async fn settle(self) -> Result<()> {
         let mut first = Ok(());
         for answer in self.all {
             first = first.and(answer.await);
@@ -110,7 +110,7 @@ impl Pending {
     /// Nothing is deferred.
     #[cfg(not(target_arch = "wasm32"))]
     #[expect(clippy::unused_async, reason = "a browser waits here")]
-    pub(super) async fn settle(self) -> Result<()> {
+    pub(in crate::gpu) async fn settle(self) -> Result<()> {
         Ok(())
     }
 }

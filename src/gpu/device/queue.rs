@@ -19,9 +19,9 @@ use std::time::Duration;
 use parking_lot::ReentrantMutex;
 
 use crate::error::{Error, Result};
-use crate::gpu::deferred::DeferredErrors;
-use crate::gpu::record::commands::{Command, encode_into};
-use crate::gpu::turns::{Batch, Failure, Turn, Turns};
+use crate::gpu::device::commands::{Command, encode_into};
+use crate::gpu::device::deferred::DeferredErrors;
+use crate::gpu::device::turns::{Batch, Failure, Turn, Turns};
 
 /// The most gathers that wait. In a browser none does: there a gather is found to be invalid only
 /// after its call has returned, and would take those with it that share its submission.
@@ -38,7 +38,7 @@ const PATIENCE: Duration = Duration::from_millis(20);
 
 /// A queue with gathers that wait for a submission.
 #[derive(Debug)]
-pub(super) struct Queue {
+pub(in crate::gpu) struct Queue {
     queue: wgpu::Queue,
     device: wgpu::Device,
     deferred: DeferredErrors,
@@ -66,7 +66,7 @@ struct Waiting {
 impl Queue {
     /// A queue whose submissions of what waited write at most `max_pass_bytes`, or what one gather
     /// does. `numbers` has the words from 0 on, as many as turns have numbers.
-    pub(super) fn new(
+    pub(in crate::gpu) fn new(
         queue: wgpu::Queue,
         device: wgpu::Device,
         deferred: DeferredErrors,
@@ -88,14 +88,14 @@ impl Queue {
     }
 
     /// The caller's queue. What is submitted or written with it overtakes what waits.
-    pub(super) fn inner(&self) -> &wgpu::Queue {
+    pub(in crate::gpu) fn inner(&self) -> &wgpu::Queue {
         &self.queue
     }
 
     /// Takes the commands of one gather, unless the caller has a buffer that they use. They wait until
     /// [`Queue::flush`], or until there are enough of them. Should they not be submitted then, `written`
     /// is told.
-    pub(super) fn defer(
+    pub(in crate::gpu) fn defer(
         &self,
         commands: &mut Vec<Command>,
         written: Vec<Arc<Failure>>,
@@ -120,7 +120,7 @@ impl Queue {
 
     /// Submits what waits. When this returns, nothing that waited before can follow what is submitted
     /// next. An error is kept for [`Queue::failure`] and for those who read what was to be written.
-    pub(super) fn flush(&self) {
+    pub(in crate::gpu) fn flush(&self) {
         while self.waiting() > 0 || !self.turns.have_arrived() {
             self.call_back();
             let _order = self.order.try_lock_for(PATIENCE);
@@ -165,7 +165,7 @@ impl Queue {
 
     /// Submits commands, after what waits and apart from it: should they be invalid, wgpu submits
     /// nothing that came with them.
-    pub(super) fn submit(
+    pub(in crate::gpu) fn submit(
         &self,
         what: &'static str,
         commands: wgpu::CommandBuffer,
@@ -245,23 +245,23 @@ impl Queue {
     }
 
     /// Writes before what is submitted next, and after what waits.
-    pub(super) fn write_buffer(&self, buffer: &wgpu::Buffer, offset: u64, bytes: &[u8]) {
+    pub(in crate::gpu) fn write_buffer(&self, buffer: &wgpu::Buffer, offset: u64, bytes: &[u8]) {
         self.flush();
         self.queue.write_buffer(buffer, offset, bytes);
     }
 
     /// Writes to a buffer that was just created: nothing that waits uses it.
-    pub(super) fn write_new_buffer(&self, buffer: &wgpu::Buffer, bytes: &[u8]) {
+    pub(in crate::gpu) fn write_new_buffer(&self, buffer: &wgpu::Buffer, bytes: &[u8]) {
         self.queue.write_buffer(buffer, 0, bytes);
     }
 
     /// Fails, once, if what waited could not be submitted.
-    pub(super) fn failure(&self) -> Result<()> {
+    pub(in crate::gpu) fn failure(&self) -> Result<()> {
         self.lock().failure.take().map_or(Ok(()), Err)
     }
 
     /// How many gathers wait.
-    pub(super) fn waiting(&self) -> usize {
+    pub(in crate::gpu) fn waiting(&self) -> usize {
         self.lock().calls
     }
 

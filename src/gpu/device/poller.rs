@@ -13,7 +13,7 @@ type Wait = Box<dyn FnOnce() + Send>;
 
 /// Where waits are handed in.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Poller(Arc<Shared>);
+pub(in crate::gpu) struct Poller(Arc<Shared>);
 
 #[derive(Debug, Default)]
 struct Shared {
@@ -33,7 +33,7 @@ struct State {
 
 impl Poller {
     /// Has `wait` run on the thread, which is started if there is none.
-    pub(super) fn wait(&self, wait: impl FnOnce() + Send + 'static) {
+    pub(in crate::gpu) fn wait(&self, wait: impl FnOnce() + Send + 'static) {
         let mut state = self.0.lock();
         state.waits.push_back(Box::new(wait));
         if state.is_running {
@@ -52,14 +52,14 @@ impl Poller {
     }
 
     /// Keeps the thread, if one is started, until the transfer is over.
-    pub(super) fn transfer(&self) -> Transfer {
+    pub(in crate::gpu) fn transfer(&self) -> Transfer {
         self.0.lock().transfers += 1;
         Transfer(self.clone())
     }
 
     /// How many threads were started so far.
     #[cfg(any(test, feature = "internals"))]
-    pub(super) fn threads_started(&self) -> u64 {
+    pub(in crate::gpu) fn threads_started(&self) -> u64 {
         self.0.lock().started
     }
 }
@@ -103,7 +103,7 @@ impl Shared {
 
 /// A transfer under way.
 #[derive(Debug)]
-pub(super) struct Transfer(Poller);
+pub(in crate::gpu) struct Transfer(Poller);
 
 impl Drop for Transfer {
     fn drop(&mut self) {

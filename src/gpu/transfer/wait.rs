@@ -10,22 +10,22 @@ use futures_intrusive::channel::shared::{Receiver, Sender, channel};
 
 use crate::error::Result;
 use crate::gpu::context::Context;
-use crate::gpu::deferred::Pending;
+use crate::gpu::device::deferred::Pending;
 #[cfg(not(target_arch = "wasm32"))]
-use crate::gpu::poller::Transfer;
+use crate::gpu::device::poller::Transfer;
 use crate::waiting::PollMode;
 
 impl PollMode {
     /// Keeps the poller's thread, if it is the poller that drives.
     #[cfg(not(target_arch = "wasm32"))]
-    pub(super) fn transfer(self, context: &Context) -> Option<Transfer> {
+    pub(in crate::gpu) fn transfer(self, context: &Context) -> Option<Transfer> {
         (self == PollMode::Aside).then(|| context.poller.transfer())
     }
 }
 
 /// What wgpu will call back with, once the submission is done.
 #[derive(Debug)]
-pub(super) struct Callback<T: Send + 'static> {
+pub(in crate::gpu) struct Callback<T: Send + 'static> {
     submitted: wgpu::SubmissionIndex,
     /// Kept so that the channel stays open until the answer is there.
     sender: Sender<Option<T>>,
@@ -36,7 +36,7 @@ pub(super) struct Callback<T: Send + 'static> {
 
 impl<T: Send + 'static> Callback<T> {
     /// Asks for a callback; `register` hands it to wgpu.
-    pub(super) fn register(
+    pub(in crate::gpu) fn register(
         submitted: wgpu::SubmissionIndex,
         register: impl FnOnce(Box<dyn FnOnce(T) + Send>),
     ) -> Self {
@@ -54,13 +54,13 @@ impl<T: Send + 'static> Callback<T> {
 
     /// The same, which waits for what the device has still to say, too. To be called when the error
     /// scopes around the submission are closed: else the next call would hear of them.
-    pub(super) fn with_deferred_errors(self, context: &Context) -> Self {
+    pub(in crate::gpu) fn with_deferred_errors(self, context: &Context) -> Self {
         let deferred = context.deferred.take();
         Callback { deferred, ..self }
     }
 
     /// Waits for the callback. A device that stops answering is an error, not a wait without end.
-    pub(super) async fn wait(self, context: &Context, poll_mode: PollMode) -> Result<T> {
+    pub(in crate::gpu) async fn wait(self, context: &Context, poll_mode: PollMode) -> Result<T> {
         let Callback {
             submitted,
             sender,

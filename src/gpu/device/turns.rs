@@ -14,28 +14,28 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::ThreadId;
 
 use crate::error::Error;
-use crate::gpu::record::commands::Command;
+use crate::gpu::device::commands::Command;
 
 /// Numbers of submissions repeat after so many.
-pub(super) const NUMBERS: u32 = 256;
+pub(in crate::gpu) const NUMBERS: u32 = 256;
 
 /// Commands that wait for a submission, and those who are to know if they cannot be submitted.
 #[derive(Debug, Default)]
-pub(super) struct Batch {
-    pub(super) commands: Vec<Command>,
-    pub(super) written: Vec<Arc<Failure>>,
+pub(in crate::gpu) struct Batch {
+    pub(in crate::gpu) commands: Vec<Command>,
+    pub(in crate::gpu) written: Vec<Arc<Failure>>,
 }
 
 /// Why commands that were to write to a tensor were not submitted.
 #[derive(Debug, Default)]
-pub(super) struct Failure(Mutex<Option<Error>>);
+pub(in crate::gpu) struct Failure(Mutex<Option<Error>>);
 
 impl Failure {
-    pub(super) fn set(&self, error: Option<Error>) {
+    pub(in crate::gpu) fn set(&self, error: Option<Error>) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = error;
     }
 
-    pub(super) fn get(&self) -> Option<Error> {
+    pub(in crate::gpu) fn get(&self) -> Option<Error> {
         self.0
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
@@ -45,15 +45,15 @@ impl Failure {
 
 /// A batch, with the number of the submission that it was first part of.
 #[derive(Debug, Clone)]
-pub(super) struct Numbered {
-    pub(super) number: u32,
-    pub(super) batch: Arc<Batch>,
+pub(in crate::gpu) struct Numbered {
+    pub(in crate::gpu) number: u32,
+    pub(in crate::gpu) batch: Arc<Batch>,
 }
 
 /// What a thread submits.
 #[derive(Debug, Clone)]
-pub(super) struct Turn {
-    pub(super) number: u32,
+pub(in crate::gpu) struct Turn {
+    pub(in crate::gpu) number: u32,
     thread: ThreadId,
     /// Whether its submission has begun. What wgpu calls back out of that comes after it, and what it
     /// calls back before, in whatever else the thread asks of it, does not.
@@ -61,12 +61,12 @@ pub(super) struct Turn {
     /// The last one is its own, those before are of the turns that it has taken over.
     tickets: Vec<wgpu::Buffer>,
     /// The earliest first. Of those that were taken over, some may have reached the queue.
-    pub(super) batches: Vec<Numbered>,
+    pub(in crate::gpu) batches: Vec<Numbered>,
 }
 
 /// The turns of an engine's threads.
 #[derive(Debug, Default)]
-pub(super) struct Turns(Mutex<State>);
+pub(in crate::gpu) struct Turns(Mutex<State>);
 
 #[derive(Debug, Default)]
 struct State {
@@ -79,7 +79,7 @@ struct State {
 impl Turns {
     /// A turn of this thread with what waits and with what may not have reached the queue yet; `None`, if
     /// there is neither. `take` takes what waits.
-    pub(super) fn begin(
+    pub(in crate::gpu) fn begin(
         &self,
         take: impl FnOnce() -> Batch,
         ticket: impl FnOnce() -> wgpu::Buffer,
@@ -116,7 +116,7 @@ impl Turns {
     }
 
     /// The submission begins.
-    pub(super) fn submits(&self, turn: &Turn) {
+    pub(in crate::gpu) fn submits(&self, turn: &Turn) {
         let mut state = self.lock();
         let this = state.under_way.iter_mut().find(|other| other.is(turn));
         if let Some(this) = this {
@@ -126,7 +126,7 @@ impl Turns {
 
     /// The submission has returned. Says whether it was this turn's still: else another thread sees to
     /// its commands.
-    pub(super) fn end(&self, turn: &Turn) -> bool {
+    pub(in crate::gpu) fn end(&self, turn: &Turn) -> bool {
         let mut state = self.lock();
         let this = |other: &mut Turn| other.is(turn);
         let ended: Vec<Turn> = state.under_way.extract_if(.., this).collect();
@@ -139,7 +139,7 @@ impl Turns {
     }
 
     /// Whether all that is under way has arrived, as this thread sees it.
-    pub(super) fn have_arrived(&self) -> bool {
+    pub(in crate::gpu) fn have_arrived(&self) -> bool {
         let thread = std::thread::current().id();
         let state = self.lock();
         state
@@ -164,23 +164,23 @@ impl Turn {
     }
 
     /// Its own ticket.
-    pub(super) fn ticket(&self) -> &wgpu::Buffer {
+    pub(in crate::gpu) fn ticket(&self) -> &wgpu::Buffer {
         self.tickets.last().expect("a turn has a ticket")
     }
 
     /// Whether it has taken others over.
-    pub(super) fn has_taken_over(&self) -> bool {
+    pub(in crate::gpu) fn has_taken_over(&self) -> bool {
         self.tickets.len() > 1
     }
 
     /// Sees to it that no turn that was taken over can reach the queue any more, if it has not yet.
-    pub(super) fn stop_others(&self) {
+    pub(in crate::gpu) fn stop_others(&self) {
         let (_, others) = self.tickets.split_last().expect("a turn has a ticket");
         others.iter().for_each(wgpu::Buffer::destroy);
     }
 
     /// Drops the batches that have reached the queue, if the last to do so was of this number.
-    pub(super) fn drop_arrived(&mut self, last: u32) {
+    pub(in crate::gpu) fn drop_arrived(&mut self, last: u32) {
         if let Some(n) = self.batches.iter().position(|batch| batch.number == last) {
             self.batches.drain(..=n);
         }

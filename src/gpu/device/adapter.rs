@@ -1,7 +1,7 @@
 //! The adapters of a machine, and how one is chosen by name.
 
 use crate::error::{Error, Result};
-use crate::gpu::requirements;
+use crate::gpu::device::requirements;
 use crate::waiting::Waiting;
 
 /// What is known of an adapter before a device is made from it.
@@ -22,11 +22,11 @@ pub struct AdapterSummary {
 }
 
 impl AdapterSummary {
-    pub(super) fn of(adapter: &wgpu::Adapter) -> Self {
+    pub(in crate::gpu) fn of(adapter: &wgpu::Adapter) -> Self {
         AdapterSummary::new(&adapter.get_info(), &adapter.limits())
     }
 
-    pub(super) fn new(info: &wgpu::AdapterInfo, limits: &wgpu::Limits) -> Self {
+    pub(in crate::gpu) fn new(info: &wgpu::AdapterInfo, limits: &wgpu::Limits) -> Self {
         AdapterSummary {
             name: info.name.clone(),
             api: info.backend,
@@ -94,7 +94,7 @@ fn instance() -> Option<wgpu::Instance> {
 }
 
 /// What the driver itself says the adapter lacks.
-pub(super) fn missing(adapter: &wgpu::Adapter) -> Option<String> {
+pub(in crate::gpu) fn missing(adapter: &wgpu::Adapter) -> Option<String> {
     let downlevel = adapter.get_downlevel_capabilities();
     let compute = wgpu::DownlevelFlags::COMPUTE_SHADERS;
     if !downlevel.flags.contains(compute) {
@@ -110,7 +110,7 @@ pub(super) fn missing(adapter: &wgpu::Adapter) -> Option<String> {
 
 /// All adapters: discrete GPUs first, then software, and last those that say that they cannot run
 /// gathers.
-pub(super) async fn enumerate() -> Vec<wgpu::Adapter> {
+pub(in crate::gpu) async fn enumerate() -> Vec<wgpu::Adapter> {
     let Some(instance) = instance() else {
         return Vec::new();
     };
@@ -138,7 +138,7 @@ fn position(adapters: &[AdapterSummary], wanted: Option<&str>) -> Option<usize> 
 }
 
 /// The adapter that [`position`] finds.
-pub(super) async fn choose(wanted: Option<&str>) -> Result<wgpu::Adapter> {
+pub(in crate::gpu) async fn choose(wanted: Option<&str>) -> Result<wgpu::Adapter> {
     let found = enumerate().await;
     let summaries: Vec<_> = found.iter().map(AdapterSummary::of).collect();
     match position(&summaries, wanted) {

@@ -11,9 +11,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::error::{BadIndices, Error, Result};
 use crate::gpu::context::Context;
-use crate::gpu::pool::Owned;
-use crate::gpu::record::commands::Command;
-use crate::gpu::turns::NUMBERS;
+use crate::gpu::device::commands::Command;
+use crate::gpu::device::pool::Owned;
+use crate::gpu::device::turns::NUMBERS;
 use crate::plan::Plan;
 use crate::waiting::{PollMode, Waiting};
 use report::{PLAN_WORD, bad_indices, bytes};
@@ -51,8 +51,8 @@ struct State {
 
 /// Where a call counts bad indices.
 #[derive(Debug, Clone)]
-pub(super) struct Counting {
-    pub(super) status: Status,
+pub(in crate::gpu) struct Counting {
+    pub(in crate::gpu) status: Status,
     /// What the device calls the plan of the call.
     number: u32,
     /// Whether it counts on from earlier calls.
@@ -61,7 +61,7 @@ pub(super) struct Counting {
 
 impl Status {
     /// A status for calls of `plan`. What its buffer holds is not defined.
-    pub(super) fn new(context: &Arc<Context>, plan: &Plan) -> Result<Status> {
+    pub(in crate::gpu) fn new(context: &Arc<Context>, plan: &Plan) -> Result<Status> {
         Ok(Status(Arc::new(Inner {
             context: Arc::clone(context),
             owned: context.acquire("status", bytes(plan) as u64)?,
@@ -74,7 +74,7 @@ impl Status {
 
     /// A status that the caller records with. It may be submitted when the status is gone, so its buffer
     /// serves no other.
-    pub(super) fn shared(context: &Arc<Context>, plan: &Plan) -> Result<Status> {
+    pub(in crate::gpu) fn shared(context: &Arc<Context>, plan: &Plan) -> Result<Status> {
         let status = Status::new(context, plan)?;
         status.owned().share();
         status.clear()?;
@@ -82,7 +82,7 @@ impl Status {
     }
 
     /// Counts calls of its first plan from zero.
-    pub(super) fn afresh(&self) -> Counting {
+    pub(in crate::gpu) fn afresh(&self) -> Counting {
         Counting {
             status: self.clone(),
             number: 0,
@@ -91,7 +91,7 @@ impl Status {
     }
 
     /// Counts on with a call of `plan`, if there is room for that.
-    pub(super) fn going_on(&self, plan: &Plan) -> Option<Counting> {
+    pub(in crate::gpu) fn going_on(&self, plan: &Plan) -> Option<Counting> {
         let mut state = self.lock();
         let known = state.plans.iter().position(|known| known == plan);
         let number = known.unwrap_or(state.plans.len());
@@ -109,7 +109,7 @@ impl Status {
     }
 
     /// Refuses a recording of another plan.
-    pub(super) fn check_plan(&self, plan: &Plan) -> Result<()> {
+    pub(in crate::gpu) fn check_plan(&self, plan: &Plan) -> Result<()> {
         match self.lock().plans[0] == *plan {
             true => Ok(()),
             false => Err(Error::OtherStatus { op: plan.op() }),
@@ -117,29 +117,29 @@ impl Status {
     }
 
     /// To be called for each recording of its plan that the caller makes.
-    pub(super) fn note_recording(&self) {
+    pub(in crate::gpu) fn note_recording(&self) {
         self.afresh().note_recording();
     }
 
     /// A recording was submitted.
-    pub(super) fn note_submitted(&self) {
+    pub(in crate::gpu) fn note_submitted(&self) {
         let mut state = self.lock();
         state.settled += 1;
         state.is_begun = true;
     }
 
     /// A recording never will be submitted.
-    pub(super) fn note_given_up(&self) {
+    pub(in crate::gpu) fn note_given_up(&self) {
         self.lock().settled += 1;
     }
 
     /// Whether a recording was submitted.
-    pub(super) fn is_begun(&self) -> bool {
+    pub(in crate::gpu) fn is_begun(&self) -> bool {
         self.lock().is_begun
     }
 
     /// Whether the device may have counted since it was read.
-    pub(super) fn has_news(&self) -> bool {
+    pub(in crate::gpu) fn has_news(&self) -> bool {
         let state = self.lock();
         state.is_left || (state.is_begun && state.settled > state.read)
     }
@@ -159,21 +159,21 @@ impl Status {
     }
 
     /// Whether it need not be read again.
-    pub(super) fn is_clean(&self) -> bool {
+    pub(in crate::gpu) fn is_clean(&self) -> bool {
         let state = self.lock();
         state.found.is_none() && state.read == state.recorded && !state.is_left
     }
 
-    pub(super) fn buffer(&self) -> &wgpu::Buffer {
+    pub(in crate::gpu) fn buffer(&self) -> &wgpu::Buffer {
         self.owned().buffer()
     }
 
-    pub(super) fn owned(&self) -> &Arc<Owned> {
+    pub(in crate::gpu) fn owned(&self) -> &Arc<Owned> {
         &self.0.owned
     }
 
     /// The bytes that are read.
-    pub(super) fn bytes(&self) -> usize {
+    pub(in crate::gpu) fn bytes(&self) -> usize {
         let state = self.lock();
         state.plans.iter().map(bytes).max().unwrap_or(0)
     }
@@ -190,7 +190,10 @@ impl Status {
         Waiting::new(|poll_mode| self.read_driven(poll_mode))
     }
 
-    pub(super) async fn read_driven(&self, poll_mode: PollMode) -> Result<Option<BadIndices>> {
+    pub(in crate::gpu) async fn read_driven(
+        &self,
+        poll_mode: PollMode,
+    ) -> Result<Option<BadIndices>> {
         if self.lock().recorded == 0 {
             return Err(Error::StatusUnused);
         }
@@ -201,7 +204,7 @@ impl Status {
     /// Keeps what its words say, which were read after so many recordings had been settled; if indices
     /// were bad, it counts from zero from then on. [`Status::tell`] tells of it: a future may be dropped
     /// at any await, a report may not.
-    pub(super) async fn look(
+    pub(in crate::gpu) async fn look(
         &self,
         words: &[u32],
         settled: u64,
@@ -220,12 +223,12 @@ impl Status {
     }
 
     /// What was found, once.
-    pub(super) fn tell(&self) -> Option<BadIndices> {
+    pub(in crate::gpu) fn tell(&self) -> Option<BadIndices> {
         self.lock().found.take()
     }
 
     /// How many recordings were settled so far.
-    pub(super) fn settled(&self) -> u64 {
+    pub(in crate::gpu) fn settled(&self) -> u64 {
         self.lock().settled
     }
 
@@ -240,12 +243,12 @@ impl Status {
     }
 
     /// Its words.
-    pub(super) async fn words(&self, poll_mode: PollMode) -> Result<Vec<u32>> {
+    pub(in crate::gpu) async fn words(&self, poll_mode: PollMode) -> Result<Vec<u32>> {
         self.words_in(self.buffer(), poll_mode).await
     }
 
     /// Copies its words to a place in a buffer.
-    pub(super) fn copy_to(&self, to: &wgpu::Buffer, to_offset: u64) -> Command {
+    pub(in crate::gpu) fn copy_to(&self, to: &wgpu::Buffer, to_offset: u64) -> Command {
         Command::Copy {
             from: self.buffer().clone(),
             offset: 0,
@@ -275,7 +278,7 @@ impl Status {
 
 impl Status {
     /// Leaves it to calls that the caller submits, at any time, or never. One that is new begins now.
-    pub(super) fn leave(&self, is_new: bool) -> Result<()> {
+    pub(in crate::gpu) fn leave(&self, is_new: bool) -> Result<()> {
         self.owned().share();
         if is_new {
             self.clear()?;
@@ -288,7 +291,7 @@ impl Status {
 
 impl Counting {
     /// What precedes the call: the status starts from zero, or is told which plan goes on.
-    pub(super) fn begin(&self) -> Command {
+    pub(in crate::gpu) fn begin(&self) -> Command {
         match self.goes_on {
             false => Command::Clear(self.status.buffer().clone()),
             true => self.resume(),
@@ -296,7 +299,7 @@ impl Counting {
     }
 
     /// What is recorded before a call that counts on.
-    pub(super) fn resume(&self) -> Command {
+    pub(in crate::gpu) fn resume(&self) -> Command {
         Command::Copy {
             from: self.status.0.context.numbers.clone(),
             offset: 4 * u64::from(self.number),
@@ -307,7 +310,7 @@ impl Counting {
     }
 
     /// To be called once the call is recorded.
-    pub(super) fn note_recording(&self) {
+    pub(in crate::gpu) fn note_recording(&self) {
         let mut state = self.status.lock();
         let lookups = state.plans[self.number as usize].lookups().elements();
         state.recorded += 1;
@@ -315,7 +318,7 @@ impl Counting {
     }
 
     /// Whether the status is new with this call.
-    pub(super) fn is_new(&self) -> bool {
+    pub(in crate::gpu) fn is_new(&self) -> bool {
         !self.goes_on
     }
 }

@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use crate::element::{Element, ElementType};
 use crate::error::{Error, Result};
-use crate::gpu::any_tensor::AnyDeviceTensor;
+use crate::gpu::tensor::any::AnyDeviceTensor;
 use crate::shape::Layout;
 
 /// A tensor of `T` in a buffer of the device: a range of bytes with shape and strides.
@@ -41,7 +41,7 @@ impl<T> DeviceTensor<T> {
 
 impl<T: Element> DeviceTensor<T> {
     /// A tensor whose elements are as wide as `T`, taken for elements of `T`.
-    pub(super) fn of(any: AnyDeviceTensor) -> Self {
+    pub(in crate::gpu) fn of(any: AnyDeviceTensor) -> Self {
         DeviceTensor::of_same(any.typed(ElementType::of::<T>()))
     }
 

@@ -3,9 +3,9 @@
 
 use crate::element::{DType, Element, ElementType, HasDType};
 use crate::error::{Error, OpKind, Result, Role};
-use crate::gpu::any_tensor::AnyDeviceTensor;
-use crate::gpu::quantized_table::DeviceQuantizedTable;
-use crate::gpu::tensor::DeviceTensor;
+use crate::gpu::tensor::any::AnyDeviceTensor;
+use crate::gpu::tensor::quantized::DeviceQuantizedTable;
+use crate::gpu::tensor::typed::DeviceTensor;
 use crate::index::{Index, IndexType};
 use crate::quantized::{Decoded, DecodedAs, Float, FloatType};
 use crate::shape::Layout;

@@ -1,6 +1,6 @@
 //! The shaders: parts under `shaders/`, joined by concatenation, specialised by overrides.
 
-use crate::gpu::bag_shader;
+use crate::gpu::pipeline::bag_shader;
 use crate::plan::{
     BagElement, BagKernel, BindingLimits, DecodeKind, Kernel, KernelKind, NestSize, Plan, Positions,
 };
@@ -153,8 +153,8 @@ impl PipelineKey {
     /// The WGSL of the whole module.
     pub(crate) fn source(&self) -> String {
         let segments = match self.segments {
-            0 => include_str!("../../shaders/segment.wgsl").to_owned(),
-            several => load(several) + include_str!("../../shaders/segments.wgsl"),
+            0 => include_str!("../../../shaders/segment.wgsl").to_owned(),
+            several => load(several) + include_str!("../../../shaders/segments.wgsl"),
         };
         let parts = match self.stage {
             Stage::Copy(kind, access_bytes, _) => {
@@ -173,7 +173,7 @@ impl PipelineKey {
                 parts
             }
             Stage::Count | Stage::Locate => vec![GEOMETRY, INDEX, CHECK],
-            Stage::IndirectArgs => vec![include_str!("../../shaders/indirect_args.wgsl")],
+            Stage::IndirectArgs => vec![include_str!("../../../shaders/indirect_args.wgsl")],
             Stage::Keys => vec![GEOMETRY, INDEX, KEYS],
             Stage::Sort(stage) => vec![SORT, sort_part(stage)],
             Stage::Fold(kernel) => {
@@ -237,48 +237,48 @@ impl PipelineKey {
     }
 }
 
-const GEOMETRY: &str = include_str!("../../shaders/geometry.wgsl");
-const INDEX: &str = include_str!("../../shaders/index.wgsl");
-const COPY: &str = include_str!("../../shaders/copy.wgsl");
-const ROWS: &str = include_str!("../../shaders/rows.wgsl");
-const ELEMENTS: &str = include_str!("../../shaders/elements.wgsl");
-const STORE_WORDS: &str = include_str!("../../shaders/store_words.wgsl");
-const STORE_VEC4: &str = include_str!("../../shaders/store_vec4.wgsl");
-const ELEMENTS_X4: &str = include_str!("../../shaders/elements_x4.wgsl");
-const MASKED_STORE: &str = include_str!("../../shaders/masked_store.wgsl");
-const UNALIGNED: &str = include_str!("../../shaders/unaligned.wgsl");
-const BYTES: &str = include_str!("../../shaders/bytes.wgsl");
-const BYTES_X4: &str = include_str!("../../shaders/bytes_x4.wgsl");
-const SUBWORD: &str = include_str!("../../shaders/subword.wgsl");
-const TABLE: &str = include_str!("../../shaders/decode/table.wgsl");
-const FLOATS: &str = include_str!("../../shaders/decode/floats.wgsl");
-const SCALES_K: &str = include_str!("../../shaders/decode/scales_k.wgsl");
-const BLOCKS: &str = include_str!("../../shaders/decode/blocks.wgsl");
-const KEYS: &str = include_str!("../../shaders/keys.wgsl");
-const SORT: &str = include_str!("../../shaders/sort.wgsl");
-const FOLD: &str = include_str!("../../shaders/fold.wgsl");
-const FOLD_ARITHMETIC: &str = include_str!("../../shaders/fold_arithmetic.wgsl");
-const CHECK: &str = include_str!("../../shaders/check.wgsl");
+const GEOMETRY: &str = include_str!("../../../shaders/geometry.wgsl");
+const INDEX: &str = include_str!("../../../shaders/index.wgsl");
+const COPY: &str = include_str!("../../../shaders/copy.wgsl");
+const ROWS: &str = include_str!("../../../shaders/rows.wgsl");
+const ELEMENTS: &str = include_str!("../../../shaders/elements.wgsl");
+const STORE_WORDS: &str = include_str!("../../../shaders/store_words.wgsl");
+const STORE_VEC4: &str = include_str!("../../../shaders/store_vec4.wgsl");
+const ELEMENTS_X4: &str = include_str!("../../../shaders/elements_x4.wgsl");
+const MASKED_STORE: &str = include_str!("../../../shaders/masked_store.wgsl");
+const UNALIGNED: &str = include_str!("../../../shaders/unaligned.wgsl");
+const BYTES: &str = include_str!("../../../shaders/bytes.wgsl");
+const BYTES_X4: &str = include_str!("../../../shaders/bytes_x4.wgsl");
+const SUBWORD: &str = include_str!("../../../shaders/subword.wgsl");
+const TABLE: &str = include_str!("../../../shaders/decode/table.wgsl");
+const FLOATS: &str = include_str!("../../../shaders/decode/floats.wgsl");
+const SCALES_K: &str = include_str!("../../../shaders/decode/scales_k.wgsl");
+const BLOCKS: &str = include_str!("../../../shaders/decode/blocks.wgsl");
+const KEYS: &str = include_str!("../../../shaders/keys.wgsl");
+const SORT: &str = include_str!("../../../shaders/sort.wgsl");
+const FOLD: &str = include_str!("../../../shaders/fold.wgsl");
+const FOLD_ARITHMETIC: &str = include_str!("../../../shaders/fold_arithmetic.wgsl");
+const CHECK: &str = include_str!("../../../shaders/check.wgsl");
 
 fn sort_part(stage: SortStage) -> &'static str {
     match stage {
-        SortStage::Count => include_str!("../../shaders/sort_count.wgsl"),
-        SortStage::Scan | SortStage::AddSums => include_str!("../../shaders/sort_scan.wgsl"),
-        SortStage::Move => include_str!("../../shaders/sort_move.wgsl"),
+        SortStage::Count => include_str!("../../../shaders/sort_count.wgsl"),
+        SortStage::Scan | SortStage::AddSums => include_str!("../../../shaders/sort_scan.wgsl"),
+        SortStage::Move => include_str!("../../../shaders/sort_move.wgsl"),
     }
 }
 
 fn fold_units(kernel: FoldKernel) -> Vec<&'static str> {
     let steps = match kernel.rows {
-        true => include_str!("../../shaders/fold_rows.wgsl"),
-        false => include_str!("../../shaders/fold_flat.wgsl"),
+        true => include_str!("../../../shaders/fold_rows.wgsl"),
+        false => include_str!("../../../shaders/fold_flat.wgsl"),
     };
-    let digits = include_str!("../../shaders/fold_digits.wgsl");
+    let digits = include_str!("../../../shaders/fold_digits.wgsl");
     match kernel.unit_bytes {
-        16 => vec![steps, include_str!("../../shaders/fold_words_x4.wgsl")],
+        16 => vec![steps, include_str!("../../../shaders/fold_words_x4.wgsl")],
         bytes => {
-            let subword = include_str!("../../shaders/fold_subwords.wgsl");
-            let words = include_str!("../../shaders/fold_words.wgsl");
+            let subword = include_str!("../../../shaders/fold_subwords.wgsl");
+            let words = include_str!("../../../shaders/fold_words.wgsl");
             vec![steps, digits, if bytes < 4 { subword } else { words }]
         }
     }
@@ -286,8 +286,8 @@ fn fold_units(kernel: FoldKernel) -> Vec<&'static str> {
 
 fn fold_sums(kernel: FoldKernel) -> &'static str {
     match kernel.resumes() {
-        true => include_str!("../../shaders/fold_resume.wgsl"),
-        false => include_str!("../../shaders/fold_carry.wgsl"),
+        true => include_str!("../../../shaders/fold_resume.wgsl"),
+        false => include_str!("../../../shaders/fold_carry.wgsl"),
     }
 }
 
@@ -325,12 +325,12 @@ fn decode_parts(decoder: Decoder, kind: DecodeKind) -> Vec<&'static str> {
     parts.extend(decoder_parts(decoder));
     match kind {
         DecodeKind::Rows | DecodeKind::HalfRows => {
-            parts.push(include_str!("../../shaders/decode/rows.wgsl"));
+            parts.push(include_str!("../../../shaders/decode/rows.wgsl"));
         }
         DecodeKind::Elements => {
             parts.extend([
                 MASKED_STORE,
-                include_str!("../../shaders/decode/elements.wgsl"),
+                include_str!("../../../shaders/decode/elements.wgsl"),
             ]);
         }
     }
@@ -341,23 +341,26 @@ fn decode_parts(decoder: Decoder, kind: DecodeKind) -> Vec<&'static str> {
 fn decoder_parts(decoder: Decoder) -> &'static [&'static str] {
     use BlockFormat::*;
     match decoder {
-        Decoder::Blocks(Q4_0) => &[include_str!("../../shaders/decode/q4_0.wgsl")],
-        Decoder::Blocks(Q4_1) => &[include_str!("../../shaders/decode/q4_1.wgsl")],
-        Decoder::Blocks(Q5_0) => &[include_str!("../../shaders/decode/q5_0.wgsl")],
-        Decoder::Blocks(Q5_1) => &[include_str!("../../shaders/decode/q5_1.wgsl")],
-        Decoder::Blocks(Q8_0) => &[include_str!("../../shaders/decode/q8_0.wgsl")],
-        Decoder::Blocks(Q2K) => &[include_str!("../../shaders/decode/q2_k.wgsl")],
-        Decoder::Blocks(Q3K) => &[include_str!("../../shaders/decode/q3_k.wgsl")],
-        Decoder::Blocks(Q4K) => &[SCALES_K, include_str!("../../shaders/decode/q4_k.wgsl")],
-        Decoder::Blocks(Q5K) => &[SCALES_K, include_str!("../../shaders/decode/q5_k.wgsl")],
-        Decoder::Blocks(Q6K) => &[include_str!("../../shaders/decode/q6_k.wgsl")],
-        Decoder::Blocks(Iq4Nl) => &[include_str!("../../shaders/decode/iq4_nl.wgsl")],
-        Decoder::Blocks(Mxfp4) => &[include_str!("../../shaders/decode/mxfp4.wgsl")],
-        Decoder::Blocks(F16) => &[include_str!("../../shaders/decode/f16.wgsl")],
-        Decoder::Blocks(BF16) => &[include_str!("../../shaders/decode/bf16.wgsl")],
-        Decoder::Rows => &[include_str!("../../shaders/decode/row_scales.wgsl")],
-        Decoder::Integers => &[BLOCKS, include_str!("../../shaders/decode/integers.wgsl")],
-        Decoder::E4M3 => &[BLOCKS, include_str!("../../shaders/decode/e4m3.wgsl")],
+        Decoder::Blocks(Q4_0) => &[include_str!("../../../shaders/decode/q4_0.wgsl")],
+        Decoder::Blocks(Q4_1) => &[include_str!("../../../shaders/decode/q4_1.wgsl")],
+        Decoder::Blocks(Q5_0) => &[include_str!("../../../shaders/decode/q5_0.wgsl")],
+        Decoder::Blocks(Q5_1) => &[include_str!("../../../shaders/decode/q5_1.wgsl")],
+        Decoder::Blocks(Q8_0) => &[include_str!("../../../shaders/decode/q8_0.wgsl")],
+        Decoder::Blocks(Q2K) => &[include_str!("../../../shaders/decode/q2_k.wgsl")],
+        Decoder::Blocks(Q3K) => &[include_str!("../../../shaders/decode/q3_k.wgsl")],
+        Decoder::Blocks(Q4K) => &[SCALES_K, include_str!("../../../shaders/decode/q4_k.wgsl")],
+        Decoder::Blocks(Q5K) => &[SCALES_K, include_str!("../../../shaders/decode/q5_k.wgsl")],
+        Decoder::Blocks(Q6K) => &[include_str!("../../../shaders/decode/q6_k.wgsl")],
+        Decoder::Blocks(Iq4Nl) => &[include_str!("../../../shaders/decode/iq4_nl.wgsl")],
+        Decoder::Blocks(Mxfp4) => &[include_str!("../../../shaders/decode/mxfp4.wgsl")],
+        Decoder::Blocks(F16) => &[include_str!("../../../shaders/decode/f16.wgsl")],
+        Decoder::Blocks(BF16) => &[include_str!("../../../shaders/decode/bf16.wgsl")],
+        Decoder::Rows => &[include_str!("../../../shaders/decode/row_scales.wgsl")],
+        Decoder::Integers => &[
+            BLOCKS,
+            include_str!("../../../shaders/decode/integers.wgsl"),
+        ],
+        Decoder::E4M3 => &[BLOCKS, include_str!("../../../shaders/decode/e4m3.wgsl")],
     }
 }
 
@@ -377,15 +380,15 @@ fn load(segments: u32) -> String {
 }
 
 /// The binding of segment `n` of params, from 1 on.
-pub(super) fn segment_binding(n: u32) -> u32 {
+pub(in crate::gpu) fn segment_binding(n: u32) -> u32 {
     4 + n
 }
 
 /// The vector type; accesses of 1 and 2 bytes are parts of a word.
 fn vector(bytes: usize) -> &'static str {
     match bytes {
-        8 => include_str!("../../shaders/vec2.wgsl"),
-        16 => include_str!("../../shaders/vec4.wgsl"),
-        _ => include_str!("../../shaders/word.wgsl"),
+        8 => include_str!("../../../shaders/vec2.wgsl"),
+        16 => include_str!("../../../shaders/vec4.wgsl"),
+        _ => include_str!("../../../shaders/word.wgsl"),
     }
 }

@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use crate::element::ElementType;
 use crate::error::{Error, Result, Role};
-use crate::gpu::storage::{Placement, Storage};
+use crate::gpu::tensor::storage::{Placement, Storage};
 use crate::shape::Layout;
 
 /// A [`DeviceTensor`](crate::gpu::DeviceTensor) whose element type is known at run time only
@@ -59,7 +59,7 @@ impl AnyDeviceTensor {
         AnyDeviceTensor::wrap_aligned(slice, element, alignment, layout)
     }
 
-    pub(super) fn wrap_aligned(
+    pub(in crate::gpu) fn wrap_aligned(
         slice: wgpu::BufferSlice<'_>,
         element: ElementType,
         alignment: usize,
@@ -104,7 +104,7 @@ impl AnyDeviceTensor {
         Ok(AnyDeviceTensor::new(storage, layout, element))
     }
 
-    pub(super) fn new(storage: Storage, layout: Layout, element: ElementType) -> Self {
+    pub(in crate::gpu) fn new(storage: Storage, layout: Layout, element: ElementType) -> Self {
         AnyDeviceTensor {
             storage,
             layout,
@@ -113,7 +113,7 @@ impl AnyDeviceTensor {
     }
 
     /// The same elements, taken for another type of their width.
-    pub(super) fn typed(self, element: ElementType) -> Self {
+    pub(in crate::gpu) fn typed(self, element: ElementType) -> Self {
         AnyDeviceTensor { element, ..self }
     }
 
@@ -203,12 +203,12 @@ impl AnyDeviceTensor {
         }
     }
 
-    pub(super) fn storage(&self) -> &Storage {
+    pub(in crate::gpu) fn storage(&self) -> &Storage {
         &self.storage
     }
 
     /// The layout from the first element that it reaches on, and where that lies.
-    pub(super) fn reached(&self) -> (Layout, Placement<'_>) {
+    pub(in crate::gpu) fn reached(&self) -> (Layout, Placement<'_>) {
         let first = self.layout.reached().map_or(0, |(first, _)| first);
         let first_byte = (first * self.element_bytes()) as i64;
         let placement = self.storage.placement().with_origin(first_byte);
@@ -216,7 +216,7 @@ impl AnyDeviceTensor {
     }
 
     /// Whether its elements, in order, are all of the data of its storage.
-    pub(super) fn is_whole(&self) -> bool {
+    pub(in crate::gpu) fn is_whole(&self) -> bool {
         // A view that repeats elements may have more of them than can be counted.
         let elements = Layout::checked_elements(self.shape()).unwrap_or(usize::MAX);
         let bytes = elements.saturating_mul(self.element_bytes());

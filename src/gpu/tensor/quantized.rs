@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use crate::error::{Error, OpKind, Result, Role};
 use crate::gpu::context::Context;
-use crate::gpu::pool::Owned;
-use crate::gpu::storage::Storage;
+use crate::gpu::device::pool::Owned;
+use crate::gpu::tensor::storage::Storage;
 use crate::plan::{BindingLimits, bind};
 use crate::quantized::{Format, TableLayout, Window};
 

@@ -2,11 +2,11 @@
 
 use crate::plan::BagElement;
 
-const BAG: &str = include_str!("../../shaders/bag.wgsl");
-const WORDS: &str = include_str!("../../shaders/bag_words.wgsl");
-const SUBWORD: &str = include_str!("../../shaders/bag_subword.wgsl");
-const MASKED_STORE: &str = include_str!("../../shaders/masked_store.wgsl");
-const UNALIGNED: &str = include_str!("../../shaders/unaligned.wgsl");
+const BAG: &str = include_str!("../../../shaders/bag.wgsl");
+const WORDS: &str = include_str!("../../../shaders/bag_words.wgsl");
+const SUBWORD: &str = include_str!("../../../shaders/bag_subword.wgsl");
+const MASKED_STORE: &str = include_str!("../../../shaders/masked_store.wgsl");
+const UNALIGNED: &str = include_str!("../../../shaders/unaligned.wgsl");
 
 /// Accesses as four words, and back, and how a fold is left: what depends on the width of a store.
 const ONE: &str = "alias Out = Vector;
@@ -43,7 +43,7 @@ fn leave(n: u32, fold: Fold) {
 ";
 
 /// The parts of a kernel of such accesses.
-pub(super) fn parts(access_bytes: usize) -> &'static [&'static str] {
+pub(in crate::gpu) fn parts(access_bytes: usize) -> &'static [&'static str] {
     match access_bytes {
         1 | 2 => &[MASKED_STORE, UNALIGNED, LEAVE_WORDS, BAG, SUBWORD],
         4 => &[ONE, LEAVE_WORDS, BAG, WORDS],
@@ -53,7 +53,10 @@ pub(super) fn parts(access_bytes: usize) -> &'static [&'static str] {
 }
 
 /// Its override constants.
-pub(super) fn constants(element: BagElement, access_bytes: usize) -> Vec<(&'static str, f64)> {
+pub(in crate::gpu) fn constants(
+    element: BagElement,
+    access_bytes: usize,
+) -> Vec<(&'static str, f64)> {
     let (_, number) = element.name_and_number();
     let mut constants = vec![("ELEMENT", f64::from(number))];
     if access_bytes < 4 {

@@ -6,7 +6,7 @@ use crate::error::{Error, Result};
 /// Runs `work` in error scopes for validation, memory and internal errors.
 ///
 /// The scopes are closed before anything is awaited: they belong to this thread.
-pub(super) async fn scoped<T>(
+pub(in crate::gpu) async fn scoped<T>(
     device: &wgpu::Device,
     what: &'static str,
     work: impl FnOnce() -> T,
@@ -18,14 +18,14 @@ pub(super) async fn scoped<T>(
 }
 
 /// Open error scopes.
-pub(super) struct Scopes {
+pub(in crate::gpu) struct Scopes {
     memory: wgpu::ErrorScopeGuard,
     internal: wgpu::ErrorScopeGuard,
     validation: wgpu::ErrorScopeGuard,
 }
 
 impl Scopes {
-    pub(super) fn open(device: &wgpu::Device) -> Self {
+    pub(in crate::gpu) fn open(device: &wgpu::Device) -> Self {
         Scopes {
             memory: device.push_error_scope(wgpu::ErrorFilter::OutOfMemory),
             internal: device.push_error_scope(wgpu::ErrorFilter::Internal),
@@ -34,7 +34,10 @@ impl Scopes {
     }
 
     /// Closes the scopes now; the future is what the device has to say.
-    pub(super) fn close(self, what: &'static str) -> impl Future<Output = Result<()>> + use<> {
+    pub(in crate::gpu) fn close(
+        self,
+        what: &'static str,
+    ) -> impl Future<Output = Result<()>> + use<> {
         let validation = self.validation.pop();
         let internal = self.internal.pop();
         let memory = self.memory.pop();
@@ -67,6 +70,6 @@ fn typed(what: &'static str, error: wgpu::Error) -> Error {
 }
 
 /// wgpu words its errors over several indented lines.
-pub(super) fn one_line(text: &str) -> String {
+pub(in crate::gpu) fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }

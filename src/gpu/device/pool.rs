@@ -10,11 +10,11 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use crate::gpu::queue::Queue;
+use crate::gpu::device::queue::Queue;
 
 /// The buffers that nobody uses, by size.
 #[derive(Debug, Clone)]
-pub(super) struct Pool(Arc<Mutex<Free>>);
+pub(in crate::gpu) struct Pool(Arc<Mutex<Free>>);
 
 #[derive(Debug)]
 struct Free {
@@ -27,7 +27,7 @@ struct Free {
 }
 
 impl Pool {
-    pub(super) fn new(limit: u64) -> Self {
+    pub(in crate::gpu) fn new(limit: u64) -> Self {
         Pool(Arc::new(Mutex::new(Free {
             buffers: BTreeMap::new(),
             bytes: 0,
@@ -41,12 +41,12 @@ impl Pool {
     }
 
     /// The bytes of the buffers that are kept.
-    pub(super) fn bytes(&self) -> u64 {
+    pub(in crate::gpu) fn bytes(&self) -> u64 {
         self.lock().bytes
     }
 
     /// A buffer of `size` bytes or up to an eighth more.
-    pub(super) fn take(&self, size: u64) -> Option<wgpu::Buffer> {
+    pub(in crate::gpu) fn take(&self, size: u64) -> Option<wgpu::Buffer> {
         let mut free = self.lock();
         let (&found, buffers) = free.buffers.range_mut(size..=size + size / 8).next()?;
         let buffer = buffers.pop();
@@ -71,7 +71,7 @@ impl Pool {
     }
 
     /// Forgets every buffer; says how many bytes they had.
-    pub(super) fn trim(&self) -> u64 {
+    pub(in crate::gpu) fn trim(&self) -> u64 {
         let mut free = self.lock();
         free.buffers.clear();
         std::mem::take(&mut free.bytes)
@@ -79,7 +79,7 @@ impl Pool {
 
     /// Forgets every buffer, and will keep none that is in use now: a browser said late that there
     /// was no memory for one of them.
-    pub(super) fn discard(&self) {
+    pub(in crate::gpu) fn discard(&self) {
         self.trim();
         self.lock().discards += 1;
     }
@@ -87,7 +87,7 @@ impl Pool {
 
 /// A buffer with tensors in it: the caller's, or one that goes back to the pool.
 #[derive(Debug)]
-pub(super) struct Owned {
+pub(in crate::gpu) struct Owned {
     buffer: wgpu::Buffer,
     /// Where it goes back to; nowhere, if it is the caller's.
     home: Option<Home>,
@@ -107,7 +107,11 @@ struct Home {
 
 impl Owned {
     /// A buffer that goes back to `pool`.
-    pub(super) fn pooled(buffer: wgpu::Buffer, pool: &Pool, queue: &Arc<Queue>) -> Arc<Self> {
+    pub(in crate::gpu) fn pooled(
+        buffer: wgpu::Buffer,
+        pool: &Pool,
+        queue: &Arc<Queue>,
+    ) -> Arc<Self> {
         let home = Home {
             pool: pool.clone(),
             discards: pool.lock().discards,
@@ -121,7 +125,7 @@ impl Owned {
     }
 
     /// The caller's buffer.
-    pub(super) fn wrapped(buffer: wgpu::Buffer) -> Arc<Self> {
+    pub(in crate::gpu) fn wrapped(buffer: wgpu::Buffer) -> Arc<Self> {
         Arc::new(Owned {
             buffer,
             home: None,
@@ -131,19 +135,19 @@ impl Owned {
 
     /// Whether another engine made the buffer. Of two devices of two instances, wgpu cannot say
     /// that they differ; of two buffers neither.
-    pub(super) fn is_of_another(&self, pool: &Pool) -> bool {
+    pub(in crate::gpu) fn is_of_another(&self, pool: &Pool) -> bool {
         let home = self.home.as_ref();
         home.is_some_and(|home| !Arc::ptr_eq(&home.pool.0, &pool.0))
     }
 
     /// The buffer, for work that is submitted while this lives.
-    pub(super) fn buffer(&self) -> &wgpu::Buffer {
+    pub(in crate::gpu) fn buffer(&self) -> &wgpu::Buffer {
         &self.buffer
     }
 
     /// The buffer, for the caller to keep: it will not go back to the pool, and no gather that uses
     /// it waits.
-    pub(super) fn share(&self) -> &wgpu::Buffer {
+    pub(in crate::gpu) fn share(&self) -> &wgpu::Buffer {
         // In this order: see `Queue::defer`.
         self.shared.store(true, Ordering::Relaxed);
         self.home.iter().for_each(|home| home.queue.flush());
@@ -151,7 +155,7 @@ impl Owned {
     }
 
     /// Whether the caller may have the buffer.
-    pub(super) fn is_shared(&self) -> bool {
+    pub(in crate::gpu) fn is_shared(&self) -> bool {
         self.shared.load(Ordering::Relaxed)
     }
 }
@@ -170,7 +174,7 @@ impl Drop for Owned {
 
 /// Sizes are rounded up by at most an eighth and at most 16 MiB, so that tensors of nearly the
 /// same size use the same buffers. A multiple of 256.
-pub(super) fn rounded(bytes: u64) -> u64 {
+pub(in crate::gpu) fn rounded(bytes: u64) -> u64 {
     let step = (bytes / 8).checked_next_power_of_two().unwrap_or(1);
     bytes
         .max(1)

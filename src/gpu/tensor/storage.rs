@@ -8,15 +8,15 @@ use std::sync::Arc;
 
 use crate::error::{Error, OpKind, Result, Role};
 use crate::gpu::context::Context;
-use crate::gpu::pool::{Owned, rounded};
-use crate::gpu::record::commands::Command;
-use crate::gpu::reports::Reports;
+use crate::gpu::device::commands::Command;
+use crate::gpu::device::pool::{Owned, rounded};
+use crate::gpu::tensor::reports::Reports;
 use crate::plan::{Part, Segment};
 use crate::shape::Layout;
 
 /// The buffers of a tensor, and which part of its data is in each. Views of the tensor share it.
 #[derive(Debug, Clone)]
-pub(super) struct Storage {
+pub(in crate::gpu) struct Storage {
     parts: Arc<[BufferPart]>,
     /// Bytes of the data.
     bytes: u64,
@@ -33,13 +33,13 @@ struct BufferPart {
 /// Where the data of a tensor lies, for one recording.
 #[derive(Debug, Clone)]
 pub(crate) struct Placement<'a> {
-    pub(super) buffers: Vec<&'a wgpu::Buffer>,
-    pub(super) parts: Vec<Part>,
+    pub(in crate::gpu) buffers: Vec<&'a wgpu::Buffer>,
+    pub(in crate::gpu) parts: Vec<Part>,
 }
 
 impl Storage {
     /// Data that starts at byte `offset` of the caller's buffer.
-    pub(super) fn wrapped(buffer: &wgpu::Buffer, offset: u64) -> Self {
+    pub(in crate::gpu) fn wrapped(buffer: &wgpu::Buffer, offset: u64) -> Self {
         let bytes = buffer.size().saturating_sub(offset);
         Storage::one(Owned::wrapped(buffer.clone()), offset, bytes)
     }
@@ -59,33 +59,33 @@ impl Storage {
     }
 
     /// Bytes of the data.
-    pub(super) fn bytes(&self) -> u64 {
+    pub(in crate::gpu) fn bytes(&self) -> u64 {
         self.bytes
     }
 
     /// What is wrong with the data.
-    pub(super) fn reports(&self) -> &Arc<Reports> {
+    pub(in crate::gpu) fn reports(&self) -> &Arc<Reports> {
         &self.reports
     }
 
     /// The buffers, the one with the start of the data first.
-    pub(super) fn owned(&self) -> impl Iterator<Item = &Arc<Owned>> {
+    pub(in crate::gpu) fn owned(&self) -> impl Iterator<Item = &Arc<Owned>> {
         self.parts.iter().map(|p| &p.owned)
     }
 
     /// Whether the two have a buffer in common.
-    pub(super) fn shares(&self, other: &Storage) -> bool {
+    pub(in crate::gpu) fn shares(&self, other: &Storage) -> bool {
         let has = |owned: &Arc<Owned>| other.owned().any(|o| o.buffer() == owned.buffer());
         self.owned().any(has)
     }
 
     /// The buffers with the bytes of the data that each holds.
-    pub(super) fn parts(&self) -> impl Iterator<Item = (&Arc<Owned>, &Part)> {
+    pub(in crate::gpu) fn parts(&self) -> impl Iterator<Item = (&Arc<Owned>, &Part)> {
         self.parts.iter().map(|p| (&p.owned, &p.part))
     }
 
     /// Refuses a tensor that another engine made.
-    pub(super) fn check_owner(&self, context: &Context, role: Role) -> Result<()> {
+    pub(in crate::gpu) fn check_owner(&self, context: &Context, role: Role) -> Result<()> {
         match self.owned().any(|o| o.is_of_another(&context.pool)) {
             true => Err(Error::OtherEngine { role }),
             false => Ok(()),
@@ -93,13 +93,13 @@ impl Storage {
     }
 
     /// Refuses a tensor that another engine made, and one whose data was never written.
-    pub(super) fn check_readable(&self, context: &Context, role: Role) -> Result<()> {
+    pub(in crate::gpu) fn check_readable(&self, context: &Context, role: Role) -> Result<()> {
         self.check_owner(context, role)?;
         self.reports.check_written()
     }
 
     /// Where in its buffer the data starts, if that is no multiple of `alignment`.
-    pub(super) fn misaligned(&self, alignment: u64) -> Option<u64> {
+    pub(in crate::gpu) fn misaligned(&self, alignment: u64) -> Option<u64> {
         let starts = self
             .parts()
             .map(|(_, part)| part.origin.min(0).unsigned_abs());
@@ -109,13 +109,13 @@ impl Storage {
     }
 
     /// Whether all buffers have a usage.
-    pub(super) fn has_usage(&self, usage: wgpu::BufferUsages) -> bool {
+    pub(in crate::gpu) fn has_usage(&self, usage: wgpu::BufferUsages) -> bool {
         self.owned().all(|o| o.buffer().usage().contains(usage))
     }
 
     /// Memory for some bytes of the data and what shares a word with them, and the commands that copy them
     /// there. The first of the bytes is at position 0 of the copy.
-    pub(super) fn copy(
+    pub(in crate::gpu) fn copy(
         &self,
         context: &Context,
         bytes: Range<i64>,
@@ -151,7 +151,7 @@ impl Storage {
     }
 
     /// Where the data lies.
-    pub(super) fn placement(&self) -> Placement<'_> {
+    pub(in crate::gpu) fn placement(&self) -> Placement<'_> {
         Placement {
             buffers: self.owned().map(|o| o.buffer()).collect(),
             parts: self.parts().map(|(_, &part)| part).collect(),
@@ -162,7 +162,7 @@ impl Storage {
 impl Context {
     /// A buffer for at least `bytes` bytes that a tensor can lie in: from the pool, else fresh.
     /// What it holds is not defined.
-    pub(super) fn acquire(&self, label: &'static str, bytes: u64) -> Result<Arc<Owned>> {
+    pub(in crate::gpu) fn acquire(&self, label: &'static str, bytes: u64) -> Result<Arc<Owned>> {
         let size = rounded(bytes)
             .min(self.limits.max_buffer_size & !15)
             .max(bytes);
@@ -188,7 +188,7 @@ impl Context {
     }
 
     /// Frees what the pool keeps; says how many bytes that were.
-    pub(super) fn trim_pool(&self) -> u64 {
+    pub(in crate::gpu) fn trim_pool(&self) -> u64 {
         // What waits may use them.
         self.queue.flush();
         let bytes = self.pool.trim();
@@ -200,7 +200,7 @@ impl Context {
     /// Memory for `bytes` bytes, from the pool or fresh: in one buffer, if the device has buffers
     /// so large; else in several, which break between two units of the first of `units_bytes` that
     /// is not too large itself: rows, or else elements. What it holds is not defined.
-    pub(super) fn allocate(
+    pub(in crate::gpu) fn allocate(
         &self,
         label: &'static str,
         bytes: u64,
@@ -230,7 +230,7 @@ impl Context {
     }
 
     /// Memory for `bytes` bytes in one buffer, with so much room from their start on.
-    pub(super) fn allocate_one(
+    pub(in crate::gpu) fn allocate_one(
         &self,
         label: &'static str,
         bytes: u64,
@@ -244,7 +244,7 @@ impl Context {
 
 impl<'a> Placement<'a> {
     /// Data that starts where the slice does.
-    pub(super) fn of(slice: wgpu::BufferSlice<'a>) -> Self {
+    pub(in crate::gpu) fn of(slice: wgpu::BufferSlice<'a>) -> Self {
         Placement {
             buffers: vec![slice.buffer()],
             parts: vec![part_of(slice)],
@@ -252,13 +252,13 @@ impl<'a> Placement<'a> {
     }
 
     /// The data from its byte `byte` on, which then is byte 0. Negative: what lies before it, too.
-    pub(super) fn with_origin(mut self, byte: i64) -> Self {
+    pub(in crate::gpu) fn with_origin(mut self, byte: i64) -> Self {
         self.parts.iter_mut().for_each(|p| p.origin -= byte);
         self
     }
 
     /// Checks that everything that `layout` reaches lies in the buffers, in whole words.
-    pub(super) fn check(
+    pub(in crate::gpu) fn check(
         &self,
         op: OpKind,
         role: Role,
@@ -296,7 +296,7 @@ impl<'a> Placement<'a> {
     }
 
     /// What is bound for `segment`.
-    pub(super) fn binding(&self, segment: &Segment) -> wgpu::BindingResource<'a> {
+    pub(in crate::gpu) fn binding(&self, segment: &Segment) -> wgpu::BindingResource<'a> {
         wgpu::BindingResource::Buffer(wgpu::BufferBinding {
             buffer: self.buffers[segment.part],
             offset: segment.offset,

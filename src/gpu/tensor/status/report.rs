@@ -8,18 +8,22 @@ use crate::index::IndexType;
 use crate::plan::{Coordinate, Plan};
 
 /// The word with the number of the plan that counts next: see `shaders/check.wgsl`.
-pub(super) const PLAN_WORD: usize = 6;
+pub(in crate::gpu) const PLAN_WORD: usize = 6;
 
 /// Words before the index values of the first bad lookup.
 const HEAD: usize = 7;
 
 /// Bytes of a status: two words for each coordinate, behind the head.
-pub(super) fn bytes(plan: &Plan) -> usize {
+pub(in crate::gpu) fn bytes(plan: &Plan) -> usize {
     4 * (HEAD + 2 * plan.lookups().coordinates.len())
 }
 
 /// Reads the words of a status in which `plans` have counted, at most `most` lookups in all.
-pub(super) fn bad_indices(plans: &[Plan], most: u64, words: &[u32]) -> Result<Option<BadIndices>> {
+pub(in crate::gpu) fn bad_indices(
+    plans: &[Plan],
+    most: u64,
+    words: &[u32],
+) -> Result<Option<BadIndices>> {
     let wide = |w: &[u32]| u64::from(w[0]) | u64::from(w[1]) << 32;
     let (count, first) = (wide(&words[..2]), wide(&words[4..6]));
     let (found, located) = (words[2] != 0, words[3] as usize);

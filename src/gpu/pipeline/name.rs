@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::gpu::shader::{PipelineKey, Stage};
+use crate::gpu::pipeline::shader::{PipelineKey, Stage};
 
 /// Such as `rows 16, up to 2 loops, 1 coordinate i64`, `bytes 1, any nest in 6` or `count`.
 impl fmt::Display for PipelineKey {

@@ -7,13 +7,13 @@ use std::collections::VecDeque;
 use crate::error::Result;
 use crate::gpu::context::Context;
 #[cfg(not(target_arch = "wasm32"))]
-use crate::gpu::poller::Transfer;
-use crate::gpu::staging::{Direction, RING, chunk_bytes};
-use crate::gpu::wait::Callback;
+use crate::gpu::device::poller::Transfer;
+use crate::gpu::device::staging::{Direction, RING, chunk_bytes};
+use crate::gpu::transfer::wait::Callback;
 use crate::waiting::PollMode;
 
 /// The chunks of one transfer, the oldest first, each with what it is for.
-pub(super) struct Ring<'c, D> {
+pub(in crate::gpu) struct Ring<'c, D> {
     context: &'c Context,
     direction: Direction,
     poll_mode: PollMode,
@@ -25,7 +25,11 @@ pub(super) struct Ring<'c, D> {
 type Mapped = std::result::Result<(), wgpu::BufferAsyncError>;
 
 impl<'c, D> Ring<'c, D> {
-    pub(super) fn new(context: &'c Context, direction: Direction, poll_mode: PollMode) -> Self {
+    pub(in crate::gpu) fn new(
+        context: &'c Context,
+        direction: Direction,
+        poll_mode: PollMode,
+    ) -> Self {
         Ring {
             context,
             direction,
@@ -37,17 +41,17 @@ impl<'c, D> Ring<'c, D> {
     }
 
     /// Whether a chunk must be finished before another is taken.
-    pub(super) fn is_full(&self) -> bool {
+    pub(in crate::gpu) fn is_full(&self) -> bool {
         self.under_way.len() == RING
     }
 
     /// Whether chunks are under way.
-    pub(super) fn is_busy(&self) -> bool {
+    pub(in crate::gpu) fn is_busy(&self) -> bool {
         !self.under_way.is_empty()
     }
 
     /// A chunk that nobody uses.
-    pub(super) fn take(&self) -> Result<wgpu::Buffer> {
+    pub(in crate::gpu) fn take(&self) -> Result<wgpu::Buffer> {
         if let Some(chunk) = self.context.staging.take(self.direction) {
             return Ok(chunk);
         }
@@ -63,7 +67,7 @@ impl<'c, D> Ring<'c, D> {
 
     /// Submits `encoder`, which copies to or from `chunk`, and asks for `bytes` bytes of it to be
     /// mapped.
-    pub(super) fn submit(
+    pub(in crate::gpu) fn submit(
         &mut self,
         encoder: wgpu::CommandEncoder,
         chunk: wgpu::Buffer,
@@ -85,7 +89,7 @@ impl<'c, D> Ring<'c, D> {
     }
 
     /// Waits for the oldest chunk: `use_it` reads it, if there is one under way.
-    pub(super) async fn finish_one(
+    pub(in crate::gpu) async fn finish_one(
         &mut self,
         use_it: impl FnOnce(&wgpu::Buffer, D) -> Result<()>,
     ) -> Result<()> {

@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use crate::error::{Error, Result};
 use crate::gpu::context::Context;
-use crate::gpu::storage::Placement;
+use crate::gpu::tensor::storage::Placement;
 use crate::waiting::PollMode;
 
 /// Takes an output, part by part and in order.

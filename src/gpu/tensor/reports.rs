@@ -8,14 +8,14 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::error::{BadIndices, Error, Result};
 use crate::gpu::context::Context;
-use crate::gpu::status::{Counting, Status};
-use crate::gpu::turns::Failure;
+use crate::gpu::device::turns::Failure;
+use crate::gpu::tensor::status::{Counting, Status};
 use crate::plan::Plan;
 use crate::waiting::PollMode;
 
 /// The reports of a storage.
 #[derive(Debug, Default)]
-pub(super) struct Reports {
+pub(in crate::gpu) struct Reports {
     lists: Mutex<Lists>,
     /// Why a call that was to write to it was not executed.
     failure: Arc<Failure>,
@@ -36,21 +36,21 @@ struct Lists {
 
 /// What a call does to the reports of what it writes to.
 #[derive(Debug)]
-pub(super) struct Written<'a> {
+pub(in crate::gpu) struct Written<'a> {
     /// Reports of what it read.
-    pub(super) inherited: Vec<Status>,
-    pub(super) counting: Option<&'a Counting>,
+    pub(in crate::gpu) inherited: Vec<Status>,
+    pub(in crate::gpu) counting: Option<&'a Counting>,
     /// Whether it looked up indices.
-    pub(super) looks_up: bool,
+    pub(in crate::gpu) looks_up: bool,
     /// Whether it writes all of the storage, so that no earlier report says anything about it.
-    pub(super) replaces: bool,
+    pub(in crate::gpu) replaces: bool,
     /// Whether the caller submits it.
-    pub(super) left: bool,
+    pub(in crate::gpu) left: bool,
 }
 
 /// How to undo what a call has done to reports.
 #[derive(Debug)]
-pub(super) struct Undo {
+pub(in crate::gpu) struct Undo {
     inherited: Vec<Status>,
     own: Option<Status>,
     replaced: Option<Replaced>,
@@ -68,7 +68,7 @@ struct Replaced {
 
 impl Reports {
     /// Those that may have something to report, the earliest first.
-    pub(super) fn pending(&self) -> Vec<Status> {
+    pub(in crate::gpu) fn pending(&self) -> Vec<Status> {
         let lists = self.lock();
         let all = lists.inherited.iter().chain(&lists.own);
         all.filter(|status| !status.is_clean()).cloned().collect()
@@ -76,14 +76,14 @@ impl Reports {
 
     /// Those that data inherits which a recording makes of this, if its calls count in `counted`: not those
     /// of another recording, which is submitted later or never.
-    pub(super) fn inheritable(&self, counted: &[Status]) -> Vec<Status> {
+    pub(in crate::gpu) fn inheritable(&self, counted: &[Status]) -> Vec<Status> {
         let mut pending = self.pending();
         pending.retain(|status| status.is_begun() || counted.contains(status));
         pending
     }
 
     /// Where a call of `plan` on this storage counts, in a recording whose calls count in `counted`.
-    pub(super) fn counting(
+    pub(in crate::gpu) fn counting(
         &self,
         context: &Arc<Context>,
         counted: &[Status],
@@ -105,7 +105,7 @@ impl Reports {
     }
 
     /// Notes a call that writes to the storage.
-    pub(super) fn note(&self, written: Written<'_>) -> Undo {
+    pub(in crate::gpu) fn note(&self, written: Written<'_>) -> Undo {
         let mut lists = self.lock();
         let replaced = written.replaces.then(|| {
             let failure = self.failure.get();
@@ -149,7 +149,7 @@ impl Reports {
     }
 
     /// Takes back what [`Reports::note`] did.
-    pub(super) fn undo(&self, undo: Undo) {
+    pub(in crate::gpu) fn undo(&self, undo: Undo) {
         let mut lists = self.lock();
         let added = |status: &Status| undo.inherited.contains(status);
         let mut gone: Vec<Status> = lists.inherited.extract_if(.., |s| added(s)).collect();
@@ -170,17 +170,17 @@ impl Reports {
     }
 
     /// Who is to know if a call that writes to the storage is not executed.
-    pub(super) fn failure(&self) -> &Arc<Failure> {
+    pub(in crate::gpu) fn failure(&self) -> &Arc<Failure> {
         &self.failure
     }
 
     /// Fails if the data was never written.
-    pub(super) fn check_written(&self) -> Result<()> {
+    pub(in crate::gpu) fn check_written(&self) -> Result<()> {
         self.failure.get().map_or(Ok(()), Err)
     }
 
     /// Takes all reports: the first bad index, and how many there are in all.
-    pub(super) async fn take(
+    pub(in crate::gpu) async fn take(
         &self,
         context: &Context,
         poll_mode: PollMode,
@@ -200,7 +200,7 @@ impl Reports {
     }
 
     /// Whether calls that count no bad indices wrote to it.
-    pub(super) fn is_uncounted(&self) -> bool {
+    pub(in crate::gpu) fn is_uncounted(&self) -> bool {
         self.lock().uncounted
     }
 
