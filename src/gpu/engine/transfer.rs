@@ -175,35 +175,45 @@ impl Engine {
     ///
     /// # Errors
     ///
-    /// [`Error::UpdatesShape`] for data of another shape, [`Error::ElementWidth`] and
-    /// [`Error::OtherElements`] of another type; [`Error::OverlappingDestination`] for a view in which two
-    /// elements may lie in one place; [`Error::ElementsWithout`] for a view with gaps whose elements have no
+    /// [`Error::UpdatesShape`] and [`Error::OtherElements`] for data of another shape or type;
+    /// [`Error::OverlappingDestination`] for a view in which two elements may lie in one place;
+    /// [`Error::ElementsWithout`] for a view with gaps whose elements have no
     /// [`DType`](crate::DType); as [`Engine::upload`].
     pub fn write<'a, U: Upload<Uploaded: DeviceOperand>>(
         &'a self,
         tensor: &'a mut U::Uploaded,
         data: &'a U,
     ) -> Waiting<'a, Result<()>> {
-        let mut to = tensor.any().clone();
+        let to = tensor.any().clone();
         Waiting::new(move |poll_mode| async move {
             let data = data.upload(self, poll_mode).await?.any().clone();
             // An index tuple of no coordinates selects the whole tensor.
             let (op, rules) = (Op::gather_nd(), Rules::default());
             let nothing = self.no_indices()?;
-            if to.layout().is_contiguous() && to.shape() == data.shape() && !to.shape().is_empty() {
-                return self.gather_into(op, &rules, &data, &nothing, &mut to);
-            }
-            let (shape, expected) = (data.shape().to_vec(), to.shape().to_vec());
-            if shape != expected {
+            let kind = op.transposed_kind();
+            if data.shape() != to.shape() {
                 return Err(Error::UpdatesShape {
-                    op: op.transposed_kind(),
-                    expected,
-                    got: shape,
+                    op: kind,
+                    expected: to.shape().to_vec(),
+                    got: data.shape().to_vec(),
                 });
             }
-            let dims = if shape.is_empty() { vec![1] } else { shape };
-            let (to, data) = (to.reshape(&dims)?, data.reshape(&dims)?);
-            self.one(|batch| batch.scatter_to(op, Reduce::None, &rules, &to, &nothing, &data))
+            if data.element_type() != to.element_type() {
+                return Err(Error::OtherElements {
+                    op: kind,
+                    role: Role::Updates,
+                    expected: to.element_type().to_string(),
+                    got: data.element_type().to_string(),
+                });
+            }
+            let (mut to, data) = match to.shape() {
+                [] => (to.reshape(&[1])?, data.reshape(&[1])?),
+                _ => (to, data),
+            };
+            match to.layout().is_contiguous() {
+                true => self.gather_into(op, &rules, &data, &nothing, &mut to),
+                false => self.scatter_into(op, Reduce::None, &rules, &mut to, &nothing, &data),
+            }
         })
     }
 

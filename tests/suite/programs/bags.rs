@@ -14,7 +14,7 @@ use super::slots::{Slot, Table, Way, by};
 use super::view::View;
 
 /// Bags of indices: where each starts and ends; rows of two dims, or cut from one.
-fn cut(number: u8, indices: &View) -> Option<(Vec<usize>, Vec<usize>, bool)> {
+pub(super) fn cut(number: u8, indices: &View) -> Option<(Vec<usize>, Vec<usize>, bool)> {
     match indices.shape[..] {
         [bags, each] => {
             let ends = (1..=bags).map(|bag| bag * each).collect();
@@ -29,7 +29,12 @@ fn cut(number: u8, indices: &View) -> Option<(Vec<usize>, Vec<usize>, bool)> {
     }
 }
 
-fn bags_of(offsets: &[usize], is_rows: bool, mode: BagMode, padding: Option<usize>) -> Bags<'_> {
+pub(super) fn bags_of(
+    offsets: &[usize],
+    is_rows: bool,
+    mode: BagMode,
+    padding: Option<usize>,
+) -> Bags<'_> {
     let bags = match is_rows {
         true => Bags::rows(mode),
         false => Bags::offsets(mode, offsets),
@@ -41,12 +46,12 @@ fn bags_of(offsets: &[usize], is_rows: bool, mode: BagMode, padding: Option<usiz
 }
 
 /// A padding index for some of the calls.
-fn padding(number: u8, rows: usize) -> Option<usize> {
+pub(super) fn padding(number: u8, rows: usize) -> Option<usize> {
     (number % 5 == 4 && rows > 0).then(|| usize::from(number / 5) % rows)
 }
 
 impl Machine {
-    fn bag_indices(&mut self, number: u8, engine: usize) -> Result<Slot, String> {
+    pub(super) fn bag_indices(&mut self, number: u8, engine: usize) -> Result<Slot, String> {
         let found = self.pick(number, Some(engine), |slot| {
             can_be_indices(slot) && matches!(slot.view.rank(), 1 | 2)
         });

@@ -132,7 +132,7 @@ impl Machine {
                 count: None,
             });
             self.model
-                .record_now(call, &view, &[&params.view, &indices.view]);
+                .record_now(call, &view, &[&params.view, &indices.view], true);
             self.keep(tensor, view, number, false);
         }
         Ok(Outcome::Done)

@@ -164,6 +164,7 @@ impl Machine {
             Step::Submit { encoder } => self.submit(encoder),
             Step::Forget { encoder } => self.forget(encoder),
             Step::Write { to, at, seed } => self.write(to, at, seed),
+            Step::Put { to, seed, stray } => self.put(to, seed, stray),
             Step::Wrap { of } => self.wrap(of),
             Step::Flush { engine } => self.flush(engine),
             Step::Trim { engine } => self.trim(engine),

@@ -18,6 +18,7 @@ mod gathers;
 mod lost;
 mod machine;
 mod model;
+mod recorded;
 mod recording;
 mod reports;
 mod run;
@@ -57,22 +58,23 @@ fn engines_do_what_the_model_does() {
 }
 
 /// Kinds of steps, all of which are done.
-const KINDS: [&str; 26] = [
+const KINDS: [&str; 27] = [
     "Abandon", "Bag", "Batch", "Callback", "Check", "Clone", "CountBad", "Decode", "Download",
-    "Drop", "Flush", "Forget", "Gather", "Gradient", "Mistake", "Record", "Scatter", "Start",
-    "Stuck", "Submit", "Table", "Trim", "Upload", "View", "Wrap", "Write",
+    "Drop", "Flush", "Forget", "Gather", "Gradient", "Mistake", "Put", "Record", "Scatter",
+    "Start", "Stuck", "Submit", "Table", "Trim", "Upload", "View", "Wrap", "Write",
 ];
 
 /// What is refused now and then.
-const REFUSED: [&str; 5] = ["Batch", "Download", "Gather", "Record", "Scatter"];
+const REFUSED: [&str; 6] = ["Batch", "Download", "Gather", "Put", "Record", "Scatter"];
 
 /// What is compared, or done in a way of its own.
-const COMPARED: [&str; 11] = [
+const COMPARED: [&str; 12] = [
     "checks of what nobody counted",
     "checks that all is well",
     "gathers into tensors",
     "gathers into typed tensors",
     "gathers recorded",
+    "pooled lookups recorded",
     "reports of checks",
     "reports of downloads",
     "scatters in place",

@@ -263,9 +263,9 @@ impl Model {
     }
 
     /// A call that does not wait for the batch that is being recorded.
-    pub(super) fn record_now(&mut self, call: Call, output: &View, read: &[&View]) {
+    pub(super) fn record_now(&mut self, call: Call, output: &View, read: &[&View], replaces: bool) {
         let batch = self.batch.take();
-        self.record(call, output, read, true);
+        self.record(call, output, read, replaces);
         self.batch = batch;
     }
 

@@ -82,7 +82,8 @@ pub(super) enum Step {
         steps: u8,
         fails: bool,
     },
-    /// A gather or a scatter into an encoder of the program: bound, recorded, or by a plan and buffers.
+    /// A gather, a scatter or a pooled lookup into an encoder of the program: bound, recorded, or by a plan
+    /// and buffers.
     Record {
         encoder: u8,
         op: u8,
@@ -104,6 +105,12 @@ pub(super) enum Step {
         to: u8,
         at: u8,
         seed: u16,
+    },
+    /// Host data into a tensor, by the engine.
+    Put {
+        to: u8,
+        seed: u16,
+        stray: u8,
     },
     /// A tensor in a buffer that the program has taken.
     Wrap {
@@ -227,6 +234,7 @@ fn step() -> impl Strategy<Value = Step> {
         3 => n().prop_map(|encoder| Step::Submit { encoder }),
         1 => n().prop_map(|encoder| Step::Forget { encoder }),
         3 => (n(), n(), any::<u16>()).prop_map(|(to, at, seed)| Step::Write { to, at, seed }),
+        3 => (n(), any::<u16>(), stray()).prop_map(|(to, seed, stray)| Step::Put { to, seed, stray }),
         1 => n().prop_map(|of| Step::Wrap { of }),
         1 => n().prop_map(|engine| Step::Flush { engine }),
         1 => n().prop_map(|engine| Step::Trim { engine }),

@@ -6,6 +6,7 @@ use wgpu_gather::{DType, Layout, Params};
 use super::calls::DTYPES;
 use super::expected::{Difference, Outcome, Stepped};
 use super::machine::Machine;
+use super::model::Call;
 use super::slots::Slot;
 use super::view::{View, to_bytes};
 
@@ -171,6 +172,42 @@ impl Machine {
         let queue = self.engines[slot.engine].queue();
         queue.write_buffer(slice.buffer(), offset, &to_bytes(dtype, &elements));
         self.model.write(&part, &elements);
+        Ok(Outcome::Done)
+    }
+
+    /// Writes host data to a tensor or a view, by the engine: data of another shape or type is refused.
+    pub(super) fn put(&mut self, to: u8, seed: u16, stray: u8) -> Stepped {
+        let is_good = |slot: &Slot| self.is_ready(slot) && !self.model.is_in_batch(&slot.view);
+        let Some(slot) = self.pick(to, None, is_good) else {
+            return Ok(Outcome::Skipped);
+        };
+        let (dtype, shape) = match stray {
+            1 => (slot.view.dtype, [&[2], &slot.view.shape[..]].concat()),
+            2 => (DTYPES[usize::from(to / 8) % 5], slot.view.shape.clone()),
+            _ => (slot.view.dtype, slot.view.shape.clone()),
+        };
+        let count = shape.iter().product();
+        let elements: Vec<u64> = (0..count).map(|n| element(dtype, seed, n)).collect();
+        let bytes = to_bytes(dtype, &elements);
+        let mut expected = self.expects(slot.engine);
+        expected.when(shape != slot.view.shape, "UpdatesShape");
+        expected.when(dtype != slot.view.dtype, "OtherElements");
+        expected.when(slot.view.overlaps(), "OverlappingDestination");
+        let mut tensor = slot.tensor.clone();
+        let data = Params::new(&bytes, dtype, Layout::contiguous(&shape));
+        let engine = &self.engines[slot.engine];
+        let got = data.and_then(|data| engine.write(&mut tensor, &data).wait());
+        if expected.check("a write of host data", got)?.is_none() {
+            return Ok(Outcome::Refused);
+        }
+        let from = self.model.upload(dtype, &shape, elements);
+        let to = slot.view;
+        let replaces = self.model.is_whole(&to);
+        let call = Call::Copy {
+            from,
+            to: to.clone(),
+        };
+        self.model.record_now(call, &to, &[], replaces);
         Ok(Outcome::Done)
     }
 
