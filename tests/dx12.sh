@@ -7,9 +7,9 @@
 #
 #   WGPU_GATHER_WANT_DX12=1 fails where it cannot run, instead of saying so; 0 leaves it out
 #   WGPU_GATHER_CHROOTS=DIR     where what is fetched is kept (see tests/chroot.sh)
-#   GATHER_RANDOM=5000          how many random calls are checked; WGPU_GATHER_DX12_CASES=1000: by the
+#   GATHER_RANDOM=10000         how many random calls are checked; WGPU_GATHER_DX12_CASES=1000: by the
 #                               tests; GATHER_LARGE=60: large ones, by the tests
-#   WGPU_GATHER_DX12_PROGRAMS=100  how many random programs the tests run, and a tenth with a lost device
+#   WGPU_GATHER_DX12_PROGRAMS=200  how many random programs the tests run, and a tenth with a lost device
 #
 # The last line is "N passed, M failed, K skipped". What was skipped is named before it.
 set -euo pipefail
@@ -72,12 +72,12 @@ proof() {
 run_proof() {
     # shellcheck disable=SC2016 # for the inner shell
     in_chroot $system env WINEDEBUG=-all WINEPREFIX=/var/lib/wine WGPU_BACKEND=dx12 \
-        VKD3D_CONFIG=virtual_heaps GATHER_PROGRAMS="${WGPU_GATHER_DX12_PROGRAMS:-100}" \
+        VKD3D_CONFIG=virtual_heaps GATHER_PROGRAMS="${WGPU_GATHER_DX12_PROGRAMS:-200}" \
         WINEDLLOVERRIDES="mscoree,mshtml=;d3dcompiler_47=n" WGPU_DX12_COMPILER=fxc \
         WGPU_GATHER_DXC="Z:$compilers/dxcompiler.dll" GATHER_CASES="${WGPU_GATHER_DX12_CASES:-1000}" \
         xvfb-run --auto-servernum --server-args='-screen 0 640x480x24 -nolisten tcp' \
         bash -uc "$(declare -f proof); proof \"\$@\"" bash "$suite" "$command.exe" "$compilers" \
-        "$scratch" "${GATHER_RANDOM:-5000}" tests/conformance/{,*/}*.json
+        "$scratch" "${GATHER_RANDOM:-10000}" tests/conformance/{,*/}*.json
 }
 
 leave_if_lacking "$(lacking)" "${WGPU_GATHER_WANT_DX12:-}"
@@ -97,7 +97,7 @@ version_of() {
 # "wine-10.0 (Debian 10.0~repack-6)"
 wine=$(in_chroot $system wine --version | sed 's/^wine-//; s/ .*//')
 ran "dx12 fxc" DX12 "FXC $(version_of d3dcompiler_47.dll)" "Wine $wine on $(mesa_of $system)" \
-    "the suite, built-in calls, recorded cases, ${GATHER_RANDOM:-5000} random calls"
+    "the suite, built-in calls, recorded cases, ${GATHER_RANDOM:-10000} random calls"
 ran "dx12 dxc" DX12 "DXC $(version_of dxcompiler.dll)" "Wine $wine" \
     "compiles every pipeline; nothing is executed"
 report
