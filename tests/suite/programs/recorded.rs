@@ -237,7 +237,7 @@ impl Machine {
         let rules = rules(rule, dtype);
         let mode = [BagMode::Sum, BagMode::Max][usize::from(how / 3) % 2];
         let padding = padding(how / 8, params.view.shape[0]);
-        let is_empty = ends.last() == Some(&0) || row_shape.contains(&0);
+        let is_empty = ends.last().is_none_or(|&end| end == 0) || row_shape.contains(&0);
         let mut expected = self.expects(engine);
         let nothing = has_nothing(chosen.op, &params.view, &indices.view, &rules, is_empty);
         expected.when(nothing, "NothingToRead");
