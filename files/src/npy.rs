@@ -8,6 +8,7 @@ use wgpu_gather::{DType, Layout};
 
 use crate::format::FileFormat;
 use crate::info::{Placed, TensorInfo};
+use crate::names;
 use crate::problem::Problem;
 use crate::stored::Stored;
 
@@ -184,27 +185,12 @@ pub(crate) fn stored(type_name: &str) -> Result<Stored, Problem> {
     if type_str.endianness() == Endianness::Big && type_str.size_field() != 1 {
         return Err(Problem::BigEndianElements(type_name.to_owned()));
     }
-    let dtype = match (type_str.type_char(), type_str.size_field()) {
-        (TypeChar::Bool, 1) => DType::Bool,
-        (TypeChar::Uint, 1) => DType::U8,
-        (TypeChar::Uint, 2) => DType::U16,
-        (TypeChar::Uint, 4) => DType::U32,
-        (TypeChar::Uint, 8) => DType::U64,
-        (TypeChar::Int, 1) => DType::I8,
-        (TypeChar::Int, 2) => DType::I16,
-        (TypeChar::Int, 4) => DType::I32,
-        (TypeChar::Int, 8) => DType::I64,
-        (TypeChar::Float, 2) => DType::F16,
-        (TypeChar::Float, 4) => DType::F32,
-        (TypeChar::Float, 8) => DType::F64,
-        (TypeChar::Complex, 8) => DType::C64,
-        (TypeChar::Complex, 16) => DType::C128,
-        (TypeChar::RawData, 1..) => {
-            let bytes = usize::try_from(type_str.size_field()).ok();
-            return bytes.map(Stored::Raw).ok_or_else(unsupported);
-        }
-        _ => return Err(unsupported()),
-    };
+    let (kind, size) = (type_str.type_char(), type_str.size_field());
+    if kind == TypeChar::RawData && size > 0 {
+        let bytes = usize::try_from(size).ok();
+        return bytes.map(Stored::Raw).ok_or_else(unsupported);
+    }
+    let dtype = names::of_npy(&format!("{}{size}", kind.to_str())).ok_or_else(unsupported)?;
     Ok(Stored::Typed(dtype))
 }
 

@@ -2,12 +2,12 @@
 //!
 //! Only the header is parsed; the tensors stay in the mapped file.
 
-use safetensors::Dtype;
 use safetensors::tensor::Metadata;
-use wgpu_gather::{DType, Layout};
+use wgpu_gather::Layout;
 
 use crate::format::FileFormat;
 use crate::info::{Placed, TensorInfo};
+use crate::names;
 use crate::problem::Problem;
 use crate::stored::Stored;
 
@@ -16,24 +16,6 @@ const LENGTH_BYTES: usize = 8;
 
 /// The longest header that the `safetensors` crate reads.
 const MAX_HEADER_BYTES: usize = 100_000_000;
-
-/// The element types that can be gathered.
-const TYPES: [(Dtype, DType); 14] = [
-    (Dtype::BOOL, DType::Bool),
-    (Dtype::U8, DType::U8),
-    (Dtype::I8, DType::I8),
-    (Dtype::U16, DType::U16),
-    (Dtype::I16, DType::I16),
-    (Dtype::F16, DType::F16),
-    (Dtype::BF16, DType::BF16),
-    (Dtype::U32, DType::U32),
-    (Dtype::I32, DType::I32),
-    (Dtype::F32, DType::F32),
-    (Dtype::U64, DType::U64),
-    (Dtype::I64, DType::I64),
-    (Dtype::F64, DType::F64),
-    (Dtype::C64, DType::C64),
-];
 
 /// The tensors of `file`, in the order of their data.
 pub(crate) fn place(file: &[u8]) -> Result<Vec<Placed>, Problem> {
@@ -93,12 +75,15 @@ fn metadata(file: &[u8]) -> Result<(Metadata, usize), Problem> {
 
 /// The element type that the format calls `type_name`.
 pub(crate) fn stored(type_name: &str) -> Result<Stored, Problem> {
-    let names = TYPES.map(|(stored, _)| stored.to_string());
-    match names.iter().position(|name| name == type_name) {
-        Some(at) => Ok(Stored::Typed(TYPES[at].1)),
+    let mut types = names::of_safetensors();
+    match types.find(|(name, _)| name == type_name) {
+        Some((_, dtype)) => Ok(Stored::Typed(dtype)),
         None => Err(Problem::ElementType {
             got: type_name.to_owned(),
-            allowed: names.join(", "),
+            allowed: names::of_safetensors()
+                .map(|(name, _)| name)
+                .collect::<Vec<_>>()
+                .join(", "),
         }),
     }
 }
