@@ -66,3 +66,4 @@ mod views;
 mod waiting;
 mod wrapping;
 mod writes;
+mod zero_dims;
