@@ -199,4 +199,11 @@ fn empty_tables_are_tables() {
         assert_eq!(table.decode(0, &mut []), Ok(()));
     }
     assert!(QuantizedTable::rows(&[2, 0], &[0; 16]).is_ok());
+
+    // With more elements behind the axis than can be counted.
+    let big = 1usize << (usize::BITS / 2 + 1);
+    let (format, shape) = (SplitFormat { axis: 0, ..U4 }, [0, big, big]);
+    let table = QuantizedTable::new(Format::Split(format), &shape, &[], &[], &[]).unwrap();
+    assert_eq!(table.elements(), 0);
+    assert_eq!(format.blocks(&shape, 0).inner, 0);
 }
