@@ -1,5 +1,7 @@
 //! The verbs of the device, for every level: calls that are submitted together, recorded into the caller's
-//! encoder, or bound. Runs operations, and keeps their buffers from serving others meanwhile.
+//! encoder, or bound. `run` has how they run.
+
+mod run;
 
 use std::sync::Arc;
 
@@ -9,21 +11,16 @@ use crate::element::ElementType;
 use crate::error::{OpKind, Result, Role};
 use crate::fold::Reduce;
 use crate::gpu::context::Context;
-use crate::gpu::device::commands::Command;
 use crate::gpu::record::bag::Bag;
 use crate::gpu::record::gather::Gather;
-use crate::gpu::record::lookups::Lookups;
 use crate::gpu::record::operation::Operation;
 use crate::gpu::record::recording::Recording;
 use crate::gpu::record::scatter::Scatter;
-use crate::gpu::tensor::any::AnyDeviceTensor;
 use crate::gpu::tensor::table::sealed::AsTensor;
-use crate::gpu::tensor::table::{IndexTensor, Table, TableRef, Values, check_output, check_start};
-use crate::index::IndexType;
+use crate::gpu::tensor::table::{IndexTensor, Table, Values, check_output, check_start};
 use crate::op::Op;
 use crate::rules::Rules;
 use crate::scatter::FoldKernel;
-use crate::shape::{Layout, elements};
 
 /// Calls that are submitted together ([`Engine::batch`](crate::gpu::Engine::batch)), recorded into an encoder
 /// of the caller's ([`Engine::record`](crate::gpu::Engine::record)), or bound
@@ -224,176 +221,6 @@ impl Batch<'_> {
         check_output(op, output, dtype.into(), &call.plan.output_shape)?;
         check_start(op, Role::Output, output, dtype.bytes())?;
         self.run(&call, output)
-    }
-
-    /// [`Batch::gather`], erased.
-    pub(super) fn gather_from(
-        &mut self,
-        op: Op,
-        rules: &Rules,
-        table: TableRef<'_>,
-        indices: &AnyDeviceTensor,
-    ) -> Result<AnyDeviceTensor> {
-        let mut call = Gather::new(op, rules, table, indices)?;
-        let (storage, flag) = self.context.allocate_output(&call.plan)?;
-        call.flag = flag;
-        let layout = Layout::contiguous(call.plan.output_shape());
-        let output = AnyDeviceTensor::new(storage, layout, table.element_type());
-        self.run(&call, &output)?;
-        Ok(output)
-    }
-
-    fn gather_to(
-        &mut self,
-        call: &Gather<'_>,
-        table: TableRef<'_>,
-        output: &AnyDeviceTensor,
-    ) -> Result<()> {
-        let (element, shape) = (table.element_type(), call.plan.output_shape());
-        check_output(call.plan.op(), output, element, shape)?;
-        self.run(call, output)
-    }
-
-    /// [`Batch::scatter_into`], erased.
-    pub(super) fn scatter_to(
-        &mut self,
-        op: Op,
-        reduce: Reduce,
-        rules: &Rules,
-        destination: &AnyDeviceTensor,
-        indices: &AnyDeviceTensor,
-        updates: &AnyDeviceTensor,
-    ) -> Result<()> {
-        let scatter = Scatter::new(op, reduce, rules, destination, indices, updates)?;
-        self.run(&scatter, destination)
-    }
-
-    /// [`Batch::embedding_bag`], erased.
-    pub(super) fn pooled(
-        &mut self,
-        bags: Bags<'_>,
-        rules: &Rules,
-        table: TableRef<'_>,
-        indices: &AnyDeviceTensor,
-        weights: Option<&AnyDeviceTensor>,
-    ) -> Result<AnyDeviceTensor> {
-        let call = Bag::new(bags, rules, table, indices, weights)?;
-        let plan = &call.plan;
-        let units = [plan.row_bytes(), plan.dtype.bytes()];
-        let storage = self
-            .context
-            .allocate("output", plan.output_bytes as u64, &units)?;
-        let layout = Layout::contiguous(&plan.output_shape);
-        let output = AnyDeviceTensor::new(storage, layout, plan.dtype.into());
-        self.run(&call, &output)?;
-        Ok(output)
-    }
-
-    /// A new tensor of zeros.
-    pub(super) fn zeros(
-        &mut self,
-        label: &'static str,
-        shape: &[usize],
-        element: ElementType,
-    ) -> Result<AnyDeviceTensor> {
-        let width = element.bytes();
-        let bytes = elements(Role::Params, shape, width)? * width;
-        let storage = self.context.allocate(label, bytes as u64, &[width])?;
-        for owned in storage.owned() {
-            let clear = Command::Clear(owned.buffer().clone());
-            self.recording.push(vec![clear]);
-            self.recording.keep(owned);
-        }
-        Ok(AnyDeviceTensor::new(
-            storage,
-            Layout::contiguous(shape),
-            element,
-        ))
-    }
-
-    /// Records an operation that writes to `output`.
-    fn run(&mut self, operation: &impl Operation, output: &AnyDeviceTensor) -> Result<()> {
-        self.call(|batch| {
-            let context = batch.context;
-            let reads = operation.reads();
-            reads.iter().try_for_each(|read| read.check(context))?;
-            let replaces = operation.replaces() && output.is_whole();
-            match operation.replaces() {
-                true => output.storage().check_owner(context, Role::Output)?,
-                false => output.storage().check_readable(context, Role::Params)?,
-            }
-            if !operation.is_empty() {
-                let op = operation.op();
-                reads
-                    .iter()
-                    .try_for_each(|read| read.check_apart(op, output))?;
-            }
-            let plan = operation.lookups();
-            let lookups = Lookups::new(context, batch.recording, plan, output, replaces)?;
-            let made = operation.commands(context, output, lookups.status())?;
-            if let Some(role) = made.copies {
-                batch.recording.note_copy(operation.op(), role);
-            }
-            let counting = lookups.counting.as_ref();
-            batch.recording.run(context, made.commands, counting);
-            let read = reads.iter().flat_map(|read| read.owned());
-            let owned = read.chain(output.storage().owned()).chain(&made.scratch);
-            owned.for_each(|owned| batch.recording.keep(owned));
-            let tensors: Vec<_> = reads.iter().filter_map(|read| read.tensor()).collect();
-            lookups.note(batch.recording, output, &tensors);
-            Ok(())
-        })
-    }
-
-    /// Runs a call. If it fails, nothing of it stays recorded.
-    fn call<R>(&mut self, call: impl FnOnce(&mut Self) -> Result<R>) -> Result<R> {
-        let mark = self.recording.mark();
-        let done = call(self);
-        if done.is_err() {
-            self.recording.rewind(mark);
-        }
-        done
-    }
-
-    /// A contiguous copy of a tensor that a scatter is to write to.
-    fn copied(&mut self, op: Op, base: &AnyDeviceTensor) -> Result<AnyDeviceTensor> {
-        let (storage, layout) = (base.storage(), base.layout());
-        storage.check_readable(self.context, Role::Params)?;
-        let can_be_copied = storage.has_usage(wgpu::BufferUsages::COPY_SRC);
-        if can_be_copied && layout.is_contiguous() && !layout.is_empty() {
-            self.recording.note_copy(op.transposed_kind(), Role::Params);
-            return self.copy_of(base);
-        }
-        self.packed(base)
-    }
-
-    /// The elements of a tensor, row-major and without gaps, in a new one.
-    pub(super) fn packed(&mut self, tensor: &AnyDeviceTensor) -> Result<AnyDeviceTensor> {
-        let shape = tensor.shape().to_vec();
-        let from = match shape.is_empty() {
-            true => tensor.reshape(&[1])?,
-            false => tensor.clone(),
-        };
-        // An index tuple of no coordinates selects the whole tensor.
-        let (nothing, none) = (self.context.nothing.slice(..), Layout::contiguous(&[0]));
-        let nothing = AnyDeviceTensor::wrap(nothing, IndexType::I32.dtype(), none)?;
-        let (op, rules) = (Op::gather_nd(), Rules::default());
-        self.gather_from(op, &rules, TableRef::Plain(&from), &nothing)?
-            .reshape(&shape)
-    }
-
-    /// A copy of what a tensor reaches, with the same strides. Its buffers have `COPY_SRC`.
-    fn copy_of(&mut self, tensor: &AnyDeviceTensor) -> Result<AnyDeviceTensor> {
-        let (storage, width) = (tensor.storage(), tensor.element_bytes());
-        let (layout, bytes) = tensor.layout().trimmed(width);
-        let bytes = bytes.start as i64..bytes.end as i64;
-        let (copy, commands) = storage.copy(self.context, bytes)?;
-        self.recording.push(commands);
-        let both = storage.owned().chain(copy.owned());
-        both.for_each(|owned| self.recording.keep(owned));
-        let copy = AnyDeviceTensor::new(copy, layout, tensor.element_type());
-        Lookups::NONE.note(self.recording, &copy, &[tensor]);
-        Ok(copy)
     }
 }
 

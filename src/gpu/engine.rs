@@ -3,6 +3,7 @@
 //! The files in `engine/` are its methods. It stands on everything else in `gpu`; nothing outside
 //! them knows it.
 
+mod download;
 mod host;
 mod indices;
 #[cfg(feature = "internals")]
@@ -10,7 +11,7 @@ pub mod internals;
 mod levels;
 mod probe;
 pub(super) mod select;
-mod transfer;
+mod upload;
 mod verbs;
 
 use std::fmt;
@@ -23,7 +24,7 @@ use crate::gpu::pipeline::watch::Watch;
 use crate::plan::BindingLimits;
 use crate::waiting::Waiting;
 
-pub use transfer::Upload;
+pub use upload::Upload;
 
 /// What an engine may be given besides its device.
 #[derive(Debug, Clone)]
