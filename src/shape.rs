@@ -144,6 +144,25 @@ impl Layout {
             || (0..self.rank()).all(|d| self.shape[d] == 1 || self.strides[d] == usual[d])
     }
 
+    /// Whether two elements may lie in one place: unless each dim steps over all that those with smaller steps
+    /// reach.
+    #[cfg(feature = "gpu")]
+    pub(crate) fn may_overlap(&self) -> bool {
+        let dims = self.shape.iter().zip(&self.strides);
+        let mut dims: Vec<(usize, usize)> = dims
+            .filter(|&(&extent, _)| extent > 1)
+            .map(|(&extent, stride)| (stride.unsigned_abs(), extent))
+            .collect();
+        dims.sort_unstable();
+        let mut reached = 0usize;
+        !self.is_empty()
+            && dims.iter().any(|&(stride, extent)| {
+                let overlaps = stride <= reached;
+                reached = reached.saturating_add(stride.saturating_mul(extent - 1));
+                overlaps
+            })
+    }
+
     /// Where the element at `coordinates` lies in the data, in elements.
     ///
     /// Wraps around if the coordinates lie outside the shape, as no data is touched here.

@@ -63,7 +63,13 @@ impl<'a> Scatter<'a> {
             updates: &updates.reached().0,
         };
         let plan = ScatterPlan::new(op, reduce, rules, tensors)?;
-        check_destination(&plan)?;
+        if plan.destination.may_overlap() {
+            return Err(Error::OverlappingDestination {
+                op: kind,
+                shape: plan.destination.shape().to_vec(),
+                strides: plan.destination.strides().to_vec(),
+            });
+        }
         Ok(Scatter {
             plan,
             indices,
@@ -350,28 +356,4 @@ impl Scattering<'_> {
         let key = PipelineKey::of_scatter(stage);
         Launch::new(self.context, key, block, Grid::Fixed(grid))
     }
-}
-
-/// Whether no two elements of a layout can lie in one place: each dim steps over all that those with
-/// smaller steps reach.
-fn check_destination(plan: &ScatterPlan) -> Result<()> {
-    let layout = &plan.destination;
-    let dims = layout.shape().iter().zip(layout.strides());
-    let mut dims: Vec<(usize, usize)> = dims
-        .filter(|&(&extent, _)| extent > 1)
-        .map(|(&extent, stride)| (stride.unsigned_abs(), extent))
-        .collect();
-    dims.sort_unstable();
-    let mut reached = 0usize;
-    for (stride, extent) in dims {
-        if stride <= reached && !layout.is_empty() {
-            return Err(Error::OverlappingDestination {
-                op: plan.op,
-                shape: layout.shape().to_vec(),
-                strides: layout.strides().to_vec(),
-            });
-        }
-        reached = reached.saturating_add(stride.saturating_mul(extent - 1));
-    }
-    Ok(())
 }
