@@ -53,7 +53,7 @@ impl Machine {
         let Some(params) = found else {
             return Ok(Outcome::Skipped);
         };
-        if number % 5 == 1 {
+        if number % 7 == 1 {
             return self.record_bag(encoder, &params, [indices, output, rule, how]);
         }
         let Some(chosen) = self.choose(number, &params, indices, false)? else {

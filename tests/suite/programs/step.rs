@@ -226,7 +226,7 @@ fn step() -> impl Strategy<Value = Step> {
         }),
         4 => (n(), 1u8..12, prop::bool::weighted(0.3))
             .prop_map(|(engine, steps, fails)| Step::Batch { engine, steps, fails }),
-        6 => ((n(), n(), n(), n()), (n(), n(), n(), stray())).prop_map(
+        8 => ((n(), n(), n(), n()), (n(), n(), n(), stray())).prop_map(
             |((encoder, op, params, indices), (output, rules, how, stray))| Step::Record {
                 encoder, op, params, indices, output, rules, how, stray,
             }
