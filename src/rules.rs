@@ -304,6 +304,14 @@ impl Rules {
             .contains(&coordinate)
             .then_some(coordinate as usize)
     }
+
+    /// The rules for reading where bad indices lead, which a value to fill with says nothing of.
+    pub(crate) fn without_fill(&self) -> Rules {
+        match self.out_of_bounds {
+            OutOfBounds::Fill(_) => self.clone().with_out_of_bounds(OutOfBounds::Zero),
+            _ => self.clone(),
+        }
+    }
 }
 
 impl OutOfBounds {

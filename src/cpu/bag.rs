@@ -1,29 +1,34 @@
 //! Pooled lookups on all cores: threads take bags, or columns of bags where there are few.
 //!
-//! A thread keeps the fold of some columns of one bag in registers, and reads those columns of one row
-//! after the other; then it takes the next columns of the same rows, which its caches have by then. So
-//! each column is folded in the order of the indices, whoever does it.
+//! The lookups of a bag are resolved a block at a time. A thread keeps the fold of some columns in registers,
+//! and reads those columns of one row of the block after the other; then it takes the next columns of the same
+//! rows, which its caches have by then. So each column is folded in the order of the indices, whoever does it.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use super::lookups::{BAD, Lookups};
 use super::pooling::{Looked, Pool, Pooling, fold_rows, pool_with};
 use super::report::check;
 use super::threads::{for_each_chunk, threads};
 use crate::call::EmbeddingBag;
-use crate::error::{Result, Role};
+use crate::error::{OpKind, Result, Role};
 use crate::fold::Fold;
 use crate::memory::room;
-use crate::operand::{AnyTable, Indices, Params};
-use crate::plan::BagPlan;
+use crate::op::Op;
+use crate::operand::{AnyTable, Params};
+use crate::plan::{BagPlan, Plan};
 use crate::quantized::{Format, QuantizedTable};
 use crate::rules::OutOfBounds;
+use crate::shape::Layout;
 
 /// The most columns that a thread folds at once: their sums stay in its first cache.
 const COLUMNS: usize = 1024;
 /// The fewest, if there are so few bags that threads share one.
 const LEAST_COLUMNS: usize = 64;
-/// How many rows are found before they are folded.
+/// How many lookups are resolved before their rows are folded, column after column.
+const BLOCK: usize = 1024;
+/// How many rows are folded side by side with their columns.
 const GROUP: usize = 64;
 /// What a thread takes at least, in bytes that it reads.
 const LEAST_BYTES: usize = 64 << 10;
@@ -39,24 +44,34 @@ pub(crate) fn embedding_bag(
         return Ok(());
     }
     let indices = call.indices.with_layout(plan.indices().clone());
-    let any_bad = AtomicBool::new(false);
-    let work = Bags {
+    // A row by its number, as all rows of a table that is broadcast lie in one place.
+    let numbers = Layout::contiguous(&call.table.shape()[..1]);
+    let (rules, index_type) = (call.rules.without_fill(), plan.lookups.index_type());
+    let rows = Plan::new_as(
+        OpKind::EmbeddingBag,
+        Op::gather(0),
+        &rules,
+        1,
+        &numbers,
+        index_type,
+        plan.indices(),
+    )?;
+    let bags = &Bags {
         call,
         plan,
-        indices: &indices,
-        rows: Rows::new(&call.table, plan)?,
-        any_bad: &any_bad,
-        output,
+        lookups: Lookups::new(&rows, indices.bytes()),
+        table: Table::new(&call.table, plan)?,
+        any_bad: AtomicBool::new(false),
     };
-    pool_with(plan, work);
-    match any_bad.into_inner() && plan.lookups.reports_bad_indices() {
+    pool_with(plan, Work { bags, output });
+    match bags.any_bad.load(Ordering::Relaxed) && plan.lookups.reports_bad_indices() {
         true => check(&plan.lookups, &indices),
         false => Ok(()),
     }
 }
 
 /// Where the elements of a row are.
-enum Rows<'a> {
+enum Table<'a> {
     /// One after the other.
     Runs(&'a Params<'a>),
     /// Each at an offset of its own from the first.
@@ -65,15 +80,15 @@ enum Rows<'a> {
     Quantized(&'a QuantizedTable<'a>),
 }
 
-impl<'a> Rows<'a> {
+impl<'a> Table<'a> {
     fn new(table: &'a AnyTable<'a>, plan: &BagPlan) -> Result<Self> {
         let params = match table {
-            AnyTable::Quantized(table, _) => return Ok(Rows::Quantized(table)),
+            AnyTable::Quantized(table, _) => return Ok(Table::Quantized(table)),
             AnyTable::Plain(params) => params,
         };
         let geometry = plan.row.geometry();
         if geometry.slice() == plan.row_bytes() / plan.dtype.bytes() {
-            return Ok(Rows::Runs(params));
+            return Ok(Table::Runs(params));
         }
         let mut offsets = vec![0isize];
         for l in &geometry.loops {
@@ -82,110 +97,86 @@ impl<'a> Rows<'a> {
             more.extend(offsets.iter().flat_map(steps));
             offsets = more;
         }
-        Ok(Rows::Scattered(params, offsets))
+        Ok(Table::Scattered(params, offsets))
     }
 
     /// Columns that are decoded together; a divisor of [`COLUMNS`].
     fn unit(&self) -> usize {
         match self {
-            Rows::Quantized(table) => match table.format() {
+            Table::Quantized(table) => match table.format() {
                 Format::Blocks(format) => format.block_elements(),
                 Format::Rows | Format::Split(_) => 1,
             },
-            Rows::Runs(_) | Rows::Scattered(..) => 1,
+            Table::Runs(_) | Table::Scattered(..) => 1,
         }
     }
 }
 
-/// All bags of a call.
+/// All bags of a call, which all threads read.
 struct Bags<'a> {
     call: &'a EmbeddingBag<'a>,
     plan: &'a BagPlan,
-    /// Those that bags have.
-    indices: &'a Indices<'a>,
-    rows: Rows<'a>,
-    any_bad: &'a AtomicBool,
+    /// Of row numbers.
+    lookups: Lookups<'a>,
+    table: Table<'a>,
+    any_bad: AtomicBool,
+}
+
+struct Work<'a> {
+    bags: &'a Bags<'a>,
     output: &'a mut [u8],
 }
 
-impl Pooling for Bags<'_> {
+impl Pooling for Work<'_> {
     type Output = ();
 
     fn pool<T: Fold, P: Pool<T>>(self) {
-        let row_bytes = self.plan.row_bytes();
+        let Work { bags: work, output } = self;
+        let row_bytes = work.plan.row_bytes();
         let columns = row_bytes / size_of::<T>();
-        let bags = self.plan.ranges.len();
+        let bags = work.plan.ranges.len();
         let shared = columns.div_ceil(threads()).max(LEAST_COLUMNS);
         let at_once = if bags < 4 * threads() {
             shared
         } else {
             columns
         };
-        let at_once = at_once.next_multiple_of(self.rows.unit()).min(COLUMNS);
-        let lookups = self.plan.lookups.lookups().elements() / bags;
+        let at_once = at_once.next_multiple_of(work.table.unit()).min(COLUMNS);
+        let lookups = work.plan.lookups.lookups().elements() / bags;
         let bytes = (lookups + 1).saturating_mul(row_bytes);
         let together = (LEAST_BYTES / bytes.max(1)).max(1);
-        let Bags { output, .. } = self;
-        let work = Shared {
-            call: self.call,
-            plan: self.plan,
-            indices: self.indices,
-            rows: &self.rows,
-            any_bad: self.any_bad,
-        };
         for_each_chunk(output, row_bytes, together, |bag, row: &mut [u8]| {
-            for_each_chunk(row, at_once * size_of::<T>(), 1, |n, part: &mut [u8]| {
-                let first = n * at_once;
-                let columns = first..first + part.len() / size_of::<T>();
-                work.pool_part::<T, P>(bag, columns, part);
-            });
+            work.pool_bag::<T, P>(bag, at_once, row);
         });
     }
 }
 
-/// What all threads read.
-struct Shared<'a> {
-    call: &'a EmbeddingBag<'a>,
-    plan: &'a BagPlan,
-    indices: &'a Indices<'a>,
-    rows: &'a Rows<'a>,
-    any_bad: &'a AtomicBool,
+/// A lookup that counts: its row, if its index is good.
+struct Found<S> {
+    row: Option<usize>,
+    weight: S,
 }
 
-impl Shared<'_> {
-    /// Pools some columns of a bag into `output`.
-    fn pool_part<T: Fold, P: Pool<T>>(&self, bag: usize, columns: Range<usize>, output: &mut [u8]) {
-        let mut sums = vec![T::zeroed().widen(); columns.len()];
-        let mut count = 0;
-        let mut lookups = self.plan.ranges.of(bag);
-        match self.rows {
-            Rows::Runs(params) => {
-                let mut group = Vec::with_capacity(lookups.len().min(GROUP));
-                while !lookups.is_empty() {
-                    let of_group = lookups.by_ref().take(GROUP);
-                    group.extend(of_group.filter_map(|lookup| {
-                        self.look_up::<T, P>(lookup, |row| {
-                            let start = (first_of(params, row) + columns.start) * size_of::<T>();
-                            &params.bytes()[start..start + output.len()]
-                        })
-                    }));
-                    fold_rows::<T, P>(&mut sums, &group, self.fill(), count == 0);
-                    count += group.len();
-                    group.clear();
-                }
-            }
-            Rows::Scattered(..) | Rows::Quantized(_) => {
-                let mut made = vec![T::zeroed(); columns.len()];
-                for lookup in lookups {
-                    let row = self.look_up::<T, P>(lookup, |row| {
-                        self.make_row(row, columns.clone(), &mut made);
-                        bytemuck::cast_slice(&made)
-                    });
-                    let Some(row) = row else { continue };
-                    fold_rows::<T, P>(&mut sums, &[row], self.fill(), count == 0);
-                    count += 1;
-                }
-            }
+impl Bags<'_> {
+    /// Pools a bag into `output`, so many columns `at_once`.
+    fn pool_bag<T: Fold, P: Pool<T>>(&self, bag: usize, at_once: usize, output: &mut [u8]) {
+        let mut sums = vec![T::zeroed().widen(); output.len() / size_of::<T>()];
+        let lookups = self.plan.ranges.of(bag);
+        let (mut count, mut rows, mut found) = (0, Vec::new(), Vec::new());
+        for first in lookups.clone().step_by(BLOCK) {
+            let block = first..lookups.end.min(first + BLOCK);
+            rows.resize(block.len(), BAD);
+            self.lookups.find_from(first, &mut rows);
+            found.clear();
+            found.extend(
+                block
+                    .zip(&rows)
+                    .filter_map(|(n, &row)| self.found::<T, P>(n, row)),
+            );
+            for_each_chunk(&mut sums, at_once, 1, |n, sums| {
+                self.fold_part::<T, P>(&found, n * at_once, count == 0, sums);
+            });
+            count += found.len();
         }
         for (to, sum) in output.chunks_exact_mut(size_of::<T>()).zip(sums) {
             let end = if count == 0 {
@@ -197,28 +188,62 @@ impl Shared<'_> {
         }
     }
 
-    /// What a lookup brings, if it counts; `bytes_of` has the columns of a row.
+    /// What a lookup of this row brings, if it counts.
     #[inline(always)]
-    fn look_up<'r, T: Fold, P: Pool<T>>(
-        &self,
-        lookup: usize,
-        bytes_of: impl FnOnce(usize) -> &'r [u8],
-    ) -> Option<Looked<'r, T::Sum>> {
-        let row = self.row(lookup);
-        if row.is_some() && row == self.plan.padding {
-            return None;
-        }
+    fn found<T: Fold, P: Pool<T>>(&self, lookup: usize, row: usize) -> Option<Found<T::Sum>> {
+        let row = (row != BAD).then_some(row);
         if row.is_none() {
             self.any_bad.store(true, Ordering::Relaxed);
+        } else if row == self.plan.padding {
+            return None;
         }
         let weight = match P::WEIGHTED {
             true => self.weight::<T>(lookup).widen(),
             false => T::zeroed().widen(),
         };
-        Some(Looked {
-            bytes: row.map(bytes_of),
-            weight,
-        })
+        Some(Found { row, weight })
+    }
+
+    /// Folds the columns from `first` on of the rows that were found. `starts` says that nothing has been
+    /// folded so far.
+    fn fold_part<T: Fold, P: Pool<T>>(
+        &self,
+        found: &[Found<T::Sum>],
+        first: usize,
+        starts: bool,
+        sums: &mut [T::Sum],
+    ) {
+        let columns = first..first + sums.len();
+        match &self.table {
+            Table::Runs(params) => {
+                for (n, found) in found.chunks(GROUP).enumerate() {
+                    let bytes = |row| {
+                        let start = (first_of(params, row) + columns.start) * size_of::<T>();
+                        &params.bytes()[start..start + sums.len() * size_of::<T>()]
+                    };
+                    let looked = found.iter().map(|found| Looked {
+                        bytes: found.row.map(bytes),
+                        weight: found.weight,
+                    });
+                    let group: Vec<_> = looked.collect();
+                    fold_rows::<T, P>(sums, &group, self.fill(), starts && n == 0);
+                }
+            }
+            Table::Scattered(..) | Table::Quantized(_) => {
+                let mut made = vec![T::zeroed(); columns.len()];
+                for (n, found) in found.iter().enumerate() {
+                    let row = found.row.map(|row| {
+                        self.make_row(row, columns.clone(), &mut made);
+                        bytemuck::cast_slice(&made)
+                    });
+                    let looked = Looked {
+                        bytes: row,
+                        weight: found.weight,
+                    };
+                    fold_rows::<T, P>(sums, &[looked], self.fill(), starts && n == 0);
+                }
+            }
+        }
     }
 
     /// What a bad index brings.
@@ -231,29 +256,20 @@ impl Shared<'_> {
 
     /// Makes some columns of a row that does not lie in memory as it is.
     fn make_row<T: Fold>(&self, row: usize, columns: Range<usize>, made: &mut [T]) {
-        match self.rows {
-            Rows::Runs(_) => {}
-            Rows::Scattered(params, offsets) => {
+        match &self.table {
+            Table::Runs(_) => {}
+            Table::Scattered(params, offsets) => {
                 let first = first_of(params, row);
                 for (value, &offset) in made.iter_mut().zip(&offsets[columns]) {
                     *value = load(params, first.wrapping_add_signed(offset));
                 }
             }
-            Rows::Quantized(table) => {
+            Table::Quantized(table) => {
                 let row_elements = self.plan.row_bytes() / size_of::<f32>();
                 let first = row * row_elements + columns.start;
                 table.decode_within(first, bytemuck::cast_slice_mut(made));
             }
         }
-    }
-
-    /// The row of the table that a lookup selects.
-    fn row(&self, lookup: usize) -> Option<usize> {
-        let position = position(self.indices.layout().strides(), self.plan, lookup);
-        let value = self
-            .indices
-            .load(self.indices.layout().offset().wrapping_add_signed(position));
-        self.call.rules.resolve(value, self.call.table.shape()[0])
     }
 
     fn weight<T: Fold>(&self, lookup: usize) -> T {

@@ -8,7 +8,7 @@ use std::iter::zip;
 
 use bytemuck::Pod;
 
-use super::rows::{Run, forward};
+use super::rows::{Rows, Run, forward};
 use crate::index::IndexType;
 use crate::plan::Plan;
 use crate::rules::{Negative, OutOfBounds, Rules};
@@ -59,6 +59,18 @@ impl<'a> Lookups<'a> {
             coordinates,
             packed_depth: if packed { depth } else { 0 },
             reach,
+        }
+    }
+
+    /// Writes to `starts` where the rows from number `first` on start in params by the rules, in bytes, or
+    /// [`BAD`].
+    pub(super) fn find_from(&self, first: usize, starts: &mut [usize]) {
+        let mut rows = Rows::new(self.plan.geometry(), first);
+        let mut done = 0;
+        while done < starts.len() {
+            let run = rows.next_run(starts.len() - done);
+            self.find(run, &mut starts[done..done + run.rows]);
+            done += run.rows;
         }
     }
 

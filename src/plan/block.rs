@@ -3,7 +3,7 @@
 use bytemuck::{Pod, Zeroable};
 
 use crate::error::{Error, Result};
-use crate::plan::{Coordinate, FLAG_BYTES, Geometry, Loop, Pass, Plan, Positions};
+use crate::plan::{Coordinate, FLAG_BYTES, Geometry, Loop, Pass, Plan, Positions, Segment};
 use crate::rules::{Negative, OutOfBounds};
 
 const MAX_LOOPS: usize = Plan::MAX_LOOPS;
@@ -145,21 +145,31 @@ impl Scale<'_> {
         (0..i64::from(u32::MAX)).contains(&(bytes / self.access_bytes as i64))
     }
 
-    /// The segments of a pass; accesses of params count from the origin of the pass.
-    pub(super) fn segments(&self, block: &mut GeometryBlock, pass: &Pass) {
-        let accesses = |bytes: i64| bytes.wrapping_div(self.access_bytes as i64);
+    /// The segments of params that are bound, all of which are read; accesses count from the origin of the
+    /// params.
+    pub(super) fn segments(&self, block: &mut GeometryBlock, bound: &[Segment]) {
         // No position reaches a segment that is not there.
         block.segments = [[u32::MAX; 4]; MAX_SEGMENTS];
-        for (to, segment) in block.segments.iter_mut().zip(&pass.params) {
-            let [low, high] = words(accesses(segment.owned_from - pass.origin));
-            let [shift, _] = words(accesses(pass.origin - segment.origin));
-            *to = [low, high, shift, 0];
+        for (to, segment) in block.segments.iter_mut().zip(bound) {
+            let [low, high] = self.from_origin(segment.owned_from);
+            let [binding, _] = self.from_origin(segment.origin);
+            *to = [low, high, binding.wrapping_neg(), 0];
         }
-        block.owned_to = match pass.owned_to {
-            i64::MAX => [u32::MAX; 2],
-            byte => words(accesses(byte - pass.origin)),
-        };
+        block.owned_to = [u32::MAX; 2];
+        block.fills = 1;
+    }
+
+    /// What a pass leaves to the others over its box.
+    pub(super) fn shares(&self, block: &mut GeometryBlock, pass: &Pass) {
+        if pass.owned_to != i64::MAX {
+            block.owned_to = self.from_origin(pass.owned_to);
+        }
         block.fills = u32::from(pass.first);
+    }
+
+    /// A byte of params as an access from their origin on.
+    fn from_origin(&self, byte: i64) -> [u32; 2] {
+        words((byte - self.origins.params).wrapping_div(self.access_bytes as i64))
     }
 
     fn coordinate(&self, c: &Coordinate) -> Result<[u32; 4]> {

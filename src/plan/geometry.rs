@@ -144,14 +144,41 @@ impl Lowered {
 
 /// Lowers a checked operator with a non-empty output.
 pub(super) fn lower(op: Checked, params: &Layout, indices: &Layout) -> Lowered {
-    let rank = indices.rank();
+    let dims = output_dims(op, params.rank(), indices.rank());
     let (params, indices) = (&params.at_least_1d(), &indices.at_least_1d());
     let mut nest = Nest::new(params, indices);
-    nest.add(op);
-    // A scalar has a dim only while it is lowered.
-    nest.nest_dims
-        .retain(|o| o.dims.indices.is_none_or(|d| d < rank));
+    dims.into_iter().for_each(|dims| nest.push(dims));
+    nest.look_up(op);
     nest.finish()
+}
+
+/// The dims that a loop over each dim of the output steps through, outermost first.
+pub(crate) fn output_dims(op: Checked, params_rank: usize, indices_rank: usize) -> Vec<LoopDims> {
+    let steps = |dims: Range<usize>, params: bool, indices: bool| {
+        dims.map(move |d| LoopDims {
+            params: params.then_some(d),
+            indices: indices.then_some(d),
+        })
+    };
+    let shared = |dims| steps(dims, true, true);
+    let params_only = |dims| steps(dims, true, false);
+    let indices_only = |dims| steps(dims, false, true);
+    match op {
+        Checked::Gather { axis, batch_dims } => shared(0..batch_dims)
+            .chain(params_only(batch_dims..axis))
+            .chain(indices_only(batch_dims..indices_rank))
+            .chain(params_only(axis + 1..params_rank))
+            .collect(),
+        Checked::GatherNd { batch_dims, depth } => shared(0..batch_dims)
+            .chain(indices_only(batch_dims..indices_rank - 1))
+            .chain(params_only(batch_dims + depth..params_rank))
+            .collect(),
+        // A scalar has no dim.
+        Checked::GatherElements { axis } => shared(0..axis)
+            .chain(indices_only(axis..indices_rank.min(axis + 1)))
+            .chain(shared(axis + 1..indices_rank))
+            .collect(),
+    }
 }
 
 /// A loop nest under construction.
@@ -179,63 +206,32 @@ impl<'a> Nest<'a> {
         }
     }
 
-    /// Adds the loops and coordinates of an operator.
-    fn add(&mut self, op: Checked) {
-        let (params_rank, indices_rank) = (self.params.rank(), self.indices.rank());
+    /// Adds the coordinates of an operator.
+    fn look_up(&mut self, op: Checked) {
         match op {
-            Checked::Gather { axis, batch_dims } => {
-                self.shared(0..batch_dims);
-                self.params_only(batch_dims..axis);
-                self.indices_only(batch_dims..self.positions);
-                self.params_only(axis + 1..params_rank);
+            Checked::Gather { axis, .. } | Checked::GatherElements { axis } => {
                 self.coordinate(axis);
             }
             Checked::GatherNd { batch_dims, depth } => {
-                self.positions = indices_rank - 1;
+                self.positions = self.indices.rank() - 1;
                 self.index_step = self.indices.strides()[self.positions];
-                self.shared(0..batch_dims);
-                self.indices_only(batch_dims..self.positions);
-                self.params_only(batch_dims + depth..params_rank);
                 (batch_dims..batch_dims + depth).for_each(|d| self.coordinate(d));
             }
-            Checked::GatherElements { axis } => {
-                self.shared(0..axis);
-                self.indices_only(axis..axis + 1);
-                self.shared(axis + 1..indices_rank);
-                self.coordinate(axis);
-            }
         }
     }
 
-    /// Loops that step through both tensors; indices say how far (they may be the smaller).
-    fn shared(&mut self, dims: Range<usize>) {
-        for d in dims {
-            self.push(self.indices.shape()[d], Some(d), Some(d));
-        }
-    }
-
-    /// Loops over dims of params that indices do not have.
-    fn params_only(&mut self, dims: Range<usize>) {
-        for d in dims {
-            self.push(self.params.shape()[d], Some(d), None);
-        }
-    }
-
-    /// Loops over dims of indices that params do not have.
-    fn indices_only(&mut self, dims: Range<usize>) {
-        for d in dims {
-            self.push(self.indices.shape()[d], None, Some(d));
-        }
-    }
-
-    fn push(&mut self, extent: usize, params: Option<usize>, indices: Option<usize>) {
+    /// Adds a loop. Indices say how far it runs, if it steps through them: they may be the smaller.
+    fn push(&mut self, dims: LoopDims) {
         let inner = Loop {
-            extent,
-            params_stride: params.map_or(0, |d| self.params.strides()[d]),
-            indices_stride: indices.map_or(0, |d| self.indices.strides()[d]),
+            extent: match (dims.indices, dims.params) {
+                (Some(d), _) => self.indices.shape()[d],
+                (None, d) => d.map_or(1, |d| self.params.shape()[d]),
+            },
+            params_stride: dims.params.map_or(0, |d| self.params.strides()[d]),
+            indices_stride: dims.indices.map_or(0, |d| self.indices.strides()[d]),
         };
         self.nest_dims.push(DimsOfLoop {
-            dims: LoopDims { params, indices },
+            dims,
             becomes: push_merged(&mut self.loops, inner),
         });
     }

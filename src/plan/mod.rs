@@ -41,6 +41,7 @@ pub(crate) use bag::{
 pub(crate) use bag::{BagPlan, BagShapes};
 pub(crate) use block::{GeometryBlock, MAX_SEGMENTS, Origins, divisor};
 pub(crate) use choice::Positions;
+pub(crate) use geometry::output_dims;
 pub(crate) use indirect_args::{IndirectArgsBlock, IndirectDispatch};
 pub(crate) use kernel::{DecodeKernel, DecodeKind, Kernel};
 pub(crate) use kernels::KernelKind;

@@ -16,8 +16,8 @@ use crate::element::DType;
 use crate::error::{Error, OpKind, Result, Role};
 use crate::fold::{self, Reduce};
 use crate::index::IndexType;
-use crate::op::{Checked, Op};
-use crate::plan::{Geometry, Plan};
+use crate::op::Op;
+use crate::plan::{Geometry, LoopDims, Plan, output_dims};
 use crate::rules::{OutOfBounds, Rules};
 use crate::shape::{Layout, elements};
 
@@ -153,12 +153,13 @@ impl ScatterPlan {
         check_fill(kind, rules, dtype)?;
         fold::check(kind, reduce, dtype)?;
         let checked = op.check(kind, shape, indices.shape(), rules)?;
-        let parts = Parts::of(&checked, destination, updates, indices.rank());
+        let dims = output_dims(checked, shape.len(), indices.rank());
+        let parts = Parts::of(&dims, destination, updates);
         let keys = match count {
             0 => None,
             _ => {
                 let among = Layout::contiguous(&parts.key_shape);
-                let rules = &key_rules(rules);
+                let rules = &rules.without_fill();
                 let plan = Plan::new_as(kind, op, rules, 1, &among, index_type, indices)?;
                 let geometry = Geometry {
                     sliced: false, // each lookup on its own
@@ -213,14 +214,6 @@ impl ScatterPlan {
     }
 }
 
-/// What writes nothing in either case need not be told apart.
-fn key_rules(rules: &Rules) -> Rules {
-    match rules.out_of_bounds {
-        OutOfBounds::Fill(_) => rules.clone().with_out_of_bounds(OutOfBounds::Zero),
-        _ => rules.clone(),
-    }
-}
-
 fn check_fill(op: OpKind, rules: &Rules, dtype: DType) -> Result<()> {
     match &rules.out_of_bounds {
         OutOfBounds::Fill(fill) if fill.bytes().len() != dtype.bytes() => Err(Error::FillWidth {
@@ -242,21 +235,12 @@ struct Parts {
 }
 
 impl Parts {
-    fn of(op: &Checked, destination: &Layout, updates: &Layout, indices_rank: usize) -> Self {
+    /// Of the dims that a gather's loops step through. One is free where no step of it is through indices.
+    fn of(dims: &[LoopDims], destination: &Layout, updates: &Layout) -> Self {
         let shape = destination.shape();
         // Of each dim of the updates: the dim of the destination, if that is free.
-        let from_lookups = |n: usize| (0..n).map(|_| None);
-        let of_updates: Vec<Option<usize>> = match *op {
-            Checked::Gather { axis, batch_dims } => from_lookups(batch_dims)
-                .chain((batch_dims..axis).map(Some))
-                .chain(from_lookups(indices_rank - batch_dims))
-                .chain((axis + 1..shape.len()).map(Some))
-                .collect(),
-            Checked::GatherNd { batch_dims, depth } => from_lookups(indices_rank - 1)
-                .chain((batch_dims + depth..shape.len()).map(Some))
-                .collect(),
-            Checked::GatherElements { .. } => from_lookups(updates.rank()).collect(),
-        };
+        let free = |dims: &LoopDims| dims.params.filter(|_| dims.indices.is_none());
+        let of_updates: Vec<Option<usize>> = dims.iter().map(free).collect();
         let (mut lookup_digits, mut free_digits) = (Digits::default(), Digits::default());
         for (d, free) in of_updates.iter().enumerate() {
             let (extent, step) = (updates.shape()[d], updates.strides()[d]);

@@ -3,7 +3,6 @@
 use std::ops::Range;
 
 use super::super::lookups::{BAD, Lookups};
-use super::super::rows::Rows;
 use super::super::threads::{for_each_chunk, sort_unstable};
 use crate::error::{Error, Result, Role};
 use crate::operand::Indices;
@@ -86,14 +85,8 @@ pub(super) fn find_pairs<P: Pair>(
     let finder = Lookups::new(keys, indices.bytes());
     let resolve = |n: usize, block: &mut [P]| {
         let first = lookups.start + n * BLOCK;
-        let mut rows = Rows::new(keys.geometry(), first);
         let mut starts = [0; BLOCK];
-        let mut done = 0;
-        while done < block.len() {
-            let run = rows.next_run(block.len() - done);
-            finder.find(run, &mut starts[done..done + run.rows]);
-            done += run.rows;
-        }
+        finder.find_from(first, &mut starts[..block.len()]);
         for (n, (pair, &key)) in block.iter_mut().zip(&starts).enumerate() {
             *pair = match key {
                 BAD => none(),

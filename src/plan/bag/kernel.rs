@@ -11,7 +11,7 @@ use crate::plan::block::{GeometryBlock, Origins, Scale, divisor, fill, narrow};
 use crate::plan::choice::{Positions, widest_access};
 use crate::plan::kernel::fold;
 use crate::plan::kernels::WORKGROUP;
-use crate::plan::{Loop, Pass};
+use crate::plan::Loop;
 use crate::shape::Layout;
 
 /// What the elements are that a kernel folds. Signs only matter to a maximum, which is given them.
@@ -191,7 +191,7 @@ impl BagKernel {
         let fill_unit = if is_subword { 1 } else { access_bytes };
         geometry.fill_length = fill(row, fill_unit, &mut geometry.fill);
         if positions == Positions::Wide {
-            scale.segments(&mut geometry, &as_pass(plan, pass));
+            scale.segments(&mut geometry, &pass.params);
         }
         let per_invocation = if is_subword {
             4 / access_bytes as u64
@@ -231,23 +231,6 @@ fn accesses(plan: &BagPlan, access_bytes: usize) -> Vec<Loop> {
         });
     }
     loops
-}
-
-/// The pass as the gathers have it, for their segments.
-fn as_pass(plan: &BagPlan, pass: &BagPass) -> Pass {
-    Pass {
-        geometry: plan.row.geometry().clone(),
-        elements: 0..0,
-        params: pass.params.clone(),
-        origin: pass.params.first().map_or(0, |s| s.origin),
-        owned_to: i64::MAX,
-        params_end: pass.params.last().map_or(0, |s| s.end()),
-        indices: pass.indices,
-        output: pass.output,
-        output_offset: pass.output_offset,
-        flagged: false,
-        first: true,
-    }
 }
 
 /// The block of a pass.

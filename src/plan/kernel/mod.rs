@@ -103,7 +103,8 @@ impl Kernel {
         max_workgroups: u32,
     ) -> Result<Kernel> {
         let mut kernel = Kernel::new(choice, scale, max_workgroups)?;
-        scale.segments(&mut kernel.block, pass);
+        scale.segments(&mut kernel.block, &pass.params);
+        scale.shares(&mut kernel.block, pass);
         Ok(kernel.with_flag(pass))
     }
 
