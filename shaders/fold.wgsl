@@ -4,7 +4,8 @@
 // loop is long, which drivers may end; the next one goes on with the key that was not done.
 //
 // Positions count units of a tensor (an element, or a word of one that is moved), from the first that
-// is reached on. An invocation folds `LANES` units that follow each other. What lies outside the windows of a pass, other passes fold.
+// is reached on. An invocation folds one of them, or a vector of four words. What lies outside the windows
+// of a pass, other passes fold.
 
 struct Digit {
     extent: u32,
@@ -38,6 +39,8 @@ struct Fold {
     updates_shift: u32,
     grid_x: u32,
     turn: u32,             // 0 or 1 in turns: which carry is read
+    reduce: u32,           // what becomes of values that meet: see below
+    sign: u32,             // the sign bit of a lane; of the high one, for 64 bits
 }
 
 @group(0) @binding(0) var<uniform> fold: Fold;
@@ -86,12 +89,12 @@ fn fold_step(at: Start, free: u32) {
 }
 
 struct Folded {
-    sum: Lanes,
+    sum: vec4<u32>,
     open: bool, // whether the next pass goes on with the key
 }
 
 // The sum with the updates of the key that the pass has, from this pair on.
-fn fold_updates(start: vec2<u32>, first: u32, step: u32, before: Lanes) -> Folded {
+fn fold_updates(start: vec2<u32>, first: u32, step: u32, before: vec4<u32>) -> Folded {
     let end = fold.first + fold.pairs;
     var sum = before;
     var pair = start;
@@ -107,12 +110,26 @@ fn fold_updates(start: vec2<u32>, first: u32, step: u32, before: Lanes) -> Folde
     return Folded(sum, (n < fold.count) & (pair.x == start.x));
 }
 
-// As in geometry.wgsl.
-fn divide(value: u32, divisor: vec2<u32>) -> u32 {
-    let a = value << 1u;
-    let b = divisor.x;
-    let low = (a & 0xffffu) * (b & 0xffffu);
-    let middle = (a >> 16u) * (b & 0xffffu) + (low >> 16u);
-    let other = (a & 0xffffu) * (b >> 16u) + (middle & 0xffffu);
-    return ((a >> 16u) * (b >> 16u) + (middle >> 16u) + (other >> 16u)) >> divisor.y;
+// As `Reduce` in src/fold/mod.rs. What is not of them is the last value.
+const ADD = 1u;
+const MUL = 2u;
+const MIN = 3u;
+const MAX = 4u;
+
+fn combine(sum: vec4<u32>, value: vec4<u32>) -> vec4<u32> {
+    var result = value;
+    if (fold.reduce == ADD) {
+        result = added(sum, value);
+    } else if (fold.reduce == MUL) {
+        result = multiplied(sum, value);
+    } else if (fold.reduce == MIN) {
+        result = least(sum, value);
+    } else if (fold.reduce == MAX) {
+        result = greatest(sum, value);
+    }
+    return result;
+}
+
+fn sign_bit() -> u32 {
+    return fold.sign;
 }

@@ -3,14 +3,14 @@
 
 @group(0) @binding(4) var<storage, read_write> carry: array<u32>;
 
-fn resumed(sum: Lanes, free: u32) -> Lanes {
+fn resumed(sum: vec4<u32>, free: u32) -> vec4<u32> {
     var sums = sum;
     sums.x = carry[fold.turn * fold.free_count + free];
     return sums;
 }
 
 // Whether the sum is held here, if it is to be.
-fn held(sum: Lanes, free: u32, open: bool) -> bool {
+fn held(sum: vec4<u32>, free: u32, open: bool) -> bool {
     if (open) {
         carry[(1u - fold.turn) * fold.free_count + free] = sum.x;
     }

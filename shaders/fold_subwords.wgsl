@@ -4,22 +4,18 @@
 
 override UNIT_BYTES: u32 = 1u;
 
-alias Lanes = vec2<u32>;
-alias Floats = vec2<f32>;
-alias Bools = vec2<bool>;
-
 @group(0) @binding(2) var<storage, read> updates: array<u32>;
 @group(0) @binding(3) var<storage, read_write> destination: array<atomic<u32>>;
 
-fn load_update(at: u32) -> Lanes {
-    return vec2(unit_of(updates[at / (4u / UNIT_BYTES)], at), 0u);
+fn load_update(at: u32) -> vec4<u32> {
+    return vec4(unit_of(updates[at / (4u / UNIT_BYTES)], at), 0u, 0u, 0u);
 }
 
-fn load_destination(at: u32) -> Lanes {
-    return vec2(unit_of(atomicLoad(&destination[at / (4u / UNIT_BYTES)]), at), 0u);
+fn load_destination(at: u32) -> vec4<u32> {
+    return vec4(unit_of(atomicLoad(&destination[at / (4u / UNIT_BYTES)]), at), 0u, 0u, 0u);
 }
 
-fn store_destination(at: u32, before: Lanes, bits: Lanes) {
+fn store_destination(at: u32, before: vec4<u32>, bits: vec4<u32>) {
     let changed = (before.x ^ bits.x) & ((1u << (8u * UNIT_BYTES)) - 1u);
     atomicXor(&destination[at / (4u / UNIT_BYTES)], changed << shift_of(at));
 }

@@ -1,21 +1,17 @@
 // Units of four words of a row, where a key, a lookup and a free step have one digit at most.
 
-alias Lanes = vec4<u32>;
-alias Floats = vec4<f32>;
-alias Bools = vec4<bool>;
-
 @group(0) @binding(2) var<storage, read> updates: array<vec4<u32>>;
 @group(0) @binding(3) var<storage, read_write> destination: array<vec4<u32>>;
 
-fn load_update(at: u32) -> Lanes {
+fn load_update(at: u32) -> vec4<u32> {
     return updates[at];
 }
 
-fn load_destination(at: u32) -> Lanes {
+fn load_destination(at: u32) -> vec4<u32> {
     return destination[at];
 }
 
-fn store_destination(at: u32, before: Lanes, bits: Lanes) {
+fn store_destination(at: u32, before: vec4<u32>, bits: vec4<u32>) {
     destination[at] = bits;
 }
 

@@ -65,18 +65,6 @@ fn workgroup_number(id: vec3<u32>) -> u32 {
     return id.y * geometry.grid_x + id.x;
 }
 
-// value / d for value < 2^31: the high word of 2 * value * multiplier, shifted. The multiplier
-// and the shift are from `divisor` in src/plan/block.rs. Integer division takes several times as
-// long, as GPUs have no instruction for it; nor has WGSL a product of 64 bits: it is put together.
-fn divide(value: u32, divisor: vec2<u32>) -> u32 {
-    let a = value << 1u;
-    let b = divisor.x;
-    let low = (a & 0xffffu) * (b & 0xffffu);
-    let middle = (a >> 16u) * (b & 0xffffu) + (low >> 16u);
-    let other = (a & 0xffffu) * (b >> 16u) + (middle & 0xffffu);
-    return ((a >> 16u) * (b >> 16u) + (middle >> 16u) + (other >> 16u)) >> divisor.y;
-}
-
 // Where a row's lookup lies in indices, and where its accesses lie in params before the lookup.
 struct Place {
     params: u32,
@@ -122,17 +110,6 @@ fn step(l: vec4<u32>, count: u32, at: ptr<function, Place>) {
     } else {
         (*at).params += count * l.y;
     }
-}
-
-// sum + a * b in 64 bits, low word first; two's complement.
-fn add_product(sum: vec2<u32>, a: vec2<u32>, b: vec2<u32>) -> vec2<u32> {
-    let low = (a.x & 0xffffu) * (b.x & 0xffffu);
-    let middle = (a.x >> 16u) * (b.x & 0xffffu) + (low >> 16u);
-    let other = (a.x & 0xffffu) * (b.x >> 16u) + (middle & 0xffffu);
-    let high = (a.x >> 16u) * (b.x >> 16u) + (middle >> 16u) + (other >> 16u);
-    let product = a.x * b.x;
-    let x = sum.x + product;
-    return vec2(x, sum.y + high + a.x * b.y + a.y * b.x + select(0u, 1u, x < product));
 }
 
 // Adds the step of loop `d` to `at`: the runs of that loop before, and that step.

@@ -26,16 +26,16 @@ fn rule(bit: u32) -> bool {
     return (geometry.index_rules & bit) != 0u;
 }
 
-// An index, sign-extended to 64 bits: low word, high word.
+// An index, sign-extended to 64 bits: low word, high word. Where it may have either width, it takes two
+// loads in any case: loads in a branch wait for those before.
 fn load_index(at: u32) -> vec2<u32> {
-    var index = vec2(0u);
-    if (is_long()) {
-        index = vec2(indices[2u * at], indices[2u * at + 1u]);
-    } else {
-        let low = indices[at];
-        index = vec2(low, select(0u, 0xffffffffu, (low >= 0x80000000u) & rule(SIGNED)));
+    let step = select(0u, 1u, is_long());
+    let low = indices[at << step];
+    var high = select(0u, 0xffffffffu, (low >= 0x80000000u) & rule(SIGNED));
+    if (INDEX_WORDS != 1u) {
+        high = select(high, indices[(at << step) + step], is_long());
     }
-    return index;
+    return vec2(low, high);
 }
 
 // Whether an index has two words.

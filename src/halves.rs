@@ -1,5 +1,5 @@
 //! f16 and bf16 as their bits: to f32 exactly, and back to nearest even, by integers alone. The shaders do
-//! the same steps, as WGSL does not say how its own conversions round.
+//! the same steps (`shaders/halves.wgsl`), as WGSL does not say how its own conversions round.
 
 /// 2^-24, the least positive f16.
 const LEAST: f32 = 1.0 / 16_777_216.0;

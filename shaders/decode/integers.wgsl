@@ -26,7 +26,7 @@ fn scale_of(block: u32) -> f32 {
     let short = (word >> (8u * (at & 2u))) & 0xffffu;
     var bits = word;
     if (option(F16_SCALES)) {
-        bits = from_f16(short);
+        bits = from_f16(vec4(short)).x;
     }
     if (option(BF16_SCALES)) {
         bits = short << 16u;

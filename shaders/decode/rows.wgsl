@@ -3,8 +3,6 @@
 
 alias Out = vec2<u32>;
 
-override TO_HALVES: bool = false; // the output is f16 or bf16
-
 const IN_FLIGHT = 4u;
 
 @compute @workgroup_size(WORKGROUP)
@@ -28,52 +26,51 @@ fn main(
     let span = sharers * IN_FLIGHT;
     let first = workgroup.z * span + (invocation & (sharers - 1u));
     for (var a = first; a <= last; a += geometry.chunks * span) {
-        let b = a + sharers;
-        let c = b + sharers;
-        let d = c + sharers;
-        let four_a = decoded(source, a);
-        let four_b = decoded(source, min(b, last));
-        let four_c = decoded(source, min(c, last));
-        let four_d = decoded(source, min(d, last));
-        store(to + a, four_a);
-        if (b <= last) {
-            store(to + b, four_b);
-        }
-        if (c <= last) {
-            store(to + c, four_c);
-        }
-        if (d <= last) {
-            store(to + d, four_d);
+        let four_a = decoded(source, a, last);
+        let four_b = decoded(source, a + sharers, last);
+        let four_c = decoded(source, a + 2u * sharers, last);
+        let four_d = decoded(source, a + 3u * sharers, last);
+        // One branch, behind all loads: in branches of their own, they would wait for each other.
+        if (!option(HALVES)) {
+            store_words(to + a, four_a, source.valid);
+            store_words(to + a + sharers, four_b, source.valid);
+            store_words(to + a + 2u * sharers, four_c, source.valid);
+            store_words(to + a + 3u * sharers, four_d, source.valid);
+        } else {
+            store_halves(to + a, four_a, source.valid);
+            store_halves(to + a + sharers, four_b, source.valid);
+            store_halves(to + a + 2u * sharers, four_c, source.valid);
+            store_halves(to + a + 3u * sharers, four_d, source.valid);
         }
     }
     raise_flag(source.valid);
 }
 
-// Four elements as the output has them.
+// Four elements as f32.
 struct Four {
-    words: vec4<u32>, // the first two, if it has halves
+    words: vec4<u32>,
     stored: bool,
 }
 
-fn decoded(source: Source, n: u32) -> Four {
-    let spot = find_spot(source, 4u * n);
-    var words = decode_four(spot.element, spot.element);
-    if (TO_HALVES) {
-        let halves = rounded(words);
-        words = vec4(halves.xz | (halves.yw << vec2(16u)), 0u, 0u);
-    }
-    words = select(geometry.fill[0], words, source.valid);
-    return Four(words, spot.stored);
+// Four number `n` of a row, which has no more than up to `last`.
+fn decoded(source: Source, n: u32, last: u32) -> Four {
+    let spot = find_spot(source, 4u * min(n, last));
+    return Four(decode_four(spot.element, spot.element), spot.stored & (n <= last));
 }
 
-// Stores four number `at` of the output.
-fn store(at: u32, four: Four) {
+// Store four number `at` of the output, or what a bad index leaves there.
+fn store_halves(at: u32, four: Four, valid: bool) {
+    let halves = rounded(four.words);
+    let words = select(geometry.fill[0].xy, halves.xz | (halves.yw << vec2(16u)), valid);
     if (four.stored) {
-        if (TO_HALVES) {
-            output[at] = four.words.xy;
-        } else {
-            output[2u * at] = four.words.xy;
-            output[2u * at + 1u] = four.words.zw;
-        }
+        output[at] = words;
+    }
+}
+
+fn store_words(at: u32, four: Four, valid: bool) {
+    let words = select(geometry.fill[0], four.words, valid);
+    if (four.stored) {
+        output[2u * at] = words.xy;
+        output[2u * at + 1u] = words.zw;
     }
 }

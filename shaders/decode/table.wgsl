@@ -88,7 +88,7 @@ fn nibbles(at: u32, n: u32) -> vec4<u32> {
 
 // The f16 at an even byte of the codes.
 fn half_at(at: u32) -> f32 {
-    return bitcast<f32>(from_f16((params[at >> 2u] >> (8u * (at & 3u))) & 0xffffu));
+    return bitcast<f32>(from_f16(vec4((params[at >> 2u] >> (8u * (at & 3u))) & 0xffffu)).x);
 }
 
 // What a format has of its own is `decode_four(e, own)`: the bits of the four elements from `e` on, a

@@ -2,7 +2,7 @@
 //!
 //! A fold starts from a value, takes further values in order, and is rounded once at the end. What
 //! is folded, and in which order, its users say (`cpu::scatter`, `cpu::reference_scatter`). The
-//! shaders' twin is `shaders/fold_arithmetic.wgsl`.
+//! shaders' twin is `shaders/arithmetic.wgsl`.
 //!
 //! - Integers wrap.
 //! - f16 and bf16 are folded in f32, which holds their values exactly, and rounded to nearest even
@@ -14,6 +14,7 @@
 
 mod complex;
 mod dispatch;
+mod element;
 mod half;
 mod number;
 #[cfg(test)]
@@ -21,6 +22,7 @@ mod tests;
 
 pub(crate) use complex::{C64, C128};
 pub(crate) use dispatch::{Folding, check, fold_with};
+pub(crate) use element::FoldElement;
 pub(crate) use half::{BF16, F16};
 pub(crate) use number::{Arithmetic, Combine, Fold, Ordered};
 

@@ -237,7 +237,7 @@ fn words(value: i64) -> [u32; 2] {
     [value as u32, (value >> 32) as u32]
 }
 
-/// What `divide` in `shaders/geometry.wgsl` divides by `extent` with: a multiplier `m` and a shift
+/// What `divide` in `shaders/products.wgsl` divides by `extent` with: a multiplier `m` and a shift
 /// `s`, so that `value / extent == (2 * value * m) >> (32 + s)` for every `value` below 2^31.
 ///
 /// With `s` the bits of `extent - 1`, `m` is 2^(31 + s) / extent, rounded up (plus one if exact).
@@ -330,7 +330,7 @@ pub(super) fn narrow(plan: &Plan, what: &'static str, got: u64) -> Result<u32> {
 mod tests {
     use super::*;
 
-    /// `divide` of `shaders/geometry.wgsl`, step by step.
+    /// `divide` of `shaders/products.wgsl`, step by step.
     fn divide(value: u32, [b, shift]: [u32; 2]) -> u32 {
         let a = value << 1;
         let low = (a & 0xffff) * (b & 0xffff);

@@ -34,7 +34,8 @@ pub(crate) enum KernelKind {
     Bytes,
     /// As [`KernelKind::Bytes`], at least 16 bytes, four words at once: `shaders/bytes_x4.wgsl`.
     BytesX4,
-    /// As [`KernelKind::BytesX4`], for outputs that are whole vectors of 16 bytes.
+    /// As [`KernelKind::BytesX4`], for outputs that are whole vectors of 16 bytes: one store asks for each
+    /// sector of memory once, where four stores of neighbours ask for it four times.
     BytesVec4,
     /// Rows of 1, 2 or 3 bytes: `shaders/subword.wgsl`.
     Subword,

@@ -35,9 +35,7 @@ pub use passes::BindingLimits;
 
 pub use bag::BagExplanation;
 #[cfg(feature = "gpu")]
-pub(crate) use bag::{
-    BagElement, BagKernel, BagParts, BagPass, BagPlaces, FOLD_BYTES, bag_block, bag_passes,
-};
+pub(crate) use bag::{BagKernel, BagParts, BagPass, BagPlaces, FOLD_BYTES, bag_block, bag_passes};
 pub(crate) use bag::{BagPlan, BagShapes};
 pub(crate) use block::{GeometryBlock, MAX_SEGMENTS, Origins, divisor};
 pub(crate) use choice::Positions;

@@ -5,7 +5,7 @@ use bytemuck::{Pod, Zeroable};
 use super::plan::{Digits, ScatterPlan};
 use crate::element::DType;
 use crate::error::{Error, OpKind, Result};
-use crate::fold::Reduce;
+use crate::fold::{FoldElement, Reduce};
 use crate::plan::{MAX_LOOP_STEPS, divisor};
 #[cfg(feature = "gpu")]
 use crate::shape::Layout;
@@ -33,46 +33,15 @@ const LEAST_ROW_BYTES: usize = ROW_WORKGROUP as usize * FOUR_WORDS;
 /// The most free steps of each, as `STEPS` there.
 const ROW_STEPS: u32 = 8;
 
-/// What the values of a fold are, as in `shaders/fold_arithmetic.wgsl`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(crate) enum FoldKind {
-    Moved = 0,
-    U32 = 1,
-    I32 = 2,
-    I16 = 3,
-    I8 = 4,
-    F32 = 5,
-    F16 = 6,
-    BF16 = 7,
-    U64 = 8,
-    I64 = 9,
-}
-
 /// What a fold pipeline is compiled for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct FoldKernel {
-    pub(crate) kind: FoldKind,
+    pub(crate) element: FoldElement,
     /// Bytes that are folded at once: an element, or a word of one that is moved; or four words of a row.
     pub(crate) unit_bytes: usize,
     /// Whether each pair has workgroups of its own.
     pub(crate) rows: bool,
-    pub(crate) reduce: Reduce,
 }
-
-/// Element types with a fold on devices.
-const FOLDED: [(DType, FoldKind); 11] = [
-    (DType::U8, FoldKind::U32),
-    (DType::I8, FoldKind::I8),
-    (DType::U16, FoldKind::U32),
-    (DType::I16, FoldKind::I16),
-    (DType::F16, FoldKind::F16),
-    (DType::BF16, FoldKind::BF16),
-    (DType::U32, FoldKind::U32),
-    (DType::I32, FoldKind::I32),
-    (DType::F32, FoldKind::F32),
-    (DType::U64, FoldKind::U64),
-    (DType::I64, FoldKind::I64),
-];
 
 impl FoldKernel {
     /// The kernel for elements of this type.
@@ -81,29 +50,23 @@ impl FoldKernel {
     ///
     /// [`Error::CpuOnly`] for a type whose arithmetic the shaders do not have.
     pub(crate) fn of(op: OpKind, reduce: Reduce, dtype: DType) -> Result<Self> {
-        if reduce == Reduce::None {
-            return Ok(FoldKernel {
-                kind: FoldKind::Moved,
-                unit_bytes: dtype.bytes().min(4),
-                rows: false,
-                reduce,
-            });
-        }
-        let found = FOLDED.iter().find(|(folded, _)| *folded == dtype);
-        let &(_, kind) = found.ok_or_else(|| {
-            let types = FOLDED.iter().map(|(dtype, _)| dtype.name());
-            Error::CpuOnly {
-                op,
-                dtype: dtype.name(),
-                allowed: types.chain(["all with reduce = none"]).collect(),
-            }
-        })?;
-        Ok(FoldKernel {
-            kind,
-            unit_bytes: dtype.bytes(),
+        // What is moved is no more than bits.
+        let element = match (reduce, dtype.bytes()) {
+            (Reduce::None, 1) => FoldElement::I8,
+            (Reduce::None, 2) => FoldElement::I16,
+            (Reduce::None, _) => FoldElement::I32,
+            _ => FoldElement::of(op, dtype, &["all with reduce = none"])?,
+        };
+        Ok(FoldKernel::one(element))
+    }
+
+    /// The kernel for one element at once.
+    fn one(element: FoldElement) -> Self {
+        FoldKernel {
+            element,
+            unit_bytes: element.bytes(),
             rows: false,
-            reduce,
-        })
+        }
     }
 
     /// The kernel for four words at once, if each row of the plan is made of such in both tensors.
@@ -120,8 +83,7 @@ impl FoldKernel {
         let steps = digits[..2].iter().flat_map(|digits| &digits.0);
         let steps = steps.flat_map(|digit| [digit.destination as usize, digit.updates as usize]);
         let starts = offsets.into_iter().chain(steps).all(whole);
-        let words = self.kind == FoldKind::Moved || self.unit_bytes == 4;
-        (rows && simple && starts && words).then_some(FoldKernel {
+        (rows && simple && starts && self.unit_bytes == 4).then_some(FoldKernel {
             unit_bytes: FOUR_WORDS,
             rows: plan.free_digits.count().saturating_mul(width) >= LEAST_ROW_BYTES,
             ..self
@@ -159,22 +121,7 @@ impl FoldKernel {
     /// Every kernel there is.
     #[cfg(feature = "gpu")]
     pub(crate) fn all() -> Vec<Self> {
-        let moved = [1, 2, 4].map(|unit_bytes| FoldKernel {
-            kind: FoldKind::Moved,
-            unit_bytes,
-            rows: false,
-            reduce: Reduce::None,
-        });
-        let reductions = [Reduce::Add, Reduce::Mul, Reduce::Min, Reduce::Max];
-        let folded = FOLDED.iter().flat_map(|&(dtype, kind)| {
-            reductions.map(|reduce| FoldKernel {
-                kind,
-                unit_bytes: dtype.bytes(),
-                rows: false,
-                reduce,
-            })
-        });
-        let one: Vec<FoldKernel> = moved.into_iter().chain(folded).collect();
+        let one = FoldElement::ALL.map(FoldKernel::one);
         let words = one.iter().filter(|kernel| kernel.unit_bytes == 4);
         let four = words.flat_map(|&kernel| {
             [true, false].map(|rows| FoldKernel {
@@ -183,32 +130,23 @@ impl FoldKernel {
                 ..kernel
             })
         });
-        four.chain(one.iter().copied()).collect()
+        four.chain(one).collect()
     }
 
     /// For lists of pipelines.
     #[cfg(feature = "gpu")]
     pub(crate) fn name(&self) -> String {
-        let kind = match self.kind {
-            FoldKind::Moved => "moved",
-            FoldKind::U32 => "u",
-            FoldKind::I32 | FoldKind::I16 | FoldKind::I8 => "i",
-            FoldKind::F32 => "f32",
-            FoldKind::F16 => "f16",
-            FoldKind::BF16 => "bf16",
-            FoldKind::U64 => "u64",
-            FoldKind::I64 => "i64",
-        };
+        let element = self.element.name();
         match (self.unit_bytes, self.rows) {
-            (FOUR_WORDS, true) => format!("{kind} 4 {} rows", self.reduce),
-            (FOUR_WORDS, false) => format!("{kind} 4 {} x4", self.reduce),
-            (bytes, _) => format!("{kind} {bytes} {}", self.reduce),
+            (FOUR_WORDS, true) => format!("{element} rows"),
+            (FOUR_WORDS, false) => format!("{element} x4"),
+            _ => element.to_owned(),
         }
     }
 
     /// Whether a fold may stop and go on from what it has stored.
     pub(crate) fn resumes(&self) -> bool {
-        !matches!(self.kind, FoldKind::F16 | FoldKind::BF16)
+        !matches!(self.element, FoldElement::F16 | FoldElement::BF16)
     }
 }
 
@@ -242,6 +180,9 @@ pub(crate) struct FoldBlock {
     updates: [u32; 3],
     grid_x: u32,
     turn: u32,
+    reduce: u32,
+    sign: u32,
+    padding: [u32; 2],
 }
 
 impl FoldBlock {
@@ -252,7 +193,11 @@ impl FoldBlock {
     /// [`Error::TooMany`] and [`Error::TooComplex`] for what the shaders cannot count.
     pub(crate) fn new(plan: &ScatterPlan, kernel: FoldKernel) -> Result<Self> {
         let (width, unit) = (plan.dtype.bytes(), kernel.unit_bytes);
-        let mut block = FoldBlock::zeroed();
+        let mut block = FoldBlock {
+            reduce: plan.reduce as u32,
+            sign: FoldElement::sign_bit(plan.dtype),
+            ..FoldBlock::zeroed()
+        };
         let narrow = |what, got: usize, limit: usize| match got <= limit {
             true => Ok(got as u32),
             false => Err(Error::TooMany {

@@ -15,14 +15,15 @@ use crate::{Fill, IndexType, Layout, Op, OutOfBounds, Rules};
 #[test]
 fn the_list_of_pipelines_is_complete() {
     let all: BTreeSet<_> = PipelineKey::all(6).into_iter().collect();
-    // 10 copies in 3 nests and 2 fast ones in 2, for each width of an index, and the 10 in any nest for
-    // both; for params in segments all in one nest, and the 10 in any; a count, a locate and the
-    // arguments of an indirect dispatch. For each of 17 decoders rows and half rows in two nests, and
-    // elements. 17 pooled lookups, each for a table in segments, too. For scatters the keys, 4 steps of a
-    // sort, and the folds: 3 widths that are moved, 11 types in 4 ways, and, in fours, what has a word.
-    let copies = (10 * 3 + 2 * 2) * 2 + 10 + 12 * 2 + 10;
-    let folds = 1 + 4 + 3 + 11 * 4 + 2 * (1 + 3 * 4);
-    assert_eq!(all.len(), copies + 3 + 17 * 5 + 17 * 2 + folds);
+    // 10 copies in nests of 2 loops of two depths and 2 fast ones in one, for each width of an index; for
+    // either width, all in nests of 4 loops and for params in segments, and the 10 in any nest with one
+    // segment and several. A count, a locate and the arguments of an indirect dispatch. For each of 17
+    // decoders rows in two nests, and elements. 17 pooled lookups, each for a table in segments, too. For
+    // scatters the keys, 4 steps of a sort, and the folds: 7 elements, and two of a word in two kinds of fours.
+    let copies = (10 * 2 + 2) * 2 + 12 * 2 + 10 * 2;
+    let scatters = 1 + 4 + 7 + 2 * 2;
+    assert_eq!(all.len(), copies + 3 + 17 * 3 + 17 * 2 + scatters);
+    assert_eq!(all.len(), 192);
     for nest in NestSize::ALL {
         for kind in KernelKind::ALL {
             let fast_only = matches!(kind, KernelKind::ElementsX4 | KernelKind::BytesVec4);

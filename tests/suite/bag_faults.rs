@@ -57,14 +57,14 @@ pub(crate) const BAG_FAULTS: &[Fault] = &[
         in_all(s, "vec4(first)", "vec4(false)")
     }),
     ("signs left out of a maximum", |s| {
-        in_all(s, "vec4(pooling.sign)", "vec4(0u)")
+        in_all(s, "return pooling.sign;", "return 0u;")
     }),
     ("carry dropped", |s| {
         in_all(s, "sum += vec4(0u, carry.x, 0u, carry.z);", "")
     }),
     ("halves rounded down", |s| {
-        let exact = "(bits + (1u << (shift - 1u)) - 1u + odd) >> shift";
-        in_all(s, exact, "(bits + odd - odd) >> shift")
+        let exact = "(value + below_half + ((value >> shift) & vec4(1u))) >> shift";
+        in_all(s, exact, "value >> shift")
     }),
     ("a part of a bag begun anew", |s| {
         in_all(s, "if (pools(RESUMES)) {", "if (false) {")

@@ -22,7 +22,7 @@ macro_rules! faults {
 
 faults! {
     "base dropped": "fn fold_updates"
-        "var sum = widen(before);" => "var sum = Lanes(0u);",
+        "var sum = widen(before);" => "var sum = vec4(0u);",
     "a row not gone on with": "WORKGROUP * STEPS"
         "!goes_on | (number == 0u)" => "!goes_on",
     "sums of the pass before dropped": "fn fold_updates"
@@ -64,20 +64,22 @@ faults! {
     "digits that all count from the number": "rest = higher"
         "rest = higher;" => "rest = number;",
     "the carry of 64 bits lost": "fn added"
-        "sum.y += select(0u, 1u, sum.x < a.x);" => "",
-    "the signs of 16 bits lost": "fn widen"
-        "bitcast<i32>(bits.x << 16u) >> 16u" => "bitcast<i32>(bits.x)",
-    "halves rounded down": "fn rounded_shift"
-        "(bits + (1u << (shift - 1u)) - 1u + odd) >> shift" => "bits >> shift",
-    "halves rounded up at half": "fn rounded_shift"
-        "- 1u + odd) >> shift" => ") >> shift",
+        "sum += vec4(0u, carry.x, 0u, carry.z);" => "",
+    "the signs of integers lost": "fn combine"
+        "return fold.sign;" => "return 0u;",
+    "the way to reduce lost": "fn combine"
+        "fold.reduce == MIN" => "fold.reduce == ADD",
+    "halves rounded down": "fn combine"
+        "(value + below_half + ((value >> shift) & vec4(1u))) >> shift" => "value >> shift",
+    "halves rounded up at half": "fn combine"
+        "below_half + ((value >> shift) & vec4(1u))" => "below_half + vec4(1u)",
     "bytes of neighbours changed": "fn unit_of"
         "changed << shift_of(at)" => "(changed | 0x100u) << shift_of(at)",
     "zeros of both signs alike": "fn ordered"
         "value >= sign)" => "value > sign)",
-    "four words loaded from their neighbours": "alias Lanes = vec4"
+    "four words loaded from their neighbours": "array<vec4<u32>>;\n\nfn load_update"
         "return updates[at];" => "return updates[at ^ 1u];",
-    "four words stored over their neighbours": "alias Lanes = vec4"
+    "four words stored over their neighbours": "array<vec4<u32>>;\n\nfn load_update"
         "destination[at] = bits;" => "destination[at ^ 1u] = bits;",
     "each workgroup of a pair at the start of the row": "WORKGROUP * STEPS"
         "free = start + own + invocation" => "free = own + invocation",

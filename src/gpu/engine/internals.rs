@@ -106,7 +106,6 @@ fn source(pipeline: PipelineKey) -> PipelineSource {
         Stage::Decode(_, kind, nest) => {
             let kernel = match kind {
                 DecodeKind::Rows => "decode rows",
-                DecodeKind::HalfRows => "decode half rows",
                 DecodeKind::Elements => "decode elements",
             };
             (kernel, 4, nest.loops, nest.depth)

@@ -1,6 +1,6 @@
 //! What the shaders of pooled lookups have of their own. Used by `shader`.
 
-use crate::plan::BagElement;
+use crate::fold::FoldElement;
 
 const BAG: &str = include_str!("../../../shaders/bag.wgsl");
 const WORDS: &str = include_str!("../../../shaders/bag_words.wgsl");
@@ -54,11 +54,10 @@ pub(in crate::gpu) fn parts(access_bytes: usize) -> &'static [&'static str] {
 
 /// Its override constants.
 pub(in crate::gpu) fn constants(
-    element: BagElement,
+    element: FoldElement,
     access_bytes: usize,
 ) -> Vec<(&'static str, f64)> {
-    let (_, number) = element.name_and_number();
-    let mut constants = vec![("ELEMENT", f64::from(number))];
+    let mut constants = vec![("ELEMENT", f64::from(element as u32))];
     if access_bytes < 4 {
         constants.push(("ACCESS_BYTES", access_bytes as f64));
     }

@@ -15,7 +15,7 @@ impl fmt::Display for PipelineKey {
             Stage::Count => f.write_str("count")?,
             Stage::Locate => f.write_str("locate")?,
             Stage::IndirectArgs => f.write_str("indirect_args")?,
-            Stage::Bag(element, bytes) => write!(f, "bag {} {bytes}", element.name_and_number().0)?,
+            Stage::Bag(element, bytes) => write!(f, "bag {} {bytes}", element.name())?,
             Stage::Keys => f.write_str("keys")?,
             Stage::Sort(stage) => write!(f, "sort {}", stage.name())?,
             Stage::Fold(kernel) => write!(f, "fold {}", kernel.name())?,

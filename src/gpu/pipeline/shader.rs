@@ -1,8 +1,9 @@
 //! The shaders: parts under `shaders/`, joined by concatenation, specialised by overrides.
 
+use crate::fold::FoldElement;
 use crate::gpu::pipeline::bag_shader;
 use crate::plan::{
-    BagElement, BagKernel, BindingLimits, DecodeKind, Kernel, KernelKind, NestSize, Plan, Positions,
+    BagKernel, BindingLimits, DecodeKind, Kernel, KernelKind, NestSize, Plan, Positions,
 };
 use crate::quantized::{BlockFormat, Decoder};
 use crate::scatter::{FoldKernel, SortStage};
@@ -21,7 +22,7 @@ pub(crate) enum Stage {
     /// Fits another dispatch to a count on the device.
     IndirectArgs,
     /// Pools rows of such elements, so many bytes at once.
-    Bag(BagElement, usize),
+    Bag(FoldElement, usize),
     /// Writes the keys of a scatter.
     Keys,
     /// A step of the sort of keys.
@@ -39,10 +40,11 @@ impl Stage {
         )
     }
 
-    /// The words of an index that there are pipelines for: one for either, where little depends on speed.
-    fn index_words(&self) -> &'static [u32] {
+    /// The words of an index that there are pipelines for, for so many segments: one for either, where
+    /// little depends on speed.
+    fn index_words(&self, segments: u32) -> &'static [u32] {
         match self {
-            Stage::Copy(_, _, nest) if *nest != NestSize::ANY => &[1, 2],
+            Stage::Copy(_, _, nest) if nest.loops == Some(2) && segments == 0 => &[1, 2],
             _ => &[0],
         }
     }
@@ -65,24 +67,24 @@ impl PipelineKey {
     /// many as the device can: lanes visit only those that they read.
     pub(crate) fn of(plan: &Plan, kernel: &Kernel, limits: &BindingLimits) -> Self {
         let stage = Stage::Copy(kernel.kind, kernel.access_bytes, kernel.nest);
+        let segments = match kernel.positions {
+            Positions::Bound => 0,
+            Positions::Segments | Positions::Wide => limits.segments as u32,
+        };
+        let words = plan.index_type().bytes() as u32 / 4;
+        let compiled = stage.index_words(segments).contains(&words);
         PipelineKey {
-            segments: match kernel.positions {
-                Positions::Bound => 0,
-                Positions::Segments | Positions::Wide => limits.segments as u32,
-            },
-            ..Self::new(stage, plan)
+            index_words: if compiled { words } else { 0 },
+            segments,
+            ..Self::new(stage)
         }
     }
 
-    pub(crate) fn new(stage: Stage, plan: &Plan) -> Self {
-        let words = plan.index_type().bytes() as u32 / 4;
+    /// The pipeline of what takes either width of an index, and params in one segment.
+    pub(crate) fn new(stage: Stage) -> Self {
         PipelineKey {
             stage,
-            index_words: if stage.index_words().contains(&words) {
-                words
-            } else {
-                0
-            },
+            index_words: 0,
             segments: 0,
         }
     }
@@ -90,22 +92,12 @@ impl PipelineKey {
     /// The pipeline of a pooled lookup.
     pub(crate) fn of_bags(kernel: &BagKernel, limits: &BindingLimits) -> Self {
         PipelineKey {
-            stage: Stage::Bag(kernel.element, kernel.access_bytes),
-            index_words: 0,
             segments: if kernel.in_segments {
                 limits.bag_segments() as u32
             } else {
                 0
             },
-        }
-    }
-
-    /// The pipeline of a scatter that does this.
-    pub(crate) fn of_scatter(stage: Stage) -> Self {
-        PipelineKey {
-            stage,
-            index_words: 0,
-            segments: 0,
+            ..Self::new(Stage::Bag(kernel.element, kernel.access_bytes))
         }
     }
 
@@ -125,8 +117,8 @@ impl PipelineKey {
                 stages.extend(nests.map(|&nest| Stage::Decode(decoder, kind, nest)));
             }
         }
-        for element in BagElement::ALL {
-            let widths = element.access_widths().iter();
+        for element in FoldElement::ALL {
+            let widths = BagKernel::access_widths(element).iter();
             stages.extend(widths.map(|&access_bytes| Stage::Bag(element, access_bytes)));
         }
         stages.push(Stage::Keys);
@@ -140,7 +132,8 @@ impl PipelineKey {
             };
             let several = stage.takes_segments().then_some(segments);
             for segments in [0].into_iter().chain(several) {
-                keys.extend(stage.index_words().iter().map(|&index_words| PipelineKey {
+                let words = stage.index_words(segments).iter();
+                keys.extend(words.map(|&index_words| PipelineKey {
                     stage,
                     index_words,
                     segments,
@@ -169,6 +162,7 @@ impl PipelineKey {
             }
             Stage::Bag(_, access_bytes) => {
                 let mut parts = vec![GEOMETRY, INDEX, vector(access_bytes), COPY, &segments];
+                parts.extend([HALVES, ARITHMETIC]);
                 parts.extend(bag_shader::parts(access_bytes));
                 parts
             }
@@ -177,7 +171,7 @@ impl PipelineKey {
             Stage::Keys => vec![GEOMETRY, INDEX, KEYS],
             Stage::Sort(stage) => vec![SORT, sort_part(stage)],
             Stage::Fold(kernel) => {
-                let mut parts = vec![FOLD, FOLD_ARITHMETIC, fold_sums(kernel)];
+                let mut parts = vec![PRODUCTS, HALVES, ARITHMETIC, FOLD, fold_sums(kernel)];
                 parts.extend(fold_units(kernel));
                 parts
             }
@@ -230,14 +224,14 @@ impl PipelineKey {
         if let Stage::Bag(element, access_bytes) = self.stage {
             constants.extend(bag_shader::constants(element, access_bytes));
         }
-        if let Stage::Decode(_, DecodeKind::HalfRows, _) = self.stage {
-            constants.push(("TO_HALVES", 1.0));
-        }
         constants
     }
 }
 
-const GEOMETRY: &str = include_str!("../../../shaders/geometry.wgsl");
+const GEOMETRY: &str = concat!(
+    include_str!("../../../shaders/products.wgsl"),
+    include_str!("../../../shaders/geometry.wgsl"),
+);
 const INDEX: &str = include_str!("../../../shaders/index.wgsl");
 const COPY: &str = include_str!("../../../shaders/copy.wgsl");
 const ROWS: &str = include_str!("../../../shaders/rows.wgsl");
@@ -257,7 +251,9 @@ const BLOCKS: &str = include_str!("../../../shaders/decode/blocks.wgsl");
 const KEYS: &str = include_str!("../../../shaders/keys.wgsl");
 const SORT: &str = include_str!("../../../shaders/sort.wgsl");
 const FOLD: &str = include_str!("../../../shaders/fold.wgsl");
-const FOLD_ARITHMETIC: &str = include_str!("../../../shaders/fold_arithmetic.wgsl");
+const PRODUCTS: &str = include_str!("../../../shaders/products.wgsl");
+const HALVES: &str = include_str!("../../../shaders/halves.wgsl");
+const ARITHMETIC: &str = include_str!("../../../shaders/arithmetic.wgsl");
 const CHECK: &str = include_str!("../../../shaders/check.wgsl");
 
 fn sort_part(stage: SortStage) -> &'static str {
@@ -298,10 +294,7 @@ fn fold_constants(kernel: FoldKernel) -> Vec<(&'static str, f64)> {
         bytes @ ..4 => Some(("UNIT_BYTES", bytes as f64)),
         bytes => Some(("UNIT_WORDS", (bytes / 4) as f64)),
     };
-    let mut constants = vec![
-        ("KIND", f64::from(kernel.kind as u32)),
-        ("REDUCE", f64::from(kernel.reduce as u32)),
-    ];
+    let mut constants = vec![("ELEMENT", f64::from(kernel.element as u32))];
     constants.extend(unit);
     constants
 }
@@ -321,10 +314,10 @@ fn copy_parts(kind: KernelKind) -> &'static [&'static str] {
 
 /// What a decode kernel has of its own: the window of the table, its format, and how it goes through rows.
 fn decode_parts(decoder: Decoder, kind: DecodeKind) -> Vec<&'static str> {
-    let mut parts = vec![TABLE, FLOATS];
+    let mut parts = vec![TABLE, HALVES, FLOATS];
     parts.extend(decoder_parts(decoder));
     match kind {
-        DecodeKind::Rows | DecodeKind::HalfRows => {
+        DecodeKind::Rows => {
             parts.push(include_str!("../../../shaders/decode/rows.wgsl"));
         }
         DecodeKind::Elements => {

@@ -15,9 +15,7 @@ use crate::plan::{CheckPass, IndirectDispatch, Kernel, Plan, check_passes};
 /// The pipelines that the checks of a plan need; none, if there is nothing to count.
 pub(in crate::gpu) fn pipelines(plan: &Plan) -> Vec<PipelineKey> {
     match plan.counts_bad_indices() {
-        true => [Stage::Count, Stage::Locate]
-            .map(|stage| PipelineKey::new(stage, plan))
-            .to_vec(),
+        true => [Stage::Count, Stage::Locate].map(PipelineKey::new).to_vec(),
         false => Vec::new(),
     }
 }
@@ -72,9 +70,15 @@ pub(in crate::gpu) fn count(
         (STATUS, status.buffer().as_entire_binding()),
     ];
     let (grid, work, block) = Kernel::check(plan, pass, context.binding_limits.workgroups)?;
-    let key = |stage| PipelineKey::new(stage, plan);
     let fixed = uniform(context, &block)?;
-    let launch = |stage, grid| Launch::new(context, key(stage), fixed.clone(), Grid::Fixed(grid));
+    let launch = |stage, grid| {
+        Launch::new(
+            context,
+            PipelineKey::new(stage),
+            fixed.clone(),
+            Grid::Fixed(grid),
+        )
+    };
     let mut dispatches = Vec::new();
     let counting = match looked.count {
         None => launch(Stage::Count, grid)?,
@@ -85,8 +89,13 @@ pub(in crate::gpu) fn count(
                 first_row: pass.lookups.start as u64,
                 rows_per_entry: plan.lookups_per_entry()? as u64,
             };
-            let (limit, counting) =
-                indirect::launch(context, key(Stage::Count), &block, &indirect, count)?;
+            let (limit, counting) = indirect::launch(
+                context,
+                PipelineKey::new(Stage::Count),
+                &block,
+                &indirect,
+                count,
+            )?;
             dispatches.push(limit);
             counting
         }

@@ -293,7 +293,7 @@ impl Placed<'_> {
             context.binding_limits.workgroups,
         )?;
         let stage = Stage::Decode(layout.format.decoder(), kernel.kind, kernel.nest);
-        let key = PipelineKey::new(stage, &part);
+        let key = PipelineKey::new(stage);
         let block = uniform(context, &kernel.block)?;
         let launch = Launch::new(context, key, block, Grid::Fixed(kernel.workgroups))?;
         let table = uniform(context, &TableBlock::of_window(layout, bound, to, fills))?;

@@ -40,7 +40,7 @@ pub(in crate::gpu) fn launch(
     let limit = IndirectArgsBlock::new(indirect, limits.workgroups, ((offset - from) / 4) as u32);
     let limit = uniform(context, &limit)?;
     let grid = Grid::Fixed([1, 1, 1]);
-    let limit = Launch::new(context, PipelineKey::limit(), limit, grid)?;
+    let limit = Launch::new(context, PipelineKey::new(Stage::IndirectArgs), limit, grid)?;
     let count = wgpu::BindingResource::Buffer(wgpu::BufferBinding {
         buffer: count.buffer(),
         offset: from,
@@ -52,15 +52,4 @@ pub(in crate::gpu) fn launch(
         (ARGUMENTS, arguments.as_entire_binding()),
     ];
     Ok((limit.bind(context, &bindings)?, launch))
-}
-
-impl PipelineKey {
-    /// The one that fits others to a count.
-    fn limit() -> Self {
-        PipelineKey {
-            stage: Stage::IndirectArgs,
-            index_words: 0,
-            segments: 0,
-        }
-    }
 }

@@ -353,7 +353,7 @@ impl Scattering<'_> {
         grid: [u32; 3],
     ) -> Result<Launch> {
         let block = uniform(self.context, block)?;
-        let key = PipelineKey::of_scatter(stage);
+        let key = PipelineKey::new(stage);
         Launch::new(self.context, key, block, Grid::Fixed(grid))
     }
 }

@@ -77,7 +77,7 @@ impl Sort {
                 let mut block = step.block;
                 block.grid_x = grid[0];
                 let block = uniform(context, &block)?;
-                let key = PipelineKey::of_scatter(Stage::Sort(step.stage));
+                let key = PipelineKey::new(Stage::Sort(step.stage));
                 let launch = Launch::new(context, key, block, Grid::Fixed(grid))?;
                 let nothing = context.nothing.as_entire_binding();
                 let [pairs, starts, output] = match step.stage {

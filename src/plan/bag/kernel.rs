@@ -3,90 +3,16 @@
 use bytemuck::{Pod, Zeroable};
 
 use crate::bag::BagMode;
-use crate::element::DType;
 use crate::error::{Error, Result};
+use crate::fold::FoldElement;
+use crate::plan::Loop;
 use crate::plan::bag::pass::position;
 use crate::plan::bag::{BagPass, BagPlan, OP, Ranges};
 use crate::plan::block::{GeometryBlock, Origins, Scale, divisor, fill, narrow};
 use crate::plan::choice::{Positions, widest_access};
 use crate::plan::kernel::fold;
 use crate::plan::kernels::WORKGROUP;
-use crate::plan::Loop;
 use crate::shape::Layout;
-
-/// What the elements are that a kernel folds. Signs only matter to a maximum, which is given them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(crate) enum BagElement {
-    F32,
-    F16,
-    BF16,
-    I8,
-    I16,
-    I32,
-    I64,
-}
-
-impl BagElement {
-    pub(crate) const ALL: [BagElement; 7] = [
-        BagElement::F32,
-        BagElement::F16,
-        BagElement::BF16,
-        BagElement::I8,
-        BagElement::I16,
-        BagElement::I32,
-        BagElement::I64,
-    ];
-
-    fn of(dtype: DType) -> Result<BagElement> {
-        BagElement::find(dtype).ok_or_else(|| {
-            let types = DType::ALL.into_iter();
-            let pooled = types.filter(|&dtype| BagElement::find(dtype).is_some());
-            Error::CpuOnly {
-                op: OP,
-                dtype: dtype.name(),
-                allowed: pooled.map(DType::name).collect(),
-            }
-        })
-    }
-
-    /// What elements of the type are to the shaders, if they have arithmetic for them.
-    fn find(dtype: DType) -> Option<BagElement> {
-        match dtype {
-            DType::F32 => Some(BagElement::F32),
-            DType::F16 => Some(BagElement::F16),
-            DType::BF16 => Some(BagElement::BF16),
-            DType::U8 | DType::I8 => Some(BagElement::I8),
-            DType::U16 | DType::I16 => Some(BagElement::I16),
-            DType::U32 | DType::I32 => Some(BagElement::I32),
-            DType::U64 | DType::I64 => Some(BagElement::I64),
-            DType::Bool | DType::F64 | DType::C64 | DType::C128 => None,
-        }
-    }
-
-    /// How many bytes of a row an invocation folds at once, the most first: four elements, or as many
-    /// as a vector of 16 bytes has. Less than a word, where it puts words together.
-    pub(crate) fn access_widths(self) -> &'static [usize] {
-        match self {
-            BagElement::F32 | BagElement::I32 => &[16, 4],
-            BagElement::F16 | BagElement::BF16 | BagElement::I16 => &[8, 4, 2],
-            BagElement::I8 => &[4, 1],
-            BagElement::I64 => &[16, 8],
-        }
-    }
-
-    /// Its name, and its number in `shaders/bag.wgsl`.
-    pub(crate) fn name_and_number(self) -> (&'static str, u32) {
-        match self {
-            BagElement::F32 => ("f32", 0),
-            BagElement::F16 => ("f16", 1),
-            BagElement::BF16 => ("bf16", 2),
-            BagElement::I8 => ("i8", 3),
-            BagElement::I16 => ("i16", 4),
-            BagElement::I32 => ("i32", 5),
-            BagElement::I64 => ("i64", 6),
-        }
-    }
-}
 
 /// The uniform block of a pooled lookup: `Pooling` in `shaders/bag.wgsl`, field for field.
 #[repr(C)]
@@ -126,7 +52,7 @@ const PARTIAL: u32 = 64;
 /// A kernel with its numbers.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct BagKernel {
-    pub(crate) element: BagElement,
+    pub(crate) element: FoldElement,
     pub(crate) access_bytes: usize,
     /// Whether positions in params are searched for among segments.
     pub(crate) in_segments: bool,
@@ -137,6 +63,17 @@ pub(crate) struct BagKernel {
 }
 
 impl BagKernel {
+    /// How many bytes of a row an invocation folds at once, the most first: four elements, or as many
+    /// as a vector of 16 bytes has. Less than a word, where it puts words together.
+    pub(crate) fn access_widths(element: FoldElement) -> &'static [usize] {
+        match element {
+            FoldElement::F32 | FoldElement::I32 => &[16, 4],
+            FoldElement::F16 | FoldElement::BF16 | FoldElement::I16 => &[8, 4, 2],
+            FoldElement::I8 => &[4, 1],
+            FoldElement::I64 => &[16, 8],
+        }
+    }
+
     /// The kernel of a pass.
     pub(crate) fn new(plan: &BagPlan, pass: &BagPass, max_workgroups: u32) -> Result<BagKernel> {
         let with = |positions| Self::with(plan, pass, max_workgroups, positions);
@@ -156,7 +93,7 @@ impl BagKernel {
         max_workgroups: u32,
         positions: Positions,
     ) -> Result<BagKernel> {
-        let element = BagElement::of(plan.dtype)?;
+        let element = FoldElement::of(OP, plan.dtype, &[])?;
         let row = &plan.row;
         let origins = Origins {
             params: pass.params.first().map_or(0, |s| s.origin),
@@ -164,7 +101,7 @@ impl BagKernel {
             output: -(pass.output_offset as i64),
         };
         let widest = widest_access(row, origins);
-        let mut widths = element.access_widths().iter();
+        let mut widths = BagKernel::access_widths(element).iter();
         let access_bytes = *widths
             .find(|&&w| w <= widest)
             .unwrap_or(&row.element_bytes());
@@ -259,12 +196,7 @@ pub(crate) fn bag_block(
         folds_at: places.folds,
         rows_step: kernel.rows_step,
         indices_step: steps(plan.indices(), &plan.ranges),
-        sign: match plan.dtype {
-            DType::I8 => 1 << 7,
-            DType::I16 => 1 << 15,
-            DType::I32 | DType::I64 => 1 << 31,
-            _ => 0,
-        },
+        sign: FoldElement::sign_bit(plan.dtype),
         ..BagBlock::zeroed()
     };
     if let Some(padding) = plan.padding {

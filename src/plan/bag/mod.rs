@@ -13,7 +13,7 @@ mod passes;
 
 pub use explain::BagExplanation;
 #[cfg(feature = "gpu")]
-pub(crate) use kernel::{BagElement, BagKernel, BagPlaces, FOLD_BYTES, bag_block};
+pub(crate) use kernel::{BagKernel, BagPlaces, FOLD_BYTES, bag_block};
 #[cfg(feature = "gpu")]
 pub(crate) use pass::BagPass;
 #[cfg(feature = "gpu")]

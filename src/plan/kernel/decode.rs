@@ -19,25 +19,21 @@ const IN_FLIGHT: u64 = 4;
 /// How a kernel goes through rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) enum DecodeKind {
-    /// Rows of whole fours, to f32: `shaders/decode/rows.wgsl`.
+    /// Rows of whole fours: `shaders/decode/rows.wgsl`.
     Rows,
-    /// The same, to f16 or bf16.
-    HalfRows,
     /// Any rows, element by element: `shaders/decode/elements.wgsl`.
     Elements,
 }
 
 impl DecodeKind {
     /// All of them.
-    pub(crate) const ALL: [DecodeKind; 3] =
-        [DecodeKind::Rows, DecodeKind::HalfRows, DecodeKind::Elements];
+    pub(crate) const ALL: [DecodeKind; 2] = [DecodeKind::Rows, DecodeKind::Elements];
 
     /// The name of its shader.
     #[cfg(feature = "gpu")]
     pub(crate) fn name(self) -> &'static str {
         match self {
             DecodeKind::Rows => "rows",
-            DecodeKind::HalfRows => "half rows",
             DecodeKind::Elements => "elements",
         }
     }
@@ -46,7 +42,7 @@ impl DecodeKind {
     pub(crate) fn nests(self) -> &'static [NestSize] {
         const ROWS: [NestSize; 2] = [NestSize::new(2, 1), NestSize::ANY];
         match self {
-            DecodeKind::Rows | DecodeKind::HalfRows => &ROWS,
+            DecodeKind::Rows => &ROWS,
             DecodeKind::Elements => &ROWS[1..],
         }
     }
@@ -54,7 +50,7 @@ impl DecodeKind {
     /// How many bytes it stores at once: `Out` of its shader.
     fn store_bytes(self) -> usize {
         match self {
-            DecodeKind::Rows | DecodeKind::HalfRows => 8,
+            DecodeKind::Rows => 8,
             DecodeKind::Elements => 4,
         }
     }
@@ -90,7 +86,6 @@ impl DecodeKernel {
         // Of a table, which has no more than can be addressed.
         let elements = Layout::checked_elements(plan.params_layout().shape()).unwrap_or(0);
         let kind = match fours && has_fours(plan, pass) && has_ends(first, end, elements) {
-            true if plan.element_bytes() == 2 => DecodeKind::HalfRows,
             true => DecodeKind::Rows,
             false => DecodeKind::Elements,
         };
@@ -139,7 +134,7 @@ impl DecodeKernel {
         }
         let output = origins.output_offset() / width as u64;
         let (groups, z) = match kind {
-            DecodeKind::Rows | DecodeKind::HalfRows => {
+            DecodeKind::Rows => {
                 let fours = slice / FOUR as u64;
                 block.row_length = narrow(plan, "the number of elements in a row", fours)?;
                 block.output_offset = (output / FOUR as u64) as u32;

@@ -41,14 +41,14 @@ const fn limits(ratio: f64, waits: u32, general_ratio: f64) -> Limits {
     }
 }
 
-const KERNELS: [Kernel; 10] = [
+const KERNELS: [Kernel; 9] = [
     Kernel {
         name: "rows",
         row: Bytes::Fixed(64),
         load: Bytes::Access,
         store: Bytes::Access,
         read: 1.0,
-        limits: limits(0.47, 3, 0.54),
+        limits: limits(0.50, 3, 0.54),
     },
     Kernel {
         name: "elements",
@@ -56,7 +56,7 @@ const KERNELS: [Kernel; 10] = [
         load: Bytes::Access,
         store: Bytes::Access,
         read: 1.0,
-        limits: limits(0.28, 4, 0.51),
+        limits: limits(0.32, 4, 0.51),
     },
     Kernel {
         name: "elements_x4",
@@ -64,7 +64,7 @@ const KERNELS: [Kernel; 10] = [
         load: Bytes::Access,
         store: Bytes::Fixed(16),
         read: 1.0,
-        limits: limits(0.21, 2, 0.00),
+        limits: limits(0.24, 2, 0.00),
     },
     Kernel {
         name: "bytes",
@@ -72,7 +72,7 @@ const KERNELS: [Kernel; 10] = [
         load: Bytes::Fixed(4),
         store: Bytes::Fixed(4),
         read: 1.0,
-        limits: limits(1.38, 4, 2.39),
+        limits: limits(1.48, 4, 2.39),
     },
     Kernel {
         name: "bytes_x4",
@@ -80,7 +80,7 @@ const KERNELS: [Kernel; 10] = [
         load: Bytes::Fixed(4),
         store: Bytes::Fixed(4),
         read: 1.0,
-        limits: limits(0.52, 4, 2.07),
+        limits: limits(0.55, 4, 2.07),
     },
     Kernel {
         name: "bytes_vec4",
@@ -88,7 +88,7 @@ const KERNELS: [Kernel; 10] = [
         load: Bytes::Fixed(4),
         store: Bytes::Fixed(16),
         read: 1.0,
-        limits: limits(0.52, 4, 0.00),
+        limits: limits(0.55, 4, 0.00),
     },
     Kernel {
         name: "subword",
@@ -96,7 +96,7 @@ const KERNELS: [Kernel; 10] = [
         load: Bytes::Fixed(4),
         store: Bytes::Fixed(4),
         read: 1.0,
-        limits: limits(0.73, 4, 2.07),
+        limits: limits(0.80, 4, 2.07),
     },
     Kernel {
         name: "decode rows",
@@ -104,15 +104,7 @@ const KERNELS: [Kernel; 10] = [
         load: Bytes::Fixed(4),
         store: Bytes::Fixed(16),
         read: 0.08,                     // 2 bits
-        limits: limits(0.79, 13, 0.93), // E4M3; integers and GGUF's formats take 0.20 to 0.51
-    },
-    Kernel {
-        name: "decode half rows",
-        row: Bytes::Fixed(1024),
-        load: Bytes::Fixed(4),
-        store: Bytes::Fixed(8),
-        read: 0.16,
-        limits: limits(2.08, 13, 2.34),
+        limits: limits(0.80, 13, 0.94), // E4M3; integers and GGUF's formats take 0.20 to 0.51
     },
     Kernel {
         name: "decode elements",

@@ -85,14 +85,19 @@ pub(crate) const DECODE_FAULTS: &[Fault] = &[
         )
     }),
     ("subnormals as normal numbers", Any, |s| {
-        plant(s, "fn from_f16", "magnitude < 0x400u", "magnitude < 0x200u")
+        plant(
+            s,
+            "fn from_f16",
+            "magnitude < vec4(0x400u)",
+            "magnitude < vec4(0x200u)",
+        )
     }),
     ("codes of two bits", Any, |s| {
         plant(s, "fn codes_of_four", "vec4(table.bits_log2)", "vec4(1u)")
     }),
     ("decoded where an index is bad", Any, |s| {
-        let or_fill = "select(geometry.fill[0], words, source.valid)";
-        plant(s, "struct Four", or_fill, "words")
+        let or_fill = "select(geometry.fill[0], four.words, valid)";
+        plant(s, "struct Four", or_fill, "four.words")
     }),
     ("last row left out: decoded", Any, |s| {
         plant(

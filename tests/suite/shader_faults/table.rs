@@ -46,7 +46,7 @@ pub(crate) const SHADER_FAULTS: &[Fault] = &[
         )
     }),
     ("truncation of i64", Whole, |s| {
-        plant(s, "fn load_index", "indices[2u * at + 1u]", "0u")
+        plant(s, "fn load_index", "indices[(at << step) + step]", "0u")
     }),
     ("zero by multiplication", Whole, |s| {
         // Only where zeros belong: a NaN survives, and a negative number leaves its sign. The
