@@ -2,7 +2,9 @@
 
 mod bag;
 mod gather;
+mod gradient;
 mod scatter;
+mod waits;
 
 use crate::cpu;
 #[cfg(feature = "gpu")]
@@ -15,7 +17,8 @@ use crate::waiting::Waiting;
 
 pub use bag::EmbeddingBagCall;
 pub use gather::GatherCall;
-pub use scatter::{GradientCall, ScatterCall};
+pub use gradient::GradientCall;
+pub use scatter::ScatterCall;
 
 /// What executes calls on host tensors.
 ///

@@ -9,6 +9,9 @@ use crate::call::EmbeddingBag;
 use crate::cpu;
 use crate::error::{Error, Result, Role};
 use crate::executor::Executor;
+#[cfg(feature = "gpu")]
+use crate::executor::waits::or_on_the_cpu;
+use crate::executor::waits::waits;
 use crate::memory::zeroed_bits;
 use crate::operand::AnyTable;
 use crate::plan::{BagExplanation, BagPlan};
@@ -133,16 +136,6 @@ impl<'a, T: Table> EmbeddingBagCall<'a, T> {
         EmbeddingBagCall { call, ..self }
     }
 
-    /// Makes the call, blocking this thread. In a browser nothing may block, so there it does not exist.
-    ///
-    /// # Errors
-    ///
-    /// As [`Executor::embedding_bag`].
-    #[cfg(not(target_arch = "wasm32"))]
-    pub fn wait(self) -> Result<T::Output> {
-        pollster::block_on(self.make(PollMode::Here))
-    }
-
     /// Writes the output to `output`, memory of the caller, which receives the elements, row-major: their
     /// bytes, where the type is known at run time only.
     ///
@@ -236,14 +229,7 @@ impl<'a, T: Table> EmbeddingBagCall<'a, T> {
     }
 }
 
-impl<'a, T: Table + 'a> IntoFuture for EmbeddingBagCall<'a, T> {
-    type Output = Result<T::Output>;
-    type IntoFuture = BoxFuture<'a, Self::Output>;
-
-    fn into_future(self) -> Self::IntoFuture {
-        Box::pin(self.make(PollMode::Aside))
-    }
-}
+waits!(EmbeddingBagCall<T: Table>, "[`Executor::embedding_bag`]");
 
 /// Writes the output's bytes, row-major.
 #[cfg_attr(
@@ -263,12 +249,8 @@ async fn execute(
         #[cfg(feature = "gpu")]
         Executor::Gpu(engine) => {
             let made = engine.embedding_bag_to_host(call, plan, output, _poll_mode);
-            match made.await {
-                Err(error) if engine.falls_back(&error) => {
-                    cpu::bag::embedding_bag(call, plan, output)
-                }
-                made => made,
-            }
+            let made = made.await;
+            or_on_the_cpu(engine, made, || cpu::bag::embedding_bag(call, plan, output))
         }
     }
 }

@@ -9,6 +9,9 @@ use crate::cpu;
 use crate::error::{Error, Result, Role};
 use crate::executor::Executor;
 #[cfg(feature = "gpu")]
+use crate::executor::waits::or_on_the_cpu;
+use crate::executor::waits::waits;
+#[cfg(feature = "gpu")]
 use crate::gpu::{Chunks, Stopped, Whole};
 use crate::memory::zeroed_bits;
 use crate::op::Op;
@@ -87,16 +90,6 @@ pub struct GatherCall<'a, T> {
 }
 
 impl<'a, T: Table> GatherCall<'a, T> {
-    /// Makes the call, blocking this thread. In a browser nothing may block, so there it does not exist.
-    ///
-    /// # Errors
-    ///
-    /// As [`Executor::gather`].
-    #[cfg(not(target_arch = "wasm32"))]
-    pub fn wait(self) -> Result<T::Output> {
-        pollster::block_on(self.make(PollMode::Here))
-    }
-
     /// Writes the output to `output`, memory of the caller, which receives the elements, row-major: their
     /// bytes, where the type is known at run time only.
     ///
@@ -221,14 +214,7 @@ impl<'a, T: Table> GatherCall<'a, T> {
     }
 }
 
-impl<'a, T: Table + 'a> IntoFuture for GatherCall<'a, T> {
-    type Output = Result<T::Output>;
-    type IntoFuture = BoxFuture<'a, Self::Output>;
-
-    fn into_future(self) -> Self::IntoFuture {
-        Box::pin(self.make(PollMode::Aside))
-    }
-}
+waits!(GatherCall<T: Table>, "[`Executor::gather`]");
 
 /// Writes the output's bytes. The reference is asked without a plan, which may be wrong.
 #[cfg_attr(
@@ -249,10 +235,8 @@ async fn execute(
             let plan = call.plan()?;
             plan.check_output(output.len())?;
             let whole = &mut Whole(output);
-            match engine.gather_to_host(call, &plan, whole, _poll_mode).await {
-                Err(error) if engine.falls_back(&error) => cpu::execute(call, &plan, whole.0),
-                made => made,
-            }
+            let made = engine.gather_to_host(call, &plan, whole, _poll_mode).await;
+            or_on_the_cpu(engine, made, || cpu::execute(call, &plan, whole.0))
         }
     }
 }
@@ -292,14 +276,15 @@ async fn execute_chunks<E: From<Error>>(
                 buffer,
                 chunk: counted,
             };
-            match engine.gather_to_host(call, &plan, chunks, _poll_mode).await {
-                Ok(()) => Ok(()),
-                Err(Stopped::Chunk(error)) => Err(error),
-                Err(Stopped::Gather(error)) if engine.falls_back(&error) => {
-                    cpu::chunks(call, &plan, (taken, most_bytes), &mut chunk)
-                }
-                Err(Stopped::Gather(error)) => Err(error.into()),
-            }
+            // What `chunk` says is final; what the gather says need not be.
+            let made = match engine.gather_to_host(call, &plan, chunks, _poll_mode).await {
+                Ok(()) => Ok(Ok(())),
+                Err(Stopped::Chunk(error)) => Ok(Err(error)),
+                Err(Stopped::Gather(error)) => Err(error),
+            };
+            or_on_the_cpu(engine, made, || {
+                Ok(cpu::chunks(call, &plan, (taken, most_bytes), &mut chunk))
+            })?
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Scatters of host tensors, and gradients of gathers.
+//! Scatters of host tensors.
 
 use std::marker::PhantomData;
 
@@ -9,14 +9,17 @@ use crate::cpu;
 use crate::element::Element;
 use crate::error::{Result, Role};
 use crate::executor::Executor;
+#[cfg(feature = "gpu")]
+use crate::executor::waits::or_on_the_cpu;
+use crate::executor::waits::waits;
 use crate::fold::Reduce;
 use crate::index::IndexType;
-use crate::memory::{sparse_bits, zeroed_bits};
+use crate::memory::zeroed_bits;
 use crate::op::Op;
 use crate::operand::{AnyTable, Indices, Params};
 use crate::rules::Rules;
 use crate::scatter::ScatterPlan;
-use crate::shape::{Layout, elements};
+use crate::shape::Layout;
 use crate::table::sealed::Made;
 use crate::table::{IndexTensor, Values};
 use crate::waiting::{BoxFuture, PollMode, Waiting};
@@ -169,51 +172,6 @@ impl Executor {
             execute(&executor, &call, destination, poll_mode).await
         })
     }
-
-    /// The gradient of the gather `op` with respect to its params, which have `params_shape`: given that with
-    /// respect to its output, sums it into the positions that were read, from 0 on. Under each rule, what
-    /// reads a zero or the fill value adds nothing, and what is clipped or wrapped adds to where it reads.
-    ///
-    /// ```
-    /// use wgpu_gather::{Executor, Op, Rules, Tensor};
-    ///
-    /// let ids = Tensor::new(&[3], vec![1i32, 7, 1])?;
-    /// let grad = Tensor::new(&[3, 2], vec![1.0f32, 2.0, 3.0, 4.0, 5.0, 6.0])?;
-    /// let of_table = |rules| {
-    ///     Executor::Cpu.gather_gradient(Op::gather(0), rules, &[2, 2], &ids, &grad).wait()
-    /// };
-    /// assert_eq!(of_table(&Rules::TENSORFLOW_GPU)?.data(), [0.0, 0.0, 6.0, 8.0]);
-    /// assert_eq!(of_table(&Rules::JAX_CLIP)?.data(), [0.0, 0.0, 9.0, 12.0]);
-    /// # Ok::<(), wgpu_gather::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    ///
-    /// As [`Executor::scatter`] with [`Reduce::Add`].
-    pub fn gather_gradient<'a, U: Values, I: IndexTensor>(
-        &self,
-        op: Op,
-        rules: &'a Rules,
-        params_shape: &[usize],
-        indices: &'a I,
-        grad_output: &'a U,
-    ) -> GradientCall<'a, U> {
-        let call = || {
-            Ok(Scatter {
-                op,
-                reduce: Reduce::Add,
-                rules,
-                shape: params_shape.to_vec(),
-                indices: indices.indices()?,
-                updates: grad_output.values()?,
-            })
-        };
-        GradientCall {
-            executor: self.clone(),
-            call: call(),
-            grad_output: PhantomData,
-        }
-    }
 }
 
 /// A scatter over a copy of a host tensor, to be made: see [`Executor::scatter`].
@@ -226,16 +184,6 @@ pub struct ScatterCall<'a, T> {
 }
 
 impl<T: Values> ScatterCall<'_, T> {
-    /// Makes the call, blocking this thread. In a browser nothing may block, so there it does not exist.
-    ///
-    /// # Errors
-    ///
-    /// As [`Executor::scatter`].
-    #[cfg(not(target_arch = "wasm32"))]
-    pub fn wait(self) -> Result<T::Output> {
-        pollster::block_on(self.make(PollMode::Here))
-    }
-
     /// Checks the call, and plans it. Nothing is executed.
     ///
     /// ```
@@ -281,99 +229,14 @@ impl<T: Values> ScatterCall<'_, T> {
     }
 }
 
-impl<'a, T: Values + 'a> IntoFuture for ScatterCall<'a, T> {
-    type Output = Result<T::Output>;
-    type IntoFuture = BoxFuture<'a, Self::Output>;
-
-    fn into_future(self) -> Self::IntoFuture {
-        Box::pin(self.make(PollMode::Aside))
-    }
-}
-
-/// The gradient of a gather of host tensors, to be made: see [`Executor::gather_gradient`].
-#[derive(Debug)]
-#[must_use = "nothing is done until it is awaited, or `wait` is called"]
-pub struct GradientCall<'a, U> {
-    executor: Executor,
-    call: Result<Scatter<'a>>,
-    grad_output: PhantomData<fn() -> U>,
-}
-
-impl<'a, U: Values> GradientCall<'a, U> {
-    /// Makes the call, blocking this thread. In a browser nothing may block, so there it does not exist.
-    ///
-    /// # Errors
-    ///
-    /// As [`Executor::scatter`] with [`Reduce::Add`].
-    #[cfg(not(target_arch = "wasm32"))]
-    pub fn wait(self) -> Result<U::Output> {
-        pollster::block_on(self.make(PollMode::Here))
-    }
-
-    /// Writes the gradient to `output`, memory of the caller, whatever was there: the elements of a row-major
-    /// tensor of the shape of params, or their bytes where the type is known at run time only.
-    ///
-    /// ```
-    /// use wgpu_gather::{Executor, Op, Rules, Tensor};
-    ///
-    /// let ids = Tensor::new(&[2], vec![1i32, 1])?;
-    /// let grad = Tensor::new(&[2, 2], vec![1.0f32, 2.0, 3.0, 4.0])?;
-    /// let mut of_table = [f32::NAN; 2 * 2];
-    /// Executor::Cpu
-    ///     .gather_gradient(Op::gather(0), &Rules::TORCH, &[2, 2], &ids, &grad)
-    ///     .into(&mut of_table)
-    ///     .wait()?;
-    /// assert_eq!(of_table, [0.0, 0.0, 4.0, 6.0]);
-    /// # Ok::<(), wgpu_gather::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    ///
-    /// As [`Executor::scatter`] with [`Reduce::Add`], and
-    /// [`Error::OutputLength`](crate::Error::OutputLength) for memory of another length: then nothing is
-    /// written.
-    pub fn into(self, output: &'a mut [U::Element]) -> Waiting<'a, Result<()>>
-    where
-        U::Element: AnyBitPattern,
-    {
-        let (executor, call) = (self.executor, self.call);
-        Waiting::new(move |poll_mode| async move {
-            let call = call?;
-            call.plan()?
-                .check_destination(bytemuck::cast_slice(output))?;
-            let output: &mut [u8] = bytemuck::cast_slice_mut(output);
-            output.fill(0);
-            execute(&executor, &call, output, poll_mode).await
-        })
-    }
-
-    async fn make(self, poll_mode: PollMode) -> Result<U::Output> {
-        let call = self.call?;
-        let element = call.updates.element_type();
-        let count = elements(Role::Params, &call.shape, element.bytes())?;
-        let len = count * element.bytes() / size_of::<U::Element>();
-        let mut bits = sparse_bits::<U::Element>(Role::Output, len)?;
-        let gradient = bytemuck::cast_slice_mut(&mut bits);
-        execute(&self.executor, &call, gradient, poll_mode).await?;
-        U::Output::made(&call.shape, element, bits)
-    }
-}
-
-impl<'a, U: Values + 'a> IntoFuture for GradientCall<'a, U> {
-    type Output = Result<U::Output>;
-    type IntoFuture = BoxFuture<'a, Self::Output>;
-
-    fn into_future(self) -> Self::IntoFuture {
-        Box::pin(self.make(PollMode::Aside))
-    }
-}
+waits!(ScatterCall<T: Values>, "[`Executor::scatter`]");
 
 /// Scatters into the bytes of a row-major destination.
 #[cfg_attr(
     not(feature = "gpu"),
     expect(clippy::unused_async, reason = "a device is waited for")
 )]
-async fn execute(
+pub(super) async fn execute(
     executor: &Executor,
     call: &Scatter<'_>,
     destination: &mut [u8],
@@ -389,15 +252,15 @@ async fn execute(
         Executor::Gpu(engine) => {
             let plan = call.plan()?;
             plan.check_destination(destination)?;
-            match engine
-                .scatter_from_host(call, &plan, destination, _poll_mode)
-                .await
-            {
-                // Nothing has been written so far.
-                Err(error) if engine.falls_back(&error) => on_the_cpu(&plan, destination),
-                Err(error) => Err(error),
-                Ok(None) => Ok(()),
-                Ok(Some(made)) => engine.scatter_to_host(&made, destination, _poll_mode).await,
+            let made = engine.scatter_from_host(call, &plan, destination, _poll_mode);
+            let made = made.await;
+            // Nothing has been written so far.
+            let made = or_on_the_cpu(engine, made, || {
+                on_the_cpu(&plan, destination).map(|()| None)
+            })?;
+            match made {
+                Some(made) => engine.scatter_to_host(&made, destination, _poll_mode).await,
+                None => Ok(()),
             }
         }
     }

@@ -1,0 +1,50 @@
+//! How a call that is a value is made: `wait` blocks, `.await` does not, and what a device has no memory for
+//! the CPU path makes. The calls have an own `make` each, which says what is made.
+
+#[cfg(feature = "gpu")]
+use crate::error::Result;
+#[cfg(feature = "gpu")]
+use crate::gpu::Engine;
+
+/// `wait` and `.await` for a call that has `async fn make(self, poll_mode) -> Result<T::Output>`. Its errors
+/// are those of `$verb`.
+macro_rules! waits {
+    ($call:ident<$table:ident: $bound:ident>, $verb:literal) => {
+        impl<$table: $bound> $call<'_, $table> {
+            /// Makes the call, blocking this thread. In a browser nothing may block, so there it does not exist.
+            ///
+            /// # Errors
+            ///
+            #[doc = concat!("As ", $verb, ".")]
+            #[cfg(not(target_arch = "wasm32"))]
+            pub fn wait(self) -> Result<$table::Output> {
+                pollster::block_on(self.make(PollMode::Here))
+            }
+        }
+
+        impl<'a, $table: $bound + 'a> IntoFuture for $call<'a, $table> {
+            type Output = Result<$table::Output>;
+            type IntoFuture = BoxFuture<'a, Self::Output>;
+
+            fn into_future(self) -> Self::IntoFuture {
+                Box::pin(self.make(PollMode::Aside))
+            }
+        }
+    };
+}
+
+pub(super) use waits;
+
+/// What the device of `engine` made. If it had no memory for that, and the options of the engine do not say
+/// to fail then, what `on_the_cpu` makes.
+#[cfg(feature = "gpu")]
+pub(super) fn or_on_the_cpu<T>(
+    engine: &Engine,
+    made: Result<T>,
+    on_the_cpu: impl FnOnce() -> Result<T>,
+) -> Result<T> {
+    match made {
+        Err(error) if engine.falls_back(&error) => on_the_cpu(),
+        made => made,
+    }
+}
