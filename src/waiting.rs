@@ -54,11 +54,16 @@ impl<'a, T> Waiting<'a, T> {
         Waiting(Box::new(move |poll_mode| Box::pin(start(poll_mode))))
     }
 
+    /// The call as a part of another one, which waits so.
+    pub(crate) fn within(self, poll_mode: PollMode) -> BoxFuture<'a, T> {
+        (self.0)(poll_mode)
+    }
+
     /// Makes the call, blocking this thread, which drives the device meanwhile. In a browser nothing may
     /// block, so there it does not exist.
     #[cfg(not(target_arch = "wasm32"))]
     pub fn wait(self) -> T {
-        pollster::block_on((self.0)(PollMode::Here))
+        pollster::block_on(self.within(PollMode::Here))
     }
 }
 
@@ -67,7 +72,7 @@ impl<'a, T> IntoFuture for Waiting<'a, T> {
     type IntoFuture = BoxFuture<'a, T>;
 
     fn into_future(self) -> BoxFuture<'a, T> {
-        (self.0)(PollMode::Aside)
+        self.within(PollMode::Aside)
     }
 }
 

@@ -131,7 +131,7 @@ impl Rounds<'_> {
     ) -> Result<(), wgpu_gather::Error> {
         let count: usize = self.askers(round).map(|(_, count)| count).sum();
         let rows = &mut buffers.rows[..count * self.row_bytes()];
-        self.shard.gather_blocking(&buffers.ids[..count], rows)
+        self.shard.gather(&buffers.ids[..count], rows).wait()
     }
 
     /// Sends those rows, receives the rank's own from their owners, and meanwhile gathers those that it
@@ -168,7 +168,7 @@ impl Rounds<'_> {
         }
         traffic.sent.row_bytes += total(sent.iter().map(|(_, bytes)| bytes.len()));
         traffic.received.row_bytes += total(received.iter().map(|(_, bytes)| bytes.len()));
-        let gather = || self.shard.gather_blocking(own.0, own.1);
+        let gather = || self.shard.gather(own.0, own.1).wait();
         let gathered = self.count(What::Rows, &sent, received, traffic, gather);
         traffic.seconds.rows += started.elapsed().as_secs_f64();
         gathered

@@ -112,7 +112,7 @@ impl<'a> ShardedTable<'a> {
             options.check()
         };
         agree(communicator, checked)?;
-        let shard = Shard::new_blocking(executor, rows);
+        let shard = Shard::new(executor, rows).wait();
         let shard = agree(communicator, shard)?;
         Ok(ShardedTable {
             communicator: communicator.duplicate(),
@@ -216,7 +216,7 @@ impl<'a> ShardedTable<'a> {
         traffic: &mut Traffic,
     ) -> Result<(), Error> {
         let started = Instant::now();
-        let made = self.shard.run_blocking(rules, indices, output);
+        let made = self.shard.run(rules, indices, output).wait();
         traffic.seconds.assemble = started.elapsed().as_secs_f64();
         agree_on_gather(&self.communicator, made)
     }

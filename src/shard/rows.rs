@@ -14,6 +14,7 @@ use crate::rules::{Negative, OutOfBounds, Rules};
 use crate::shape::Layout;
 #[cfg(feature = "gpu")]
 use crate::shape::elements;
+use crate::waiting::{PollMode, Waiting};
 
 /// One shard of a table: rows in the memory of the host, or of a device that they were uploaded to.
 #[derive(Debug, Clone)]
@@ -56,7 +57,19 @@ impl<'a> Shard<'a> {
     /// [`Error::RankTooSmall`] if `rows` has no dims; on a GPU, the errors of the device and
     /// [`Error::GpuOutOfMemory`], also for more bytes than the engine's `max_memory_bytes`, if its
     /// options say to fail then. Otherwise the CPU path has such a shard.
-    pub async fn new(executor: &Executor, rows: &Params<'a>) -> Result<Shard<'a>> {
+    pub fn new<'c>(executor: &'c Executor, rows: &'c Params<'a>) -> Waiting<'c, Result<Shard<'a>>> {
+        Waiting::new(move |poll_mode| Shard::made(executor, rows, poll_mode))
+    }
+
+    #[cfg_attr(
+        not(feature = "gpu"),
+        expect(clippy::unused_async, reason = "a device is waited for")
+    )]
+    pub(super) async fn made(
+        executor: &Executor,
+        rows: &Params<'a>,
+        _poll_mode: PollMode,
+    ) -> Result<Shard<'a>> {
         let shape = rows.layout().shape();
         let Some((&count, row)) = shape.split_first() else {
             return Err(Error::RankTooSmall {
@@ -69,7 +82,7 @@ impl<'a> Shard<'a> {
         let format = RowFormat::new(rows.element_bytes(), row)?;
         let place = match executor {
             #[cfg(feature = "gpu")]
-            Executor::Gpu(engine) => on_device(engine, rows).await?,
+            Executor::Gpu(engine) => on_device(engine, rows, _poll_mode).await?,
             host => Place::Host(host.clone(), rows.clone()),
         };
         Ok(Shard {
@@ -77,16 +90,6 @@ impl<'a> Shard<'a> {
             format,
             rows: count,
         })
-    }
-
-    /// [`Shard::new`], blocking this thread.
-    ///
-    /// # Errors
-    ///
-    /// As [`Shard::new`].
-    #[cfg(not(target_arch = "wasm32"))]
-    pub fn new_blocking(executor: &Executor, rows: &Params<'a>) -> Result<Shard<'a>> {
-        pollster::block_on(Shard::new(executor, rows))
     }
 
     /// What a row is.
@@ -105,18 +108,11 @@ impl<'a> Shard<'a> {
     ///
     /// [`Error::IndexOutOfBounds`] for a number that is no row; [`Error::OutputLength`]; those of the
     /// executor.
-    pub async fn gather(&self, rows: &[u64], output: &mut [u8]) -> Result<()> {
-        self.begin_rows(rows).await?.finish(output).await
-    }
-
-    /// [`Shard::gather`], blocking this thread.
-    ///
-    /// # Errors
-    ///
-    /// As [`Shard::gather`].
-    #[cfg(not(target_arch = "wasm32"))]
-    pub fn gather_blocking(&self, rows: &[u64], output: &mut [u8]) -> Result<()> {
-        pollster::block_on(self.gather(rows, output))
+    pub fn gather<'c>(&'c self, rows: &'c [u64], output: &'c mut [u8]) -> Waiting<'c, Result<()>> {
+        Waiting::new(move |poll_mode| async move {
+            let begun = self.begin_rows(rows, poll_mode).await?;
+            begun.finish(output, poll_mode).await
+        })
     }
 
     /// Gathers by rules of the caller's, from a shard that has all rows of its table.
@@ -124,36 +120,40 @@ impl<'a> Shard<'a> {
     /// # Errors
     ///
     /// As [`Executor::gather`].
-    pub async fn run(&self, rules: &Rules, indices: &Indices<'_>, output: &mut [u8]) -> Result<()> {
-        let (index_type, layout) = (indices.index_type(), indices.layout().clone());
-        let indices = Indices::new(indices.bytes(), index_type, layout)?;
-        self.begin(rules, indices).await?.finish(output).await
-    }
-
-    /// [`Shard::run`], blocking this thread.
-    ///
-    /// # Errors
-    ///
-    /// As [`Executor::gather`].
-    #[cfg(not(target_arch = "wasm32"))]
-    pub fn run_blocking(
-        &self,
-        rules: &Rules,
-        indices: &Indices<'_>,
-        output: &mut [u8],
-    ) -> Result<()> {
-        pollster::block_on(self.run(rules, indices, output))
+    pub fn run<'c>(
+        &'c self,
+        rules: &'c Rules,
+        indices: &'c Indices<'_>,
+        output: &'c mut [u8],
+    ) -> Waiting<'c, Result<()>> {
+        Waiting::new(move |poll_mode| async move {
+            let begun = self.begin(rules, indices.borrowed(), poll_mode).await?;
+            begun.finish(output, poll_mode).await
+        })
     }
 
     /// Has a device begin to gather the rows of these numbers.
-    pub(super) async fn begin_rows<'s>(&'s self, rows: &'s [u64]) -> Result<Begun<'s>> {
+    pub(super) async fn begin_rows<'s>(
+        &'s self,
+        rows: &'s [u64],
+        poll_mode: PollMode,
+    ) -> Result<Begun<'s>> {
         let numbers: &[u8] = bytemuck::cast_slice(rows);
         let layout = Layout::contiguous(&[rows.len()]);
         let indices = Indices::new(numbers, IndexType::U64, layout)?;
-        self.begin(&RULES, indices).await
+        self.begin(&RULES, indices, poll_mode).await
     }
 
-    async fn begin<'s>(&'s self, rules: &'s Rules, indices: Indices<'s>) -> Result<Begun<'s>> {
+    #[cfg_attr(
+        not(feature = "gpu"),
+        expect(clippy::unused_async, reason = "a device is waited for")
+    )]
+    async fn begin<'s>(
+        &'s self,
+        rules: &'s Rules,
+        indices: Indices<'s>,
+        _poll_mode: PollMode,
+    ) -> Result<Begun<'s>> {
         Ok(match &self.place {
             Place::Host(executor, params) => Begun::Host {
                 executor,
@@ -163,7 +163,7 @@ impl<'a> Shard<'a> {
             },
             #[cfg(feature = "gpu")]
             Place::Device(engine, table) => {
-                let ids = engine.upload(&indices).await?;
+                let ids = engine.upload(&indices).within(_poll_mode).await?;
                 let made = engine.gather(Op::gather(0), rules, table, &ids)?;
                 Begun::Device(engine, made)
             }
@@ -173,7 +173,7 @@ impl<'a> Shard<'a> {
 
 impl Begun<'_> {
     /// Writes the rows to `output`.
-    pub(super) async fn finish(self, output: &mut [u8]) -> Result<()> {
+    pub(super) async fn finish(self, output: &mut [u8], poll_mode: PollMode) -> Result<()> {
         match self {
             Begun::Host {
                 executor,
@@ -184,6 +184,7 @@ impl Begun<'_> {
                 executor
                     .gather(Op::gather(0), rules, params, &indices)
                     .into(output)
+                    .within(poll_mode)
                     .await
             }
             #[cfg(feature = "gpu")]
@@ -197,7 +198,7 @@ impl Begun<'_> {
                         got: output.len(),
                     });
                 }
-                engine.download_bytes(&made, output).await
+                engine.download_bytes(&made, output).within(poll_mode).await
             }
         }
     }
@@ -205,7 +206,11 @@ impl Begun<'_> {
 
 /// The rows on the device of `engine`, without the gaps that their layout may have.
 #[cfg(feature = "gpu")]
-async fn on_device<'a>(engine: &Engine, rows: &Params<'a>) -> Result<Place<'a>> {
+async fn on_device<'a>(
+    engine: &Engine,
+    rows: &Params<'a>,
+    poll_mode: PollMode,
+) -> Result<Place<'a>> {
     let shape = rows.layout().shape();
     let bytes = elements(Role::Params, shape, rows.element_bytes())? * rows.element_bytes();
     if bytes as u64 > engine.max_memory() {
@@ -223,7 +228,7 @@ async fn on_device<'a>(engine: &Engine, rows: &Params<'a>) -> Result<Place<'a>> 
     let packed = packed(Role::Params, rows.bytes(), width, layout)?;
     let layout = Layout::contiguous(layout.shape());
     let packed = Params::new(&packed, rows.element_type(), layout)?;
-    match engine.upload(&packed).await {
+    match engine.upload(&packed).within(poll_mode).await {
         Ok(table) => Ok(Place::Device(engine.clone(), table)),
         Err(Error::GpuOutOfMemory { .. }) if engine.when_full() == WhenFull::UseCpu => {
             Ok(Place::Host(Executor::Cpu, rows.clone()))

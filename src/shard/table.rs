@@ -12,6 +12,7 @@ use crate::memory::zeroed_bits;
 use crate::operand::{Indices, Params};
 use crate::rules::Rules;
 use crate::tensor::{Tensor, TensorView};
+use crate::waiting::{PollMode, Waiting};
 
 /// A table whose rows lie on several executors: for one that outgrows the memory of a device.
 ///
@@ -27,10 +28,10 @@ use crate::tensor::{Tensor, TensorView};
 /// let rows = Tensor::new(&[3, 2], vec![1.0f32, 2.0, 3.0, 4.0, 5.0, 6.0])?;
 /// let partition = Partition::cyclic(3, 2)?;
 /// let rows = Params::try_from(&rows.view())?;
-/// let table = ShardedTable::new_blocking(&executors, partition, &rows)?;
+/// let table = ShardedTable::new(&executors, partition, &rows).wait()?;
 ///
 /// let ids = Tensor::new(&[2], vec![2i64, 7])?;
-/// let found = table.gather_blocking::<f32, _>(&Rules::TENSORFLOW_GPU, &ids.view())?;
+/// let found = table.gather::<f32, _>(&Rules::TENSORFLOW_GPU, &ids.view()).wait()?;
 /// assert_eq!(found.data(), [5.0, 6.0, 0.0, 0.0]);
 /// # Ok::<(), wgpu_gather::Error>(())
 /// ```
@@ -50,29 +51,31 @@ impl<'a> ShardedTable<'a> {
     /// [`Error::ShardExecutors`] if there are not as many executors as shards, [`Error::ShardTable`] if
     /// the table has not as many rows as the partition, [`Error::RankTooSmall`] if it has no dims; on a GPU,
     /// the errors of the device and [`Error::GpuOutOfMemory`], if its options say to fail then.
-    pub async fn new(
-        executors: &[Executor],
+    pub fn new<'c>(
+        executors: &'c [Executor],
         partition: Partition,
-        table: &Params<'a>,
-    ) -> Result<ShardedTable<'a>> {
-        if executors.len() != partition.shards() {
-            return Err(Error::ShardExecutors {
-                shards: partition.shards(),
-                executors: executors.len(),
-            });
-        }
-        let width = table.element_bytes();
-        let mut shards = Vec::with_capacity(executors.len());
-        for (shard, executor) in executors.iter().enumerate() {
-            let view = partition.view(table.layout(), shard)?;
-            let rows = Params::new(table.bytes(), width, view)?;
-            shards.push(Shard::new(executor, &rows).await?);
-        }
-        let format = shards[0].format().clone();
-        Ok(ShardedTable {
-            partition,
-            format,
-            shards,
+        table: &'c Params<'a>,
+    ) -> Waiting<'c, Result<ShardedTable<'a>>> {
+        Waiting::new(move |poll_mode| async move {
+            if executors.len() != partition.shards() {
+                return Err(Error::ShardExecutors {
+                    shards: partition.shards(),
+                    executors: executors.len(),
+                });
+            }
+            let width = table.element_bytes();
+            let mut shards = Vec::with_capacity(executors.len());
+            for (shard, executor) in executors.iter().enumerate() {
+                let view = partition.view(table.layout(), shard)?;
+                let rows = Params::new(table.bytes(), width, view)?;
+                shards.push(Shard::made(executor, &rows, poll_mode).await?);
+            }
+            let format = shards[0].format().clone();
+            Ok(ShardedTable {
+                partition,
+                format,
+                shards,
+            })
         })
     }
 
@@ -94,22 +97,22 @@ impl<'a> ShardedTable<'a> {
     /// [`Error::IndexOutOfBounds`] under the rule [`OutOfBounds::Error`](crate::OutOfBounds::Error),
     /// [`Error::NothingToRead`], [`Error::FillWidth`], [`Error::SizeOverflow`], [`Error::HostOutOfMemory`],
     /// and those of the executors; [`Error::InvalidBits`] for a fill value that is none of `T`.
-    pub async fn gather<T: Element, I: Index>(
-        &self,
-        rules: &Rules,
-        indices: &TensorView<'_, I>,
-    ) -> Result<Tensor<T>> {
-        if size_of::<T>() != self.format.element_bytes() {
-            return Err(Error::TensorWidth {
-                expected: size_of::<T>(),
-                got: self.format.element_bytes(),
-            });
-        }
-        let plan = self.plan(rules, &Indices::try_from(indices)?)?;
-        let mut bits = zeroed_bits::<T>(Role::Output, plan.output_bytes() / size_of::<T>())?;
-        self.execute(&plan, bytemuck::cast_slice_mut(&mut bits))
-            .await?;
-        Tensor::new(plan.output_shape(), elements_from_bits(Role::Output, bits)?)
+    pub fn gather<'c, T: Element, I: Index>(
+        &'c self,
+        rules: &'c Rules,
+        indices: &'c TensorView<'_, I>,
+    ) -> Waiting<'c, Result<Tensor<T>>> {
+        Waiting::new(move |poll_mode| async move {
+            let (expected, got) = (size_of::<T>(), self.format.element_bytes());
+            if expected != got {
+                return Err(Error::TensorWidth { expected, got });
+            }
+            let plan = self.plan(rules, &Indices::try_from(indices)?)?;
+            let mut bits = zeroed_bits::<T>(Role::Output, plan.output_bytes() / expected)?;
+            let output = bytemuck::cast_slice_mut(&mut bits);
+            self.execute(&plan, output, poll_mode).await?;
+            Tensor::new(plan.output_shape(), elements_from_bits(Role::Output, bits)?)
+        })
     }
 
     /// Gathers bytes along the first axis: `output` receives the elements, row-major.
@@ -119,78 +122,42 @@ impl<'a> ShardedTable<'a> {
     /// [`Error::IndexOutOfBounds`] under the rule [`OutOfBounds::Error`](crate::OutOfBounds::Error),
     /// [`Error::NothingToRead`], [`Error::FillWidth`], [`Error::SizeOverflow`], [`Error::HostOutOfMemory`],
     /// [`Error::OutputLength`], and those of the executors.
-    pub async fn gather_bytes(
-        &self,
-        rules: &Rules,
-        indices: &Indices<'_>,
-        output: &mut [u8],
-    ) -> Result<()> {
-        self.execute(&self.plan(rules, indices)?, output).await
+    pub fn gather_bytes<'c>(
+        &'c self,
+        rules: &'c Rules,
+        indices: &'c Indices<'_>,
+        output: &'c mut [u8],
+    ) -> Waiting<'c, Result<()>> {
+        Waiting::new(move |poll_mode| async move {
+            let plan = self.plan(rules, indices)?;
+            self.execute(&plan, output, poll_mode).await
+        })
     }
 
     fn plan(&self, rules: &Rules, indices: &Indices<'_>) -> Result<ShardPlan> {
         ShardPlan::new(&self.partition, &self.format, rules, indices, true)
     }
 
-    async fn execute(&self, plan: &ShardPlan, output: &mut [u8]) -> Result<()> {
+    async fn execute(
+        &self,
+        plan: &ShardPlan,
+        output: &mut [u8],
+        poll_mode: PollMode,
+    ) -> Result<()> {
         plan.check_output(output.len())?;
         // All devices have their work before the first is waited for.
         let mut begun = Vec::with_capacity(self.shards.len());
         for (n, shard) in self.shards.iter().enumerate() {
-            begun.push(shard.begin_rows(plan.asked_of(n)).await?);
+            begun.push(shard.begin_rows(plan.asked_of(n), poll_mode).await?);
         }
         let mut rows = zeroed_bits::<u8>(Role::Output, plan.row_bytes())?;
         let mut rest = &mut rows[..];
         for (n, begun) in begun.into_iter().enumerate() {
             let bytes = plan.asked_of(n).len() * self.format.bytes();
             let (here, after) = rest.split_at_mut(bytes);
-            begun.finish(here).await?;
+            begun.finish(here, poll_mode).await?;
             rest = after;
         }
         plan.assemble(&rows, output)
-    }
-}
-
-/// The blocking twins. In a browser nothing may block, so there they do not exist.
-#[cfg(not(target_arch = "wasm32"))]
-impl<'a> ShardedTable<'a> {
-    /// [`ShardedTable::new`], blocking this thread.
-    ///
-    /// # Errors
-    ///
-    /// As [`ShardedTable::new`].
-    pub fn new_blocking(
-        executors: &[Executor],
-        partition: Partition,
-        table: &Params<'a>,
-    ) -> Result<ShardedTable<'a>> {
-        pollster::block_on(ShardedTable::new(executors, partition, table))
-    }
-
-    /// [`ShardedTable::gather`], blocking this thread.
-    ///
-    /// # Errors
-    ///
-    /// As [`ShardedTable::gather`].
-    pub fn gather_blocking<T: Element, I: Index>(
-        &self,
-        rules: &Rules,
-        indices: &TensorView<'_, I>,
-    ) -> Result<Tensor<T>> {
-        pollster::block_on(self.gather(rules, indices))
-    }
-
-    /// [`ShardedTable::gather_bytes`], blocking this thread.
-    ///
-    /// # Errors
-    ///
-    /// As [`ShardedTable::gather_bytes`].
-    pub fn gather_bytes_blocking(
-        &self,
-        rules: &Rules,
-        indices: &Indices<'_>,
-        output: &mut [u8],
-    ) -> Result<()> {
-        pollster::block_on(self.gather_bytes(rules, indices, output))
     }
 }

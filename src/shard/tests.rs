@@ -239,7 +239,7 @@ fn random_plans_give_what_the_reference_gives() {
             for shard in 0..shards {
                 let view = partition.view(&table, shard).unwrap();
                 let held = Params::new(&data, width, view).unwrap();
-                let held = pollster::block_on(Shard::new(&Executor::Cpu, &held)).unwrap();
+                let held = Shard::new(&Executor::Cpu, &held).wait().unwrap();
                 let asked = plan.asked_of(shard);
                 assert!(
                     !dedupe || asked.windows(2).all(|w| w[0] < w[1]),
@@ -247,7 +247,7 @@ fn random_plans_give_what_the_reference_gives() {
                 );
                 let range = plan.range_of(shard);
                 let here = range.start * format.bytes()..range.end * format.bytes();
-                held.gather_blocking(asked, &mut came_back[here]).unwrap();
+                held.gather(asked, &mut came_back[here]).wait().unwrap();
             }
             if plan.is_in_order() {
                 assert_eq!(came_back, expected);
@@ -266,13 +266,13 @@ fn random_plans_give_what_the_reference_gives() {
 fn a_number_that_is_no_row_of_a_shard_is_an_error() {
     let table = Tensor::new(&[2, 2], vec![1u16, 2, 3, 4]).unwrap();
     let rows = Params::try_from(&table.view()).unwrap();
-    let shard = pollster::block_on(Shard::new(&Executor::Cpu, &rows)).unwrap();
+    let shard = Shard::new(&Executor::Cpu, &rows).wait().unwrap();
     let mut output = [0; 4];
-    let failed = shard.gather_blocking(&[2], &mut output);
+    let failed = shard.gather(&[2], &mut output).wait();
     assert!(
         matches!(failed, Err(Error::IndexOutOfBounds(_))),
         "{failed:?}"
     );
-    shard.gather_blocking(&[1], &mut output).unwrap();
+    shard.gather(&[1], &mut output).wait().unwrap();
     assert_eq!(bytemuck::cast_slice::<_, u16>(&output), [3, 4]);
 }

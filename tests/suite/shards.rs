@@ -5,7 +5,7 @@ use wgpu_gather::gpu::{Engine, Options, WhenFull};
 use wgpu_gather::shard::{Partition, Shard, ShardedTable};
 use wgpu_gather::{Error, Executor, Layout, Params, Rules, Tensor};
 
-use crate::common::{block_on, engines, executors, failed, fresh_device};
+use crate::common::{engines, executors, failed, fresh_device};
 use crate::planted::faulty;
 use crate::shader_faults::SHADER_FAULTS;
 
@@ -38,10 +38,12 @@ fn gathered(call: &Call, executors: &[Executor], kind: usize) -> Result<Vec<u8>,
     let (params, indices) = (call.params()?, call.indices()?);
     let rows = call.params_layout.shape()[0];
     let partition = partition(kind, rows, executors.len());
-    let table = ShardedTable::new_blocking(executors, partition, &params)?;
+    let table = ShardedTable::new(executors, partition, &params).wait()?;
     let elements: usize = call.output_shape()?.iter().product();
     let mut output = vec![0xa5; elements * call.element_bytes];
-    table.gather_bytes_blocking(&call.rules, &indices, &mut output)?;
+    table
+        .gather_bytes(&call.rules, &indices, &mut output)
+        .wait()?;
     Ok(output)
 }
 
@@ -175,7 +177,7 @@ fn bad_tables_are_errors() {
     let params = Params::try_from(&rows.view()).expect("params");
     let table = |shards, rows| {
         let partition = Partition::cyclic(rows, shards).expect("a partition");
-        ShardedTable::new_blocking(&executors, partition, &params)
+        ShardedTable::new(&executors, partition, &params).wait()
     };
     assert_eq!(
         table(3, 3).expect_err("too few executors").to_string(),
@@ -188,13 +190,13 @@ fn bad_tables_are_errors() {
     );
     let table = table(2, 3).expect("a table");
     let ids = Tensor::new(&[1], vec![0u8]).expect("ids");
-    let failed = table.gather_blocking::<u64, _>(&Rules::TORCH, &ids.view());
+    let failed = table.gather::<u64, _>(&Rules::TORCH, &ids.view()).wait();
     assert!(
         matches!(failed, Err(Error::TensorWidth { .. })),
         "{failed:?}"
     );
     let scalar = Params::new(&[1, 2], 2, Layout::contiguous(&[])).expect("params");
-    let failed = block_on(Shard::new(&Executor::Cpu, &scalar));
+    let failed = Shard::new(&Executor::Cpu, &scalar).wait();
     assert!(
         matches!(failed, Err(Error::RankTooSmall { .. })),
         "{failed:?}"
@@ -215,7 +217,7 @@ fn a_full_device_is_an_error_or_the_cpu_path() {
             let full = Engine::with_options(device, queue, options)
                 .wait()
                 .expect("an engine");
-            let shard = block_on(Shard::new(&Executor::Gpu(full), &params));
+            let shard = Shard::new(&Executor::Gpu(full), &params).wait();
             match (when_full, shard) {
                 (WhenFull::Fail, Err(Error::GpuOutOfMemory { what })) => {
                     assert_eq!(
@@ -225,7 +227,7 @@ fn a_full_device_is_an_error_or_the_cpu_path() {
                 }
                 (WhenFull::UseCpu, Ok(shard)) => {
                     let mut row = [0; 8];
-                    shard.gather_blocking(&[1], &mut row).expect("a row");
+                    shard.gather(&[1], &mut row).wait().expect("a row");
                     assert_eq!(row, [3, 0, 0, 0, 4, 0, 0, 0]);
                 }
                 (_, other) => panic!("{when_full:?}: {other:?}"),
