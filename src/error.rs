@@ -259,6 +259,19 @@ pub enum Error {
         got: usize,
     },
 
+    /// Memory for the elements of a tensor as bytes has another length.
+    #[error("{role}: shape {shape:?} needs {expected} bytes, got {got}")]
+    ByteLength {
+        /// Which tensor.
+        role: Role,
+        /// The shape.
+        shape: Vec<usize>,
+        /// Bytes that the shape needs.
+        expected: usize,
+        /// Bytes given.
+        got: usize,
+    },
+
     /// The byte length of a buffer does not fit its element type.
     #[error("{role}: {bytes} bytes are not a whole number of {element_bytes}-byte elements")]
     PartialElement {

@@ -264,14 +264,22 @@ fn views_download_as_their_elements() {
         assert_eq!(down(flat.slice(0, 7..8)).data(), [17]);
         assert!(down(tensor.slice(0, 1..1)).data().is_empty());
         let mut few = [0; 3];
-        assert!(matches!(
-            engine.download_bytes(&flat, &mut few).wait(),
-            Err(Error::DataLength {
-                expected: 15,
-                got: 3,
-                ..
-            })
-        ));
+        let refused = engine.download_bytes(&flat, &mut few).wait().unwrap_err();
+        assert!(
+            matches!(
+                refused,
+                Error::ByteLength {
+                    expected: 15,
+                    got: 3,
+                    ..
+                }
+            ),
+            "{refused:?}"
+        );
+        assert_eq!(
+            refused.to_string(),
+            "output: shape [15] needs 15 bytes, got 3"
+        );
     }
 }
 

@@ -251,7 +251,7 @@ impl Engine {
     ///
     /// # Errors
     ///
-    /// As [`Engine::download`], and [`Error::DataLength`] if `output` has not as many bytes.
+    /// As [`Engine::download`], and [`Error::ByteLength`] if `output` has not as many bytes.
     pub fn download_bytes<'a, T: DeviceOperand>(
         &'a self,
         tensor: &'a T,
@@ -359,7 +359,7 @@ impl Engine {
         let width = tensor.element_bytes();
         let expected = elements(Role::Output, tensor.shape(), width)? * width;
         if output.len() != expected {
-            return Err(Error::DataLength {
+            return Err(Error::ByteLength {
                 role: Role::Output,
                 shape: tensor.shape().to_vec(),
                 expected,
