@@ -13,6 +13,7 @@ mod bag_quantized_calls;
 mod bag_quantized_fixtures;
 mod bags;
 mod bindings;
+mod buffers;
 mod chunks;
 mod common;
 mod constructs;
