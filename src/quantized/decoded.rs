@@ -60,6 +60,23 @@ impl QuantizedTable<'_> {
     /// assert_eq!(rows, Tensor::new(&[1, 32], vec![0.0; 32])?);
     /// # Ok::<(), wgpu_gather::Error>(())
     /// ```
+    ///
+    /// A call borrows what it is given. To hold one in a variable before it is made, let the decoded table be a
+    /// variable, too: as a temporary it ends with the statement (error E0716 of the compiler).
+    ///
+    /// ```
+    /// # use wgpu_gather::{Executor, Op, Rules, Tensor};
+    /// # use wgpu_gather::quantized::{BlockFormat, QuantizedTable};
+    /// # let bytes = [0u8; 2 * 34];
+    /// # let table = QuantizedTable::blocks(BlockFormat::Q8_0, &[2, 32], &bytes)?;
+    /// # let ids = Tensor::new(&[1], vec![1u32])?;
+    /// let decoded = table.to::<f32>();
+    /// let call = Executor::Cpu.gather(Op::gather(0), &Rules::TORCH, &decoded, &ids);
+    /// println!("{} bytes", call.plan()?.output_bytes());
+    /// let rows = call.wait()?;
+    /// # assert_eq!(rows.shape(), [1, 32]);
+    /// # Ok::<(), wgpu_gather::Error>(())
+    /// ```
     pub fn to<F: Float>(&self) -> Decoded<'_, Self, F> {
         Decoded::new(self)
     }
