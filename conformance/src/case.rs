@@ -2,8 +2,9 @@
 
 use serde::Deserialize;
 
-use wgpu_gather::{ElementsShapes, Error, Fill, Negative, Op, OutOfBounds, Rules};
+use wgpu_gather::{Error, Fill, Op, OutOfBounds, Rules};
 
+use crate::case_file::{CaseError, CaseOfFile, read_file, rules};
 use crate::data::{Data, RawTensor, Values};
 
 /// One call with its recorded answer.
@@ -36,44 +37,15 @@ pub enum Expected {
     Error(String),
 }
 
-/// Why a case file cannot be read.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum CaseError {
-    /// Not JSON, or not of the schema.
-    #[error("not a case file: {0}")]
-    Syntax(String),
-    /// Another schema.
-    #[error("schema \"{got}\" is not {expected}")]
-    Schema {
-        /// `schema` of the file.
-        got: String,
-        /// What is read here.
-        expected: &'static str,
-    },
-    /// The announced number of cases is not the number there is.
-    #[error("the file announces {announced} cases and has {found}")]
-    Count {
-        /// `count` of the file.
-        announced: usize,
-        /// Cases found.
-        found: usize,
-    },
-    /// A case that makes no sense.
-    #[error("case \"{name}\": {reason}")]
-    Case {
-        /// Its name.
-        name: String,
-        /// What is wrong with it.
-        reason: String,
-    },
-}
-
-#[derive(Deserialize)]
-struct RawFile {
-    suite: String,
-    schema: String,
-    count: usize,
-    cases: Vec<RawCase>,
+impl Expected {
+    /// The one of the two that there is.
+    pub(super) fn read(output: Option<&RawTensor>, error: Option<&str>) -> Result<Self, String> {
+        match (output, error) {
+            (Some(output), None) => output.read().map(Expected::Output),
+            (None, Some(error)) => Ok(Expected::Error(error.to_owned())),
+            _ => Err("needs either expect or expect_error".to_owned()),
+        }
+    }
 }
 
 #[derive(Deserialize)]
@@ -119,46 +91,19 @@ struct RawError {
 ///
 /// A [`CaseError`] that names the case.
 pub fn read_cases(text: &str) -> Result<Vec<Case>, CaseError> {
-    let file: RawFile =
-        serde_json::from_str(text).map_err(|error| CaseError::Syntax(error.to_string()))?;
-    check_head(
-        "gather-conformance/1",
-        file.schema,
-        file.count,
-        file.cases.len(),
-    )?;
-    let case = |raw: &RawCase| {
-        raw.read(&file.suite).map_err(|reason| CaseError::Case {
-            name: raw.name.clone(),
-            reason,
-        })
-    };
-    file.cases.iter().map(case).collect()
+    read_file::<RawCase>(text)
 }
 
-/// Whether a file is of the schema that is `expected`, and has as many cases as it says.
-pub(super) fn check_head(
-    expected: &'static str,
-    got: String,
-    announced: usize,
-    found: usize,
-) -> Result<(), CaseError> {
-    if got != expected {
-        return Err(CaseError::Schema { got, expected });
-    }
-    if announced != found {
-        return Err(CaseError::Count { announced, found });
-    }
-    Ok(())
-}
+impl CaseOfFile for RawCase {
+    const SCHEMA: &'static str = "gather-conformance/1";
+    type Case = Case;
 
-impl RawCase {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
     fn read(&self, suite: &str) -> Result<Case, String> {
-        let expected = match (&self.expect, &self.expect_error) {
-            (Some(output), None) => Expected::Output(output.read()?),
-            (None, Some(error)) => Expected::Error(error.message.clone()),
-            _ => return Err("needs either expect or expect_error".to_owned()),
-        };
+        let error = self.expect_error.as_ref().map(|error| &error.message[..]);
         Ok(Case {
             suite: suite.to_owned(),
             name: self.name.clone(),
@@ -166,11 +111,13 @@ impl RawCase {
             rules: self.attrs.rules()?,
             params: self.params.read()?,
             indices: self.indices.read()?,
-            expected,
+            expected: Expected::read(self.expect.as_ref(), error)?,
             skip: self.skip(),
         })
     }
+}
 
+impl RawCase {
     fn skip(&self) -> Option<String> {
         let marked = [
             (
@@ -212,16 +159,7 @@ impl RawAttrs {
 
     /// The rules for indices.
     pub(super) fn rules(&self) -> Result<Rules, String> {
-        let negative = match self.neg.as_str() {
-            "oob" => Negative::OutOfBounds,
-            "wrap" => Negative::FromEnd,
-            other => return Err(format!("unknown attrs.neg \"{other}\"")),
-        };
-        let shapes = match self.profile.starts_with("torch") {
-            true => ElementsShapes::Torch,
-            false => ElementsShapes::Onnx,
-        };
-        Ok(Rules::new(negative, self.out_of_bounds()?).with_elements_shapes(shapes))
+        rules(&self.neg, self.out_of_bounds()?, &self.profile)
     }
 
     fn out_of_bounds(&self) -> Result<OutOfBounds, String> {

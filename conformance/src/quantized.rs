@@ -4,7 +4,8 @@ use serde::Deserialize;
 
 use wgpu_gather::{DType, Layout, Op, Rules};
 
-use crate::case::{CaseError, RawAttrs, check_head};
+use crate::case::RawAttrs;
+use crate::case_file::{CaseError, CaseOfFile, read_file};
 use crate::data::{Data, RawTensor, from_hex};
 
 /// The schema of files that [`read_quantized_cases`] reads.
@@ -85,14 +86,6 @@ pub enum QuantizedExpected {
 }
 
 #[derive(Deserialize)]
-struct RawFile {
-    suite: String,
-    schema: String,
-    count: usize,
-    cases: Vec<RawCase>,
-}
-
-#[derive(Deserialize)]
 struct RawCase {
     name: String,
     table: RawTable,
@@ -128,19 +121,17 @@ struct RawTable {
 ///
 /// A [`CaseError`] that names the case.
 pub fn read_quantized_cases(text: &str) -> Result<Vec<QuantizedCase>, CaseError> {
-    let file: RawFile =
-        serde_json::from_str(text).map_err(|error| CaseError::Syntax(error.to_string()))?;
-    check_head(QUANTIZED_SCHEMA, file.schema, file.count, file.cases.len())?;
-    let case = |raw: &RawCase| {
-        raw.read(&file.suite).map_err(|reason| CaseError::Case {
-            name: raw.name.clone(),
-            reason,
-        })
-    };
-    file.cases.iter().map(case).collect()
+    read_file::<RawCase>(text)
 }
 
-impl RawCase {
+impl CaseOfFile for RawCase {
+    const SCHEMA: &'static str = QUANTIZED_SCHEMA;
+    type Case = QuantizedCase;
+
+    fn name(&self) -> &str {
+        &self.name
+    }
+
     fn read(&self, suite: &str) -> Result<QuantizedCase, String> {
         let output = float(&self.output)?;
         Ok(QuantizedCase {
@@ -154,7 +145,9 @@ impl RawCase {
             expected: self.expected(output)?,
         })
     }
+}
 
+impl RawCase {
     fn expected(&self, output: DType) -> Result<QuantizedExpected, String> {
         let (shape, bits) = match (&self.expect_shape, &self.expect, &self.expect_error) {
             (Some(shape), Some(bits), None) => (shape, bits),

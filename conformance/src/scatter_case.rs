@@ -4,9 +4,10 @@
 
 use serde::Deserialize;
 
-use wgpu_gather::{ElementsShapes, Error, Negative, OpKind, OutOfBounds, Rules};
+use wgpu_gather::{Error, OpKind, OutOfBounds, Rules};
 
-use crate::case::{CaseError, Expected, check_head};
+use crate::case::Expected;
+use crate::case_file::{CaseError, CaseOfFile, read_file, rules};
 use crate::data::{Data, RawTensor};
 
 /// The schema.
@@ -102,17 +103,6 @@ pub struct BagCase {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct RawFile {
-    suite: String,
-    schema: String,
-    #[serde(rename = "provenance")]
-    _provenance: serde_json::Value,
-    count: usize,
-    cases: Vec<RawCase>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
 struct RawCase {
     op: String,
     name: String,
@@ -163,25 +153,19 @@ struct RawError {
 ///
 /// A [`CaseError`] that names the case.
 pub fn read_fold_cases(text: &str) -> Result<Vec<FoldCase>, CaseError> {
-    let file: RawFile =
-        serde_json::from_str(text).map_err(|error| CaseError::Syntax(error.to_string()))?;
-    check_head(FOLD_SCHEMA, file.schema, file.count, file.cases.len())?;
-    let case = |raw: &RawCase| {
-        raw.read(&file.suite).map_err(|reason| CaseError::Case {
-            name: raw.name.clone(),
-            reason,
-        })
-    };
-    file.cases.iter().map(case).collect()
+    read_file::<RawCase>(text)
 }
 
-impl RawCase {
+impl CaseOfFile for RawCase {
+    const SCHEMA: &'static str = FOLD_SCHEMA;
+    type Case = FoldCase;
+
+    fn name(&self) -> &str {
+        &self.name
+    }
+
     fn read(&self, suite: &str) -> Result<FoldCase, String> {
-        let expected = match (&self.expect, &self.expect_error) {
-            (Some(output), None) => Expected::Output(output.read()?),
-            (None, Some(error)) => Expected::Error(error.message.clone()),
-            _ => return Err("needs either expect or expect_error".to_owned()),
-        };
+        let error = self.expect_error.as_ref().map(|error| &error.message[..]);
         let params = match (&self.base, &self.params) {
             (Some(tensor), None) | (None, Some(tensor)) => tensor.read()?,
             _ => return Err("needs either base or params".to_owned()),
@@ -193,11 +177,13 @@ impl RawCase {
             rules: self.attrs.rules()?,
             params,
             indices: self.indices.read()?,
-            expected,
+            expected: Expected::read(self.expect.as_ref(), error)?,
             ulps: self.ulps,
         })
     }
+}
 
+impl RawCase {
     fn call(&self) -> Result<FoldCall, String> {
         let batch_dims = self.attrs.batch_dims;
         Ok(match self.op.as_str() {
@@ -243,19 +229,10 @@ impl RawCase {
 
 impl RawAttrs {
     fn rules(&self) -> Result<Rules, String> {
-        let negative = match self.neg.as_str() {
-            "oob" => Negative::OutOfBounds,
-            "wrap" => Negative::FromEnd,
-            other => return Err(format!("unknown attrs.neg \"{other}\"")),
-        };
-        let shapes = match self.profile.starts_with("torch") {
-            true => ElementsShapes::Torch,
-            false => ElementsShapes::Onnx,
-        };
         // No case of the schema fills: what would read the fill value writes nothing.
         let rule = self.oob.parse();
         let rule: OutOfBounds = rule.map_err(|e: Error| format!("attrs.oob: {e}"))?;
-        Ok(Rules::new(negative, rule).with_elements_shapes(shapes))
+        rules(&self.neg, rule, &self.profile)
     }
 }
 

@@ -21,6 +21,46 @@ pub const FOLDED: [DType; 11] = [
 
 /// Values of a type: small numbers, large ones, and what is special about floats but subnormals.
 pub fn values(dtype: DType, count: usize, seed: u64) -> Vec<u8> {
+    numbers(dtype, count, seed, float, |bits| bits)
+}
+
+/// A float that stays normal in a few products.
+fn float(bits: u64) -> f32 {
+    let mantissa = (bits >> 24) as u32 & 0x7f_ffff;
+    let sign = (bits as u32 & 0x80) << 24;
+    let exponent = 124 + (bits >> 8) as u32 % 7;
+    match bits as u8 & 0x7f {
+        0 => f32::from_bits(sign), // a zero
+        1 => f32::from_bits(0x7f80_0000 | sign),
+        2 => f32::from_bits(0x7fc0_0000 | sign | mantissa),
+        3 => 16_777_216.0,
+        _ => f32::from_bits(sign | exponent << 23 | mantissa),
+    }
+}
+
+/// Values of which thousands are combined without an overflow: near one for products, and odd, so that each
+/// shows in the result.
+pub fn tame_values(dtype: DType, reduce: Reduce, count: usize, seed: u64) -> Vec<u8> {
+    let is_product = reduce == Reduce::Mul;
+    let float = |bits: u64| match is_product {
+        true => near_one(bits),
+        false => {
+            f32::from_bits((bits as u32 & 0x807f_ffff) | (124 + (bits >> 32) as u32 % 7) << 23)
+        }
+    };
+    numbers(dtype, count, seed, float, |bits| {
+        bits | u64::from(is_product)
+    })
+}
+
+/// Numbers of a type, each made of bits by `float` or `integer`.
+fn numbers(
+    dtype: DType,
+    count: usize,
+    seed: u64,
+    float: impl Fn(u64) -> f32,
+    integer: impl Fn(u64) -> u64,
+) -> Vec<u8> {
     let mut random = SplitMix(seed);
     let mut bytes = Vec::with_capacity(count * dtype.bytes());
     for _ in 0..count {
@@ -45,61 +85,7 @@ pub fn values(dtype: DType, count: usize, seed: u64) -> Vec<u8> {
                 bytes.extend(f64::from(float(bits)).to_ne_bytes());
                 bytes.extend(f64::from(float(bits >> 20)).to_ne_bytes());
             }
-            _ => bytes.extend(&bits.to_ne_bytes()[..dtype.bytes()]),
-        }
-    }
-    bytes
-}
-
-/// A float that stays normal in a few products.
-fn float(bits: u64) -> f32 {
-    let mantissa = (bits >> 24) as u32 & 0x7f_ffff;
-    let sign = (bits as u32 & 0x80) << 24;
-    let exponent = 124 + (bits >> 8) as u32 % 7;
-    match bits as u8 & 0x7f {
-        0 => f32::from_bits(sign), // a zero
-        1 => f32::from_bits(0x7f80_0000 | sign),
-        2 => f32::from_bits(0x7fc0_0000 | sign | mantissa),
-        3 => 16_777_216.0,
-        _ => f32::from_bits(sign | exponent << 23 | mantissa),
-    }
-}
-
-/// Values of which thousands are combined without an overflow: near one for products, and odd, so that each
-/// shows in the result.
-pub fn tame_values(dtype: DType, reduce: Reduce, count: usize, seed: u64) -> Vec<u8> {
-    let mut random = SplitMix(seed);
-    let mut bytes = Vec::with_capacity(count * dtype.bytes());
-    for _ in 0..count {
-        let bits = random.draw();
-        let float = |bits: u64| match reduce {
-            Reduce::Mul => near_one(bits),
-            _ => {
-                f32::from_bits((bits as u32 & 0x807f_ffff) | (124 + (bits >> 32) as u32 % 7) << 23)
-            }
-        };
-        match dtype {
-            DType::Bool => bytes.push((bits & 1) as u8),
-            DType::F32 => bytes.extend(float(bits).to_ne_bytes()),
-            DType::F64 => bytes.extend(f64::from(float(bits)).to_ne_bytes()),
-            DType::F16 => bytes.extend(half::f16::from_f32(float(bits)).to_ne_bytes()),
-            DType::BF16 => bytes.extend(half::bf16::from_f32(float(bits)).to_ne_bytes()),
-            DType::C64 => {
-                bytes.extend(float(bits).to_ne_bytes());
-                bytes.extend(float(bits >> 20).to_ne_bytes());
-            }
-            DType::C128 => {
-                bytes.extend(f64::from(float(bits)).to_ne_bytes());
-                bytes.extend(f64::from(float(bits >> 20)).to_ne_bytes());
-            }
-            _ => {
-                let bits = if reduce == Reduce::Mul {
-                    bits | 1
-                } else {
-                    bits
-                };
-                bytes.extend(&bits.to_le_bytes()[..dtype.bytes()]);
-            }
+            _ => bytes.extend(&integer(bits).to_le_bytes()[..dtype.bytes()]),
         }
     }
     bytes
