@@ -17,6 +17,7 @@ mod bench;
 mod call_args;
 mod demo;
 mod done;
+pub mod drawing;
 mod explain;
 mod fill;
 pub mod interrupt;

@@ -7,9 +7,10 @@ mod panel;
 use anyhow::Result;
 use plotters::prelude::*;
 
-use self::panel::{FONT, MARGIN, WIDTH, unpainted};
+use self::panel::{MARGIN, WIDTH};
 use crate::bench::report::{SOFTWARE, places};
 use crate::bench::result::Line;
+use crate::drawing::{FONT, unpainted};
 
 /// The SVG of all that `lines` can show.
 pub(crate) fn draw(lines: &[Line]) -> Result<String> {

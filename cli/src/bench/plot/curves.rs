@@ -3,9 +3,10 @@
 use anyhow::Result;
 use plotters::prelude::*;
 
-use crate::bench::plot::panel::{Area, COLOURS, FONT, MARGIN, Panel, unpainted};
+use crate::bench::plot::panel::{Area, MARGIN, Panel};
 use crate::bench::report::places;
 use crate::bench::result::{Figures, Line, Place};
+use crate::drawing::{COLOURS, FONT, unpainted};
 
 /// Height of a panel.
 const CURVES: u32 = 420;

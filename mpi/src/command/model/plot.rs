@@ -3,21 +3,12 @@
 
 use anyhow::{Result, anyhow};
 use plotters::prelude::*;
+use wgpu_gather_cli::drawing::{COLOURS, FONT, unpainted};
 
 use super::Prediction;
 use super::cost::Cost;
 
 const SIZE: (u32, u32) = (900, 460);
-const FONT: &str = "sans-serif";
-/// Colours that those who confuse red and green can tell apart (Okabe and Ito).
-const COLOURS: [RGBColor; 6] = [
-    RGBColor(0, 114, 178),
-    RGBColor(213, 94, 0),
-    RGBColor(0, 158, 115),
-    RGBColor(204, 121, 167),
-    RGBColor(86, 180, 233),
-    RGBColor(0, 0, 0),
-];
 
 /// A name, and a value for each number of ranks.
 type Curve = (&'static str, Vec<(f64, f64)>);
@@ -109,9 +100,4 @@ fn bytes(points: &[Prediction]) -> Vec<Curve> {
         ("rows, all ranks", curve(|p| p.wire.all.row_bytes)),
         ("sent by the busiest rank", curve(|p| p.wire.busiest_bytes)),
     ]
-}
-
-/// An error of the backend that draws.
-fn unpainted<E: std::error::Error + Send + Sync>(error: DrawingAreaErrorKind<E>) -> anyhow::Error {
-    anyhow!("cannot draw: {error}")
 }
