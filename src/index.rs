@@ -5,86 +5,81 @@ use std::borrow::Cow;
 use crate::element::{DType, Element};
 use crate::names::named;
 
-/// The index types as they lie in memory, on the host and on the device.
-///
-/// The narrower integer types are widened on the host ([`Index`]).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum IndexType {
-    /// Signed, 32 bits.
-    I32,
-    /// Unsigned, 32 bits.
-    U32,
-    /// Signed, 64 bits: two words on the device.
-    I64,
-    /// Unsigned, 64 bits: two words on the device.
-    U64,
+/// One index type as the executors read it.
+pub(crate) trait Word: bytemuck::Pod + Into<i128> {}
+
+/// The index types, and the integers that are of them as they are.
+macro_rules! index_types {
+    ($($(#[$doc:meta])* $variant:ident $name:literal $integer:ty,)*) => {
+        /// The index types as they lie in memory, on the host and on the device.
+        ///
+        /// The narrower integer types are widened on the host ([`Index`]).
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        pub enum IndexType {
+            $($(#[$doc])* $variant,)*
+        }
+
+        named!(IndexType, "index type", { $($variant $name,)* });
+
+        impl IndexType {
+            /// Bytes of one index.
+            pub const fn bytes(self) -> usize {
+                match self { $(IndexType::$variant => size_of::<$integer>(),)* }
+            }
+
+            /// The type as one of elements.
+            pub const fn dtype(self) -> DType {
+                match self { $(IndexType::$variant => DType::$variant,)* }
+            }
+
+            /// Whether an index can be negative.
+            pub const fn is_signed(self) -> bool {
+                match self { $(IndexType::$variant => <$integer>::MIN != 0,)* }
+            }
+
+            /// Whether an index of this type can have the value.
+            #[cfg(feature = "gpu")]
+            pub(crate) fn holds(self, value: i128) -> bool {
+                match self { $(IndexType::$variant => <$integer>::try_from(value).is_ok(),)* }
+            }
+
+            /// The value at position `at` of `bytes`, which hold indices in this machine's byte order.
+            pub(crate) fn load(self, bytes: &[u8], at: usize) -> i128 {
+                match self { $(IndexType::$variant => load::<$integer>(bytes, at),)* }
+            }
+        }
+
+        $(
+            impl Word for $integer {}
+            impl sealed::Sealed for $integer {}
+            impl Index for $integer {
+                type Wide = $integer;
+                const TYPE: IndexType = IndexType::$variant;
+                fn widened(values: &[Self]) -> Cow<'_, [u8]> {
+                    Cow::Borrowed(bytemuck::cast_slice(values))
+                }
+            }
+        )*
+    };
 }
 
-named!(IndexType, "index type", {
-    I32 "i32",
-    U32 "u32",
-    I64 "i64",
-    U64 "u64",
-});
+index_types! {
+    /// Signed, 32 bits.
+    I32 "i32" i32,
+    /// Unsigned, 32 bits.
+    U32 "u32" u32,
+    /// Signed, 64 bits: two words on the device.
+    I64 "i64" i64,
+    /// Unsigned, 64 bits: two words on the device.
+    U64 "u64" u64,
+}
 
 impl IndexType {
-    /// Bytes of one index.
-    pub const fn bytes(self) -> usize {
-        match self {
-            IndexType::I32 | IndexType::U32 => 4,
-            IndexType::I64 | IndexType::U64 => 8,
-        }
-    }
-
-    /// The type as one of elements.
-    pub const fn dtype(self) -> DType {
-        match self {
-            IndexType::I32 => DType::I32,
-            IndexType::U32 => DType::U32,
-            IndexType::I64 => DType::I64,
-            IndexType::U64 => DType::U64,
-        }
-    }
-
     /// The index type that elements of this type are.
     pub fn of(dtype: DType) -> Option<IndexType> {
         IndexType::ALL.into_iter().find(|ty| ty.dtype() == dtype)
     }
-
-    /// Whether an index can be negative.
-    pub const fn is_signed(self) -> bool {
-        matches!(self, IndexType::I32 | IndexType::I64)
-    }
-
-    /// Whether an index of this type can have the value.
-    #[cfg(feature = "gpu")]
-    pub(crate) fn holds(self, value: i128) -> bool {
-        match self {
-            IndexType::I32 => i32::try_from(value).is_ok(),
-            IndexType::U32 => u32::try_from(value).is_ok(),
-            IndexType::I64 => i64::try_from(value).is_ok(),
-            IndexType::U64 => u64::try_from(value).is_ok(),
-        }
-    }
-
-    /// The value at position `at` of `bytes`, which hold indices in this machine's byte order.
-    pub(crate) fn load(self, bytes: &[u8], at: usize) -> i128 {
-        match self {
-            IndexType::I32 => load::<i32>(bytes, at),
-            IndexType::U32 => load::<u32>(bytes, at),
-            IndexType::I64 => load::<i64>(bytes, at),
-            IndexType::U64 => load::<u64>(bytes, at),
-        }
-    }
 }
-
-/// One index type as the executors read it.
-pub(crate) trait Word: bytemuck::Pod + Into<i128> {}
-
-impl Word for i32 {}
-impl Word for u32 {}
-impl Word for i64 {}
-impl Word for u64 {}
 
 /// The value at position `at` of `bytes` (of any alignment), widened without loss.
 #[inline]
@@ -111,42 +106,26 @@ mod sealed {
     pub trait Sealed {}
 }
 
-macro_rules! indices {
-    ($($narrow:ty => $wide:ty, $variant:ident;)*) => {$(
+/// Integers that are widened to those of an index type.
+macro_rules! narrow_indices {
+    ($($narrow:ty => $wide:ty,)*) => {$(
         impl sealed::Sealed for $narrow {}
         impl Index for $narrow {
             type Wide = $wide;
-            const TYPE: IndexType = IndexType::$variant;
+            const TYPE: IndexType = <$wide>::TYPE;
             fn widened(values: &[Self]) -> Cow<'_, [u8]> {
                 let wide: Vec<$wide> = values.iter().map(|&v| <$wide>::from(v)).collect();
                 Cow::Owned(bytemuck::cast_slice(&wide).to_vec())
             }
         }
     )*};
-    ($($as_is:ty, $variant:ident;)*) => {$(
-        impl sealed::Sealed for $as_is {}
-        impl Index for $as_is {
-            type Wide = $as_is;
-            const TYPE: IndexType = IndexType::$variant;
-            fn widened(values: &[Self]) -> Cow<'_, [u8]> {
-                Cow::Borrowed(bytemuck::cast_slice(values))
-            }
-        }
-    )*};
 }
 
-indices! {
-    i8 => i32, I32;
-    i16 => i32, I32;
-    u8 => u32, U32;
-    u16 => u32, U32;
-}
-
-indices! {
-    i32, I32;
-    u32, U32;
-    i64, I64;
-    u64, U64;
+narrow_indices! {
+    i8 => i32,
+    i16 => i32,
+    u8 => u32,
+    u16 => u32,
 }
 
 #[cfg(test)]
