@@ -30,7 +30,8 @@ impl<'a> Params<'a> {
     /// [`Error::ZeroSizedElement`], [`Error::PartialElement`], or [`Error::ViewOutOfRange`].
     pub fn new(bytes: &'a [u8], element: impl Into<ElementType>, layout: Layout) -> Result<Self> {
         let element = element.into();
-        check_bytes(Role::Params, bytes.len(), element.bytes(), &layout)?;
+        let len = whole_elements(Role::Params, bytes.len(), element.bytes())?;
+        layout.check_within(Role::Params, len)?;
         Ok(Params {
             bytes,
             element,
@@ -107,7 +108,8 @@ impl<'a> Indices<'a> {
         layout: Layout,
     ) -> Result<Self> {
         let bytes = bytes.into();
-        check_bytes(Role::Indices, bytes.len(), index_type.bytes(), &layout)?;
+        let len = whole_elements(Role::Indices, bytes.len(), index_type.bytes())?;
+        layout.check_within(Role::Indices, len)?;
         Ok(Indices {
             bytes,
             index_type,
@@ -225,26 +227,16 @@ impl AnyTensor {
     /// [`Error::ZeroSizedElement`]; [`Error::PartialElement`] and [`Error::DataLength`] if the bytes are not
     /// just the elements that `shape` has.
     pub fn new(shape: &[usize], element: impl Into<ElementType>, bytes: Vec<u8>) -> Result<Self> {
-        let element = element.into();
-        if element.bytes() == 0 {
-            return Err(Error::ZeroSizedElement { role: Role::Tensor });
-        }
-        let expected = elements(Role::Tensor, shape, element.bytes())?;
-        if !bytes.len().is_multiple_of(element.bytes()) {
-            return Err(Error::PartialElement {
-                role: Role::Tensor,
-                bytes: bytes.len(),
-                element_bytes: element.bytes(),
-            });
-        }
-        match bytes.len() / element.bytes() {
-            got if got == expected => Ok(AnyTensor {
+        let (element, role) = (element.into(), Role::Tensor);
+        let got = whole_elements(role, bytes.len(), element.bytes())?;
+        match elements(role, shape, element.bytes())? {
+            expected if expected == got => Ok(AnyTensor {
                 shape: shape.to_vec(),
                 element,
                 bytes,
             }),
-            got => Err(Error::DataLength {
-                role: Role::Tensor,
+            expected => Err(Error::DataLength {
+                role,
                 shape: shape.to_vec(),
                 expected,
                 got,
@@ -333,16 +325,17 @@ impl fmt::Debug for Indices<'_> {
     }
 }
 
-fn check_bytes(role: Role, bytes: usize, element_bytes: usize, layout: &Layout) -> Result<()> {
+/// The elements that the bytes are.
+fn whole_elements(role: Role, bytes: usize, element_bytes: usize) -> Result<usize> {
     if element_bytes == 0 {
         return Err(Error::ZeroSizedElement { role });
     }
-    if !bytes.is_multiple_of(element_bytes) {
-        return Err(Error::PartialElement {
+    match bytes.is_multiple_of(element_bytes) {
+        true => Ok(bytes / element_bytes),
+        false => Err(Error::PartialElement {
             role,
             bytes,
             element_bytes,
-        });
+        }),
     }
-    layout.check_within(role, bytes / element_bytes)
 }

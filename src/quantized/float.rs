@@ -25,10 +25,7 @@ named!(FloatType, "float type", {
 impl FloatType {
     /// Bytes of one element.
     pub const fn bytes(self) -> usize {
-        match self {
-            FloatType::F32 => 4,
-            FloatType::F16 | FloatType::BF16 => 2,
-        }
+        self.dtype().bytes()
     }
 
     /// The element type with this name in files.
