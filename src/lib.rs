@@ -276,6 +276,7 @@ mod memory;
 mod names;
 mod op;
 mod operand;
+mod packed;
 pub mod plan;
 pub mod quantized;
 mod rules;

@@ -7,7 +7,7 @@ use bytemuck::AnyBitPattern;
 use crate::call::Scatter;
 use crate::error::{Result, Role};
 use crate::executor::Executor;
-use crate::executor::scatter::execute;
+use crate::executor::scatter;
 use crate::executor::waits::waits;
 use crate::fold::Reduce;
 use crate::memory::sparse_bits;
@@ -108,7 +108,7 @@ impl<'a, U: Values> GradientCall<'a, U> {
                 .check_destination(bytemuck::cast_slice(output))?;
             let output: &mut [u8] = bytemuck::cast_slice_mut(output);
             output.fill(0);
-            execute(&executor, &call, output, poll_mode).await
+            scatter::execute(&executor, &call, output, poll_mode).await
         })
     }
 
@@ -119,7 +119,7 @@ impl<'a, U: Values> GradientCall<'a, U> {
         let len = count * element.bytes() / size_of::<U::Element>();
         let mut bits = sparse_bits::<U::Element>(Role::Output, len)?;
         let gradient = bytemuck::cast_slice_mut(&mut bits);
-        execute(&self.executor, &call, gradient, poll_mode).await?;
+        scatter::execute(&self.executor, &call, gradient, poll_mode).await?;
         U::Output::made(&call.shape, element, bits)
     }
 }

@@ -4,22 +4,19 @@ use std::marker::PhantomData;
 
 use bytemuck::AnyBitPattern;
 
-use crate::call::{Gather, Scatter, check_same};
+use crate::call::{Scatter, check_same};
 use crate::cpu;
-use crate::element::Element;
 use crate::error::{Result, Role};
 use crate::executor::Executor;
 #[cfg(feature = "gpu")]
 use crate::executor::waits::or_on_the_cpu;
 use crate::executor::waits::waits;
 use crate::fold::Reduce;
-use crate::index::IndexType;
-use crate::memory::zeroed_bits;
 use crate::op::Op;
-use crate::operand::{AnyTable, Indices, Params};
+use crate::operand::{Indices, Params};
+use crate::packed::{contiguous, copied};
 use crate::rules::Rules;
 use crate::scatter::ScatterPlan;
-use crate::shape::Layout;
 use crate::table::sealed::Made;
 use crate::table::{IndexTensor, Values};
 use crate::waiting::{BoxFuture, PollMode, Waiting};
@@ -264,31 +261,4 @@ pub(super) async fn execute(
             }
         }
     }
-}
-
-/// The bytes of a tensor, if they lie there as in a contiguous one.
-fn contiguous<'a>(base: &Params<'a>) -> Option<&'a [u8]> {
-    let (layout, width) = (base.layout(), base.element_bytes());
-    if layout.is_empty() || !layout.is_contiguous() {
-        return None;
-    }
-    let bytes = layout.shape().iter().product::<usize>() * width;
-    Some(&base.bytes()[layout.offset() * width..][..bytes])
-}
-
-/// The elements of a tensor, contiguous.
-fn copied<T: Element>(base: &Params<'_>) -> Result<Vec<T::Bits>> {
-    if base.layout().is_empty() {
-        return zeroed_bits::<T>(Role::Output, 0);
-    }
-    // A gather of depth 0 copies all of params, which need a dim.
-    let layout = base.layout().at_least_1d();
-    let nothing = Indices::new(Vec::new(), IndexType::I32, Layout::contiguous(&[0]))?;
-    let call = Gather {
-        op: Op::gather_nd(),
-        rules: &Rules::default(),
-        table: AnyTable::Plain(Params::new(base.bytes(), base.element_type(), layout)?),
-        indices: nothing,
-    };
-    cpu::gather::<T>(&call, &call.plan()?)
 }

@@ -1,12 +1,12 @@
-//! How a call that is a value is made: `wait` blocks, `.await` does not, and what a device has no memory for
-//! the CPU path makes. The calls have an own `make` each, which says what is made.
+//! What the calls of an executor share: `wait` blocks, `.await` does not, and the CPU path makes what a device
+//! has no memory for. Each call has a `make` of its own.
 
 #[cfg(feature = "gpu")]
 use crate::error::Result;
 #[cfg(feature = "gpu")]
 use crate::gpu::Engine;
 
-/// `wait` and `.await` for a call that has `async fn make(self, poll_mode) -> Result<T::Output>`. Its errors
+/// `wait` and `.await` for a call that has `async fn make(self, poll_mode) -> Result<T::Output>`, whose errors
 /// are those of `$verb`.
 macro_rules! waits {
     ($call:ident<$table:ident: $bound:ident>, $verb:literal) => {
@@ -35,8 +35,8 @@ macro_rules! waits {
 
 pub(super) use waits;
 
-/// What the device of `engine` made. If it had no memory for that, and the options of the engine do not say
-/// to fail then, what `on_the_cpu` makes.
+/// What the device of `engine` made; or what `on_the_cpu` makes, if the device had no memory and the engine's
+/// options do not say to fail then.
 #[cfg(feature = "gpu")]
 pub(super) fn or_on_the_cpu<T>(
     engine: &Engine,

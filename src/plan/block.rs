@@ -151,8 +151,8 @@ impl Scale<'_> {
         // No position reaches a segment that is not there.
         block.segments = [[u32::MAX; 4]; MAX_SEGMENTS];
         for (to, segment) in block.segments.iter_mut().zip(bound) {
-            let [low, high] = self.from_origin(segment.owned_from);
-            let [binding, _] = self.from_origin(segment.origin);
+            let [low, high] = self.accesses_from_origin(segment.owned_from);
+            let [binding, _] = self.accesses_from_origin(segment.origin);
             *to = [low, high, binding.wrapping_neg(), 0];
         }
         block.owned_to = [u32::MAX; 2];
@@ -162,13 +162,13 @@ impl Scale<'_> {
     /// What a pass leaves to the others over its box.
     pub(super) fn shares(&self, block: &mut GeometryBlock, pass: &Pass) {
         if pass.owned_to != i64::MAX {
-            block.owned_to = self.from_origin(pass.owned_to);
+            block.owned_to = self.accesses_from_origin(pass.owned_to);
         }
         block.fills = u32::from(pass.first);
     }
 
     /// A byte of params as an access from their origin on.
-    fn from_origin(&self, byte: i64) -> [u32; 2] {
+    fn accesses_from_origin(&self, byte: i64) -> [u32; 2] {
         words((byte - self.origins.params).wrapping_div(self.access_bytes as i64))
     }
 

@@ -72,7 +72,7 @@ impl QuantizedTable<'_> {
     /// # let ids = Tensor::new(&[1], vec![1u32])?;
     /// let decoded = table.to::<f32>();
     /// let call = Executor::Cpu.gather(Op::gather(0), &Rules::TORCH, &decoded, &ids);
-    /// println!("{}", call.plan()?.explain());
+    /// println!("{} bytes", call.plan()?.output_bytes());
     /// let rows = call.wait()?;
     /// # assert_eq!(rows.shape(), [1, 32]);
     /// # Ok::<(), wgpu_gather::Error>(())

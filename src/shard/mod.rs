@@ -28,7 +28,6 @@
 
 mod format;
 mod order;
-mod pack;
 mod partition;
 mod plan;
 mod rows;

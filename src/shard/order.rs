@@ -1,14 +1,14 @@
 //! From indices to rows, and from rows to the order in which their owners are asked for them.
 
 use super::format::RowFormat;
-use super::pack::packed;
 use super::partition::Partition;
 use crate::element::Element;
 use crate::error::{Error, Result, Role};
 use crate::index::{IndexType, Word, load};
 use crate::memory::zeroed_bits;
 use crate::op::Op;
-use crate::operand::Indices;
+use crate::operand::{Indices, Params};
+use crate::packed::packed;
 use crate::plan::Plan;
 use crate::rules::Rules;
 use crate::shape::Layout;
@@ -34,7 +34,8 @@ pub(super) fn resolved(
     if plan.is_empty() {
         return Ok((plan, Vec::new()));
     }
-    let bytes = packed(Role::Indices, indices.bytes(), index_type.bytes(), layout)?;
+    let values = Params::new(indices.bytes(), index_type.dtype(), layout.clone())?;
+    let bytes = packed(Role::Indices, &values)?;
     let extent = partition.rows();
     let rows = match index_type {
         IndexType::I32 => each::<i32>(&bytes, rules, extent),

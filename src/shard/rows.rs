@@ -1,8 +1,6 @@
 //! The rows that one owner holds, where they are gathered from.
 
 use super::format::RowFormat;
-#[cfg(feature = "gpu")]
-use super::pack::packed;
 use crate::error::{Error, Result, Role};
 use crate::executor::Executor;
 #[cfg(feature = "gpu")]
@@ -10,6 +8,8 @@ use crate::gpu::{AnyDeviceTensor, Engine, WhenFull};
 use crate::index::IndexType;
 use crate::op::Op;
 use crate::operand::{Indices, Params};
+#[cfg(feature = "gpu")]
+use crate::packed::packed;
 use crate::rules::{Negative, OutOfBounds, Rules};
 use crate::shape::Layout;
 #[cfg(feature = "gpu")]
@@ -224,9 +224,8 @@ async fn on_device<'a>(
             }),
         };
     }
-    let (width, layout) = (rows.element_bytes(), rows.layout());
-    let packed = packed(Role::Params, rows.bytes(), width, layout)?;
-    let layout = Layout::contiguous(layout.shape());
+    let packed = packed(Role::Params, rows)?;
+    let layout = Layout::contiguous(rows.layout().shape());
     let packed = Params::new(&packed, rows.element_type(), layout)?;
     match engine.upload(&packed).within(poll_mode).await {
         Ok(table) => Ok(Place::Device(engine.clone(), table)),

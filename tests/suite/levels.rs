@@ -6,91 +6,19 @@
 mod cells;
 mod device;
 mod host;
+mod rows;
 
 use std::fmt::Write;
 
-use cells::cells;
+use cells::{COLUMNS, cells};
 use host::Host;
+use rows::TABLE;
 use wgpu_gather::gpu::Engine;
-use wgpu_gather::{Op, Rules};
 
 use crate::common::engines;
 use crate::documents::{path, read};
 
 const DOCUMENT: &str = "docs/levels.md";
-const ROWS: usize = 6;
-const WIDTH: usize = 32;
-const SHAPE: &[usize] = &[ROWS, WIDTH];
-const OP: Op = Op::gather(0);
-const RULES: &Rules = &Rules::TORCH;
-const OFFSETS: &[usize] = &[0, 2];
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Verb {
-    Gather,
-    Scatter,
-    Gradient,
-    Bag,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
-    Typed,
-    AtRunTime,
-    Quantized,
-}
-
-const ROWS_OF_TABLE: [(&str, Verb, Kind); 12] = [
-    ("`gather`", Verb::Gather, Kind::Typed),
-    ("`gather`, type at run time", Verb::Gather, Kind::AtRunTime),
-    ("`gather`, quantized", Verb::Gather, Kind::Quantized),
-    ("`scatter`", Verb::Scatter, Kind::Typed),
-    (
-        "`scatter`, type at run time",
-        Verb::Scatter,
-        Kind::AtRunTime,
-    ),
-    ("`scatter`, quantized", Verb::Scatter, Kind::Quantized),
-    ("`gather_gradient`", Verb::Gradient, Kind::Typed),
-    (
-        "`gather_gradient`, type at run time",
-        Verb::Gradient,
-        Kind::AtRunTime,
-    ),
-    (
-        "`gather_gradient`, quantized",
-        Verb::Gradient,
-        Kind::Quantized,
-    ),
-    ("`embedding_bag`", Verb::Bag, Kind::Typed),
-    (
-        "`embedding_bag`, type at run time",
-        Verb::Bag,
-        Kind::AtRunTime,
-    ),
-    ("`embedding_bag`, quantized", Verb::Bag, Kind::Quantized),
-];
-
-/// What a cell says: yes, an error of the library, or a reason that no call can give.
-type Cell = std::result::Result<(), String>;
-
-fn no(reason: &str) -> Cell {
-    Err(reason.to_owned())
-}
-
-const COLUMNS: [&str; 11] = [
-    "host",
-    "host, into the caller's memory",
-    "host, in chunks",
-    "device",
-    "device, `_into`",
-    "held back for more",
-    "`batch`",
-    "`record`",
-    "`bind`",
-    "`bind`, in a pass",
-    "as many as a count on the device",
-];
 
 /// The table, with the reasons of its holes.
 fn table(engine: &Engine) -> String {
@@ -101,7 +29,7 @@ fn table(engine: &Engine) -> String {
         .for_each(|column| write!(text, " {column} |").unwrap());
     text.push_str("\n|---|");
     COLUMNS.iter().for_each(|_| text.push_str("---|"));
-    for (name, verb, kind) in ROWS_OF_TABLE {
+    for (name, verb, kind) in TABLE {
         write!(text, "\n| {name} |").unwrap();
         for cell in cells(engine, &host, verb, kind) {
             match cell {

@@ -6,7 +6,29 @@ use wgpu_gather::{Executor, Reduce, Result, Tensor, wgpu};
 
 use super::device::{Device, destination, verb, write};
 use super::host::{Host, bags, bits, on_the_host};
-use super::{COLUMNS, Cell, Kind, OP, RULES, SHAPE, Verb, WIDTH, no};
+use super::rows::{Kind, OP, RULES, SHAPE, Verb, WIDTH};
+
+/// What a cell says: yes, an error of the library, or a reason that no call can give.
+pub(super) type Cell = std::result::Result<(), String>;
+
+fn no(reason: &str) -> Cell {
+    Err(reason.to_owned())
+}
+
+/// The levels, and what they are asked for.
+pub(super) const COLUMNS: [&str; 11] = [
+    "host",
+    "host, into the caller's memory",
+    "host, in chunks",
+    "device",
+    "device, `_into`",
+    "held back for more",
+    "`batch`",
+    "`record`",
+    "`bind`",
+    "`bind`, in a pass",
+    "as many as a count on the device",
+];
 
 /// The cells of one row, in the order of `COLUMNS`.
 pub(super) fn cells(engine: &Engine, host: &Host, verb: Verb, kind: Kind) -> Vec<Cell> {

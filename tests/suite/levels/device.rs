@@ -5,7 +5,7 @@ use wgpu_gather::quantized::FloatType;
 use wgpu_gather::{Reduce, Result};
 
 use super::host::{Host, bags, params};
-use super::{Kind, OFFSETS, OP, ROWS, RULES, Verb, WIDTH};
+use super::rows::{Kind, OFFSETS, OP, ROWS, RULES, Verb, WIDTH};
 
 /// The tensors on a device.
 pub(super) struct Device {

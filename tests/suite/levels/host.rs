@@ -5,7 +5,7 @@ use wgpu_gather::{
     AnyTensor, BagMode, Bags, DType, Executor, Layout, Params, Reduce, Result, Tensor,
 };
 
-use super::{Kind, OFFSETS, OP, ROWS, RULES, SHAPE, Verb, WIDTH};
+use super::rows::{Kind, OFFSETS, OP, ROWS, RULES, SHAPE, Verb, WIDTH};
 
 /// The tensors of the calls, on the host.
 pub(super) struct Host {
