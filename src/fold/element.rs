@@ -17,6 +17,7 @@ pub(crate) enum FoldElement {
 }
 
 impl FoldElement {
+    #[cfg(feature = "gpu")]
     pub(crate) const ALL: [FoldElement; 7] = [
         FoldElement::F32,
         FoldElement::F16,
