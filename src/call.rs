@@ -115,9 +115,11 @@ impl Scatter<'_> {
 
     /// Checks the call, and plans it.
     pub(crate) fn plan(&self) -> Result<ScatterPlan> {
-        self.updates_shape()?;
+        // What is wrong with shapes is said first.
+        let dtype = self.dtype();
+        let dtype = dtype.or_else(|error| self.updates_shape().and(Err(error)))?;
         let tensors = ScatterLayouts {
-            dtype: self.dtype()?,
+            dtype,
             destination: &Layout::contiguous(&self.shape),
             index_type: self.indices.index_type(),
             indices: self.indices.layout(),

@@ -2,6 +2,8 @@
 
 use std::fmt;
 use std::pin::Pin;
+#[cfg(not(target_arch = "wasm32"))]
+use std::task::{Context, Poll, Waker};
 
 /// Who polls the device while a call waits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -63,7 +65,7 @@ impl<'a, T> Waiting<'a, T> {
     /// block, so there it does not exist.
     #[cfg(not(target_arch = "wasm32"))]
     pub fn wait(self) -> T {
-        pollster::block_on(self.within(PollMode::Here))
+        block_on(self.within(PollMode::Here))
     }
 }
 
@@ -79,5 +81,19 @@ impl<'a, T> IntoFuture for Waiting<'a, T> {
 impl<T> fmt::Debug for Waiting<'_, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Waiting")
+    }
+}
+
+/// Runs a future on this thread. What never waits, as the CPU path, takes one poll and no memory; only what
+/// does needs a waker.
+#[cfg(not(target_arch = "wasm32"))]
+pub(crate) fn block_on<F: Future>(future: F) -> F::Output {
+    let mut future = std::pin::pin!(future);
+    match future
+        .as_mut()
+        .poll(&mut Context::from_waker(Waker::noop()))
+    {
+        Poll::Ready(output) => output,
+        Poll::Pending => pollster::block_on(future),
     }
 }

@@ -144,41 +144,54 @@ impl Pooling for Work<'_> {
         let at_once = at_once.next_multiple_of(work.table.unit()).min(COLUMNS);
         let lookups = work.plan.lookups.lookups().elements() / bags;
         let bytes = (lookups + 1).saturating_mul(row_bytes);
-        let together = (LEAST_BYTES / bytes.max(1)).max(1);
-        for_each_chunk(output, row_bytes, together, |bag, row: &mut [u8]| {
-            work.pool_bag::<T, P>(bag, at_once, row);
+        // As many parts as threads can share, and as even.
+        let parts = (bags / (LEAST_BYTES / bytes.max(1)).max(1)).max(1);
+        let together = bags.div_ceil(parts);
+        for_each_chunk(output, row_bytes * together, 1, |n, outputs: &mut [u8]| {
+            let mut scratch = Scratch {
+                sums: Vec::new(),
+                rows: Vec::new(),
+            };
+            for (bag, output) in (n * together..).zip(outputs.chunks_exact_mut(row_bytes)) {
+                work.pool_bag::<T, P>(bag, at_once, &mut scratch, output);
+            }
         });
     }
 }
 
-/// A lookup that counts: its row, if its index is good.
-struct Found<S> {
-    row: Option<usize>,
-    weight: S,
+/// What a thread uses for one bag after the other.
+struct Scratch<S> {
+    sums: Vec<S>,
+    /// The rows of a block of lookups, or [`BAD`].
+    rows: Vec<usize>,
 }
 
 impl Bags<'_> {
     /// Pools a bag into `output`, so many columns `at_once`.
-    fn pool_bag<T: Fold, P: Pool<T>>(&self, bag: usize, at_once: usize, output: &mut [u8]) {
-        let mut sums = vec![T::zeroed().widen(); output.len() / size_of::<T>()];
+    fn pool_bag<T: Fold, P: Pool<T>>(
+        &self,
+        bag: usize,
+        at_once: usize,
+        Scratch { sums, rows }: &mut Scratch<T::Sum>,
+        output: &mut [u8],
+    ) {
+        sums.clear();
+        sums.resize(output.len() / size_of::<T>(), T::zeroed().widen());
         let lookups = self.plan.ranges.of(bag);
-        let (mut count, mut rows, mut found) = (0, Vec::new(), Vec::new());
+        let mut count = 0;
         for first in lookups.clone().step_by(BLOCK) {
-            let block = first..lookups.end.min(first + BLOCK);
-            rows.resize(block.len(), BAD);
-            self.lookups.find_from(first, &mut rows);
-            found.clear();
-            found.extend(
-                block
-                    .zip(&rows)
-                    .filter_map(|(n, &row)| self.found::<T, P>(n, row)),
-            );
-            for_each_chunk(&mut sums, at_once, 1, |n, sums| {
-                self.fold_part::<T, P>(&found, n * at_once, count == 0, sums);
+            rows.resize(lookups.end.min(first + BLOCK) - first, BAD);
+            self.lookups.find_from(first, rows);
+            for_each_chunk(sums, at_once, 1, |n, sums| {
+                self.fold_part::<T, P>((first, rows), n * at_once, count == 0, sums);
             });
-            count += found.len();
+            let counts = |&&row: &&usize| Some(row) != self.plan.padding;
+            count += rows.iter().filter(counts).count();
+            if rows.contains(&BAD) {
+                self.any_bad.store(true, Ordering::Relaxed);
+            }
         }
-        for (to, sum) in output.chunks_exact_mut(size_of::<T>()).zip(sums) {
+        for (to, &mut sum) in output.chunks_exact_mut(size_of::<T>()).zip(sums) {
             let end = if count == 0 {
                 T::zeroed()
             } else {
@@ -188,62 +201,68 @@ impl Bags<'_> {
         }
     }
 
-    /// What a lookup of this row brings, if it counts.
-    #[inline(always)]
-    fn found<T: Fold, P: Pool<T>>(&self, lookup: usize, row: usize) -> Option<Found<T::Sum>> {
-        let row = (row != BAD).then_some(row);
-        if row.is_none() {
-            self.any_bad.store(true, Ordering::Relaxed);
-        } else if row == self.plan.padding {
-            return None;
-        }
-        let weight = match P::WEIGHTED {
-            true => self.weight::<T>(lookup).widen(),
-            false => T::zeroed().widen(),
-        };
-        Some(Found { row, weight })
-    }
-
-    /// Folds the columns from `first` on of the rows that were found. `starts` says that nothing has been
-    /// folded so far.
+    /// Folds the columns from `first` on of the rows of a block of lookups, given with the number of the
+    /// first. `starts` says that nothing has been folded so far.
     fn fold_part<T: Fold, P: Pool<T>>(
         &self,
-        found: &[Found<T::Sum>],
+        (lookup, rows): (usize, &[usize]),
         first: usize,
-        starts: bool,
+        mut starts: bool,
         sums: &mut [T::Sum],
     ) {
         let columns = first..first + sums.len();
+        let rows = (lookup..).zip(rows.iter().copied());
         match &self.table {
             Table::Runs(params) => {
-                for (n, found) in found.chunks(GROUP).enumerate() {
-                    let bytes = |row| {
-                        let start = (first_of(params, row) + columns.start) * size_of::<T>();
-                        &params.bytes()[start..start + sums.len() * size_of::<T>()]
-                    };
-                    let looked = found.iter().map(|found| Looked {
-                        bytes: found.row.map(bytes),
-                        weight: found.weight,
-                    });
-                    let group: Vec<_> = looked.collect();
-                    fold_rows::<T, P>(sums, &group, self.fill(), starts && n == 0);
+                let bytes_of = |row| {
+                    let start = (first_of(params, row) + columns.start) * size_of::<T>();
+                    &params.bytes()[start..start + columns.len() * size_of::<T>()]
+                };
+                let mut found = rows.filter_map(|(n, row)| self.looked::<T, P>(n, row, bytes_of));
+                let mut group = Vec::with_capacity(GROUP.min(found.size_hint().1.unwrap_or(GROUP)));
+                loop {
+                    group.extend(found.by_ref().take(GROUP));
+                    if group.is_empty() {
+                        break;
+                    }
+                    fold_rows::<T, P>(sums, &group, self.fill(), starts);
+                    starts = false;
+                    group.clear();
                 }
             }
             Table::Scattered(..) | Table::Quantized(_) => {
                 let mut made = vec![T::zeroed(); columns.len()];
-                for (n, found) in found.iter().enumerate() {
-                    let row = found.row.map(|row| {
+                for (n, row) in rows {
+                    let looked = self.looked::<T, P>(n, row, |row| {
                         self.make_row(row, columns.clone(), &mut made);
                         bytemuck::cast_slice(&made)
                     });
-                    let looked = Looked {
-                        bytes: row,
-                        weight: found.weight,
-                    };
-                    fold_rows::<T, P>(sums, &[looked], self.fill(), starts && n == 0);
+                    let Some(looked) = looked else { continue };
+                    fold_rows::<T, P>(sums, &[looked], self.fill(), starts);
+                    starts = false;
                 }
             }
         }
+    }
+
+    /// What a lookup of this row brings, if it counts; `bytes_of` has the columns of a row.
+    #[inline(always)]
+    fn looked<'r, T: Fold, P: Pool<T>>(
+        &self,
+        lookup: usize,
+        row: usize,
+        bytes_of: impl FnOnce(usize) -> &'r [u8],
+    ) -> Option<Looked<'r, T::Sum>> {
+        if Some(row) == self.plan.padding {
+            return None;
+        }
+        Some(Looked {
+            bytes: (row != BAD).then(|| bytes_of(row)),
+            weight: match P::WEIGHTED {
+                true => self.weight::<T>(lookup).widen(),
+                false => T::zeroed().widen(),
+            },
+        })
     }
 
     /// What a bad index brings.

@@ -18,7 +18,7 @@ macro_rules! waits {
             #[doc = concat!("As ", $verb, ".")]
             #[cfg(not(target_arch = "wasm32"))]
             pub fn wait(self) -> Result<$table::Output> {
-                pollster::block_on(self.make(PollMode::Here))
+                $crate::waiting::block_on(self.make(PollMode::Here))
             }
         }
 
