@@ -198,19 +198,18 @@ impl<'a, T: Table> GatherCall<'a, T> {
 
     async fn make(self, poll_mode: PollMode) -> Result<T::Output> {
         let call = self.call?;
+        let element = call.table.element_type();
+        if let Executor::Cpu = self.executor {
+            let plan = call.plan()?;
+            let bits = cpu::gather::<T::Element>(&call, &plan)?;
+            return T::Output::made(plan.output_shape(), element, bits);
+        }
         let shape = call.output_shape()?;
-        let bits = match &self.executor {
-            Executor::Cpu => cpu::gather::<T::Element>(&call, &call.plan()?)?,
-            executor => {
-                let bytes = call.output_bytes(&shape)?;
-                let len = bytes / size_of::<T::Element>();
-                let mut bits = zeroed_bits::<T::Element>(Role::Output, len)?;
-                let output = bytemuck::cast_slice_mut(&mut bits);
-                execute(executor, &call, output, poll_mode).await?;
-                bits
-            }
-        };
-        T::Output::made(&shape, call.table.element_type(), bits)
+        let len = call.output_bytes(&shape)? / size_of::<T::Element>();
+        let mut bits = zeroed_bits::<T::Element>(Role::Output, len)?;
+        let output = bytemuck::cast_slice_mut(&mut bits);
+        execute(&self.executor, &call, output, poll_mode).await?;
+        T::Output::made(&shape, element, bits)
     }
 }
 
