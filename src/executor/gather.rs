@@ -11,8 +11,6 @@ use crate::executor::Executor;
 #[cfg(feature = "gpu")]
 use crate::executor::waits::or_on_the_cpu;
 use crate::executor::waits::waits;
-#[cfg(feature = "gpu")]
-use crate::gpu::{Chunks, Stopped, Whole};
 use crate::memory::zeroed_bits;
 use crate::op::Op;
 use crate::plan::Plan;
@@ -233,9 +231,8 @@ async fn execute(
         Executor::Gpu(engine) => {
             let plan = call.plan()?;
             plan.check_output(output.len())?;
-            let whole = &mut Whole(output);
-            let made = engine.gather_to_host(call, &plan, whole, _poll_mode).await;
-            or_on_the_cpu(engine, made, || cpu::execute(call, &plan, whole.0))
+            let made = engine.gather_to_host(call, &plan, output, _poll_mode).await;
+            or_on_the_cpu(engine, made, || cpu::execute(call, &plan, output))
         }
     }
 }
@@ -264,26 +261,26 @@ async fn execute_chunks<E: From<Error>>(
         #[cfg(feature = "gpu")]
         Executor::Gpu(engine) => {
             let plan = call.plan()?;
-            let mut taken = 0;
-            let counted = |bytes: &[u8]| {
-                taken += bytes.len();
-                chunk(bytes).map_err(Stopped::Chunk)
+            let made = match engine.gather_from_host(call, &plan, _poll_mode).await {
+                Err(error) if engine.falls_back(&error) => {
+                    return cpu::chunks(call, &plan, (0, most_bytes), &mut chunk);
+                }
+                made => made?,
             };
-            let len = most_bytes.min(plan.output_bytes());
-            let buffer = zeroed_bits::<u8>(Role::Output, len)?;
-            let chunks = &mut Chunks {
-                buffer,
-                chunk: counted,
-            };
-            // What `chunk` says is final; what the gather says need not be.
-            let made = match engine.gather_to_host(call, &plan, chunks, _poll_mode).await {
-                Ok(()) => Ok(Ok(())),
-                Err(Stopped::Chunk(error)) => Ok(Err(error)),
-                Err(Stopped::Gather(error)) => Err(error),
-            };
-            or_on_the_cpu(engine, made, || {
-                Ok(cpu::chunks(call, &plan, (taken, most_bytes), &mut chunk))
-            })?
+            let Some(made) = made else { return Ok(()) };
+            let all = plan.output_bytes();
+            let mut buffer = zeroed_bits::<u8>(Role::Output, most_bytes.min(all))?;
+            for taken in (0..all).step_by(most_bytes) {
+                let part = &mut buffer[..most_bytes.min(all - taken)];
+                match engine.read_from(&made, taken, part, _poll_mode).await {
+                    Err(error) if engine.falls_back(&error) => {
+                        return cpu::chunks(call, &plan, (taken, most_bytes), &mut chunk);
+                    }
+                    read => read?,
+                }
+                chunk(part)?;
+            }
+            Ok(())
         }
     }
 }

@@ -38,4 +38,3 @@ pub use tensor::quantized::DeviceQuantizedTable;
 pub use tensor::status::Status;
 pub use tensor::table::{DeviceOperand, IndexTensor, Table, Values};
 pub use tensor::typed::DeviceTensor;
-pub(crate) use transfer::writer::{Chunks, Stopped, Whole};

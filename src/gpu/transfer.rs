@@ -4,7 +4,6 @@
 
 mod ring;
 pub(crate) mod wait;
-pub(crate) mod writer;
 
 use std::ops::Range;
 

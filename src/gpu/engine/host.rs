@@ -7,7 +7,6 @@ use crate::gpu::record::bag::most_decoded_bytes;
 use crate::gpu::tensor::any::AnyDeviceTensor;
 use crate::gpu::tensor::quantized::DeviceQuantizedTable;
 use crate::gpu::tensor::table::TableRef;
-use crate::gpu::transfer::writer::Writer;
 use crate::operand::{AnyTable, Indices, Params};
 use crate::plan::{BagPlan, Plan};
 use crate::quantized::FloatType;
@@ -41,16 +40,16 @@ impl Engine {
         falls_back
     }
 
-    /// Executes a gather, whose output `writer` takes.
-    pub(crate) async fn gather_to_host<W: Writer>(
+    /// Executes a gather into a tensor on the device, and reports its bad indices; `None`, if the output is
+    /// empty. Nothing of the host is written, so a call that fails may be made otherwise.
+    pub(crate) async fn gather_from_host(
         &self,
         call: &Gather<'_>,
         plan: &Plan,
-        writer: &mut W,
         poll_mode: PollMode,
-    ) -> Result<(), W::Error> {
+    ) -> Result<Option<AnyDeviceTensor>> {
         if plan.is_empty() {
-            return Ok(());
+            return Ok(None);
         }
         self.check_memory(match &call.table {
             AnyTable::Plain(_) => plan.host_bytes(),
@@ -61,8 +60,33 @@ impl Engine {
         let made =
             self.batch(|batch| batch.gather_from(call.op, call.rules, table.table(), &indices))?;
         self.report(&made, poll_mode).await?;
-        let (all, placement) = (0..plan.output_bytes(), made.storage().placement());
-        writer.take(self.context(), placement, all, poll_mode).await
+        Ok(Some(made))
+    }
+
+    /// Executes a gather, writing the output's bytes, row-major.
+    pub(crate) async fn gather_to_host(
+        &self,
+        call: &Gather<'_>,
+        plan: &Plan,
+        output: &mut [u8],
+        poll_mode: PollMode,
+    ) -> Result<()> {
+        match self.gather_from_host(call, plan, poll_mode).await? {
+            Some(made) => self.read_from(&made, 0, output, poll_mode).await,
+            None => Ok(()),
+        }
+    }
+
+    /// Reads the bytes of a tensor that a call has made, from byte `start` on.
+    pub(crate) async fn read_from(
+        &self,
+        made: &AnyDeviceTensor,
+        start: usize,
+        output: &mut [u8],
+        poll_mode: PollMode,
+    ) -> Result<()> {
+        let placement = made.storage().placement().with_origin(start as i64);
+        self.context().read(placement, output, poll_mode).await
     }
 
     /// Executes a pooled lookup, writing the output's bytes, row-major.
@@ -93,8 +117,7 @@ impl Engine {
         let made =
             self.batch(|batch| batch.pooled(bags, rules, table.table(), &indices, weights))?;
         self.report(&made, poll_mode).await?;
-        let placement = made.storage().placement();
-        self.context().read(placement, output, poll_mode).await
+        self.read_from(&made, 0, output, poll_mode).await
     }
 
     /// Scatters into a new tensor on the device, over a copy of `destination`; `None`, if there is nothing to
@@ -131,10 +154,7 @@ impl Engine {
         destination: &mut [u8],
         poll_mode: PollMode,
     ) -> Result<()> {
-        let placement = made.storage().placement();
-        self.context()
-            .read(placement, destination, poll_mode)
-            .await?;
+        self.read_from(made, 0, destination, poll_mode).await?;
         self.report(made, poll_mode).await
     }
 
