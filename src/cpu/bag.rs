@@ -63,7 +63,7 @@ pub(crate) fn embedding_bag(
         table: Table::new(&call.table, plan)?,
         any_bad: AtomicBool::new(false),
     };
-    pool_with(plan, Work { bags, output });
+    pool_with(plan.dtype, call, Work { bags, output });
     match bags.any_bad.load(Ordering::Relaxed) && plan.lookups.reports_bad_indices() {
         true => check(&plan.lookups, &indices),
         false => Ok(()),

@@ -1,42 +1,67 @@
 //! The definition of a pooled lookup, one output element at a time: slow, and plain enough to be
-//! checked by eye. It shares the checks and the arithmetic of one step with the CPU path, and neither
-//! the ranges of bags nor the rows of the plan.
+//! checked by eye. It shares the checks and the arithmetic of one step with the CPU path. What the plan makes
+//! of the call (ranges, rows, shapes) it does not look at.
 
 use std::ops::Range;
 
 use super::pooling::{Pool, Pooling, pool_with};
 use crate::bag::Split;
 use crate::call::EmbeddingBag;
-use crate::error::{BadIndices, Error, OpKind, Result};
+use crate::error::{BadIndices, Error, OpKind, Result, Role};
 use crate::fold::Fold;
 use crate::operand::{AnyTable, Params};
-use crate::plan::BagPlan;
 use crate::rules::OutOfBounds;
-use crate::shape::{Layout, unravel};
+use crate::shape::{Layout, elements, unravel};
 
 /// Executes `call`, writing the output's bytes, row-major.
 pub(crate) fn embedding_bag(call: &EmbeddingBag<'_>, output: &mut [u8]) -> Result<()> {
-    let plan = call.plan()?;
-    plan.check_output(output.len())?;
-    if output.is_empty() {
-        return Ok(());
+    let dtype = call.dtype()?;
+    call.plan()?; // for what is wrong with the call
+    let shape = [&[bags(call)], &call.table.shape()[1..]].concat();
+    let expected = elements(Role::Output, &shape, dtype.bytes())? * dtype.bytes();
+    if output.len() != expected {
+        return Err(Error::OutputLength {
+            op: OpKind::EmbeddingBag,
+            expected,
+            got: output.len(),
+        });
     }
-    let width = plan.dtype.bytes();
-    for (number, element) in output.chunks_exact_mut(width).enumerate() {
-        let coordinates = unravel(number, &plan.output_shape);
+    for (number, element) in output.chunks_exact_mut(dtype.bytes()).enumerate() {
+        let coordinates = unravel(number, &shape);
         let (bag, column) = (coordinates[0], &coordinates[1..]);
         let bag = Bag {
             call,
-            plan: &plan,
             lookups: lookups(call, bag),
             column,
         };
-        element.copy_from_slice(&pool_with(&plan, bag));
+        element.copy_from_slice(&pool_with(dtype, call, bag));
+    }
+    if output.is_empty() {
+        return Ok(());
     }
     match call.rules.out_of_bounds {
         OutOfBounds::Error => report(call),
         _ => Ok(()),
     }
+}
+
+/// How many bags there are.
+fn bags(call: &EmbeddingBag<'_>) -> usize {
+    match call.bags.split {
+        Split::Rows => call.indices.layout().shape()[0],
+        Split::OffsetsWithLast(offsets) => offsets.len() - 1,
+        Split::Offsets(offsets) => offsets.len(),
+    }
+}
+
+/// The row that stands for nothing.
+fn padding(call: &EmbeddingBag<'_>) -> Option<usize> {
+    let index = call.bags.padding_index?;
+    let rows = call.table.shape()[0];
+    Some(match index {
+        0.. => index as usize,
+        _ => rows - index.unsigned_abs(),
+    })
 }
 
 /// The positions of the indices of a bag, in order: coordinates of the indices.
@@ -56,7 +81,6 @@ fn lookups(call: &EmbeddingBag<'_>, bag: usize) -> Vec<Vec<usize>> {
 /// One column of one bag.
 struct Bag<'a> {
     call: &'a EmbeddingBag<'a>,
-    plan: &'a BagPlan,
     lookups: Vec<Vec<usize>>,
     column: &'a [usize],
 }
@@ -84,7 +108,7 @@ impl Pooling for Bag<'_> {
         let mut count = 0;
         for lookup in &self.lookups {
             let row = self.row(lookup);
-            if row.is_some() && row == self.plan.padding {
+            if row.is_some() && row == padding(self.call) {
                 continue;
             }
             let weight = match &self.call.weights {
@@ -132,8 +156,7 @@ fn row(call: &EmbeddingBag<'_>, lookup: &[usize]) -> Option<usize> {
 
 /// The first bad index, and how many there are, as an error; nothing if there is none.
 fn report(call: &EmbeddingBag<'_>) -> Result<()> {
-    let bags = call.plan()?.output_shape[0];
-    let all = (0..bags).flat_map(|bag| lookups(call, bag));
+    let all = (0..bags(call)).flat_map(|bag| lookups(call, bag));
     let mut bad = all.filter(|lookup| row(call, lookup).is_none());
     let Some(position) = bad.next() else {
         return Ok(());

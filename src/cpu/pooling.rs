@@ -2,9 +2,9 @@
 //! weight and an end; and the loops over its columns.
 
 use crate::bag::BagMode;
+use crate::call::EmbeddingBag;
 use crate::element::DType;
 use crate::fold::{Arithmetic, BF16, C64, C128, F16, Fold, Ordered};
-use crate::plan::BagPlan;
 
 /// One way to pool elements `T`.
 pub(super) trait Pool<T: Fold>: Send + Sync {
@@ -120,46 +120,46 @@ pub(super) trait Pooling {
     fn pool<T: Fold, P: Pool<T>>(self) -> Self::Output;
 }
 
-/// Does `work` for the elements of a plan, whose mode its type has.
-pub(super) fn pool_with<W: Pooling>(plan: &BagPlan, work: W) -> W::Output {
-    match plan.dtype {
-        DType::F16 => of_floats::<F16, W>(plan, work),
-        DType::BF16 => of_floats::<BF16, W>(plan, work),
-        DType::F32 => of_floats::<f32, W>(plan, work),
-        DType::F64 => of_floats::<f64, W>(plan, work),
-        DType::C64 => of_sums::<C64, W>(plan, work),
-        DType::C128 => of_sums::<C128, W>(plan, work),
-        DType::Bool | DType::U8 => of_integers::<u8, W>(plan, work),
-        DType::I8 => of_integers::<i8, W>(plan, work),
-        DType::U16 => of_integers::<u16, W>(plan, work),
-        DType::I16 => of_integers::<i16, W>(plan, work),
-        DType::U32 => of_integers::<u32, W>(plan, work),
-        DType::I32 => of_integers::<i32, W>(plan, work),
-        DType::U64 => of_integers::<u64, W>(plan, work),
-        DType::I64 => of_integers::<i64, W>(plan, work),
+/// Does `work` for elements of this type, which has the mode of the call.
+pub(super) fn pool_with<W: Pooling>(dtype: DType, call: &EmbeddingBag<'_>, work: W) -> W::Output {
+    match dtype {
+        DType::F16 => of_floats::<F16, W>(call, work),
+        DType::BF16 => of_floats::<BF16, W>(call, work),
+        DType::F32 => of_floats::<f32, W>(call, work),
+        DType::F64 => of_floats::<f64, W>(call, work),
+        DType::C64 => of_sums::<C64, W>(call, work),
+        DType::C128 => of_sums::<C128, W>(call, work),
+        DType::Bool | DType::U8 => of_integers::<u8, W>(call, work),
+        DType::I8 => of_integers::<i8, W>(call, work),
+        DType::U16 => of_integers::<u16, W>(call, work),
+        DType::I16 => of_integers::<i16, W>(call, work),
+        DType::U32 => of_integers::<u32, W>(call, work),
+        DType::I32 => of_integers::<i32, W>(call, work),
+        DType::U64 => of_integers::<u64, W>(call, work),
+        DType::I64 => of_integers::<i64, W>(call, work),
     }
 }
 
 fn of_floats<T: Arithmetic<Sum: Divide> + Ordered, W: Pooling>(
-    plan: &BagPlan,
+    call: &EmbeddingBag<'_>,
     work: W,
 ) -> W::Output {
-    match plan.mode {
+    match call.bags.mode {
         BagMode::Mean => work.pool::<T, Mean>(),
         BagMode::Max => work.pool::<T, Max>(),
-        BagMode::Sum => of_sums::<T, W>(plan, work),
+        BagMode::Sum => of_sums::<T, W>(call, work),
     }
 }
 
-fn of_integers<T: Arithmetic + Ordered, W: Pooling>(plan: &BagPlan, work: W) -> W::Output {
-    match plan.mode {
+fn of_integers<T: Arithmetic + Ordered, W: Pooling>(call: &EmbeddingBag<'_>, work: W) -> W::Output {
+    match call.bags.mode {
         BagMode::Max => work.pool::<T, Max>(),
         BagMode::Sum | BagMode::Mean => work.pool::<T, Sum>(),
     }
 }
 
-fn of_sums<T: Arithmetic, W: Pooling>(plan: &BagPlan, work: W) -> W::Output {
-    match plan.weights {
+fn of_sums<T: Arithmetic, W: Pooling>(call: &EmbeddingBag<'_>, work: W) -> W::Output {
+    match call.weights {
         Some(_) => work.pool::<T, WeightedSum>(),
         None => work.pool::<T, Sum>(),
     }
