@@ -84,14 +84,11 @@ impl OnDevice {
     /// Records one gather.
     fn record(&self, device: &wgpu::Device) -> wgpu::CommandEncoder {
         let mut encoder = device.create_command_encoder(&Default::default());
-        let buffers = Buffers {
-            params: self.params.slice(..),
-            indices: self.indices.slice(..),
-            output: self.output.slice(..),
-            status: None,
-            flag: false,
-            count: None,
-        };
+        let buffers = Buffers::new(
+            self.params.slice(..),
+            self.indices.slice(..),
+            self.output.slice(..),
+        );
         self.gather.encode(&mut encoder, &buffers).unwrap();
         encoder
     }

@@ -244,14 +244,7 @@
 //!     encoder: &mut wgpu::CommandEncoder,
 //!     [table, ids, rows]: [&wgpu::Buffer; 3],
 //! ) -> Result<()> {
-//!     gather.encode(encoder, &Buffers {
-//!         params: table.slice(..),
-//!         indices: ids.slice(..),
-//!         output: rows.slice(..),
-//!         status: None,
-//!         flag: false,
-//!         count: None,
-//!     })
+//!     gather.encode(encoder, &Buffers::new(table.slice(..), ids.slice(..), rows.slice(..)))
 //! }
 //! ```
 //!
@@ -288,8 +281,8 @@
 //! Scatters have the same levels: [`Executor::scatter`], [`Executor::scatter_into`] and
 //! [`Executor::gather_gradient`] on host tensors; [`Engine::scatter`], [`Engine::scatter_into`] (in place, into a
 //! view of a cache, say) and [`Engine::gather_gradient`] on device tensors; the same in a batch, in your
-//! encoder, and bound. [`ScatterPlan::explain`](crate::ScatterPlan::explain) says what one does. It takes
-//! several dispatches: the keys of the lookups, a sort of them, and the fold.
+//! encoder, and bound. [`ScatterPlan::explain`] says what one does. It takes several dispatches: the keys of
+//! the lookups, a sort of them, and the fold.
 //!
 //! # Pooled lookups
 //!
@@ -298,10 +291,9 @@
 //!
 //! # Quantized tables
 //!
-//! [`Engine::upload`] uploads a [`QuantizedTable`](crate::quantized::QuantizedTable) as it is, and
-//! [`DeviceQuantizedTable::to`] makes it the table of a gather or a pooled lookup, at every level: what is
-//! read is decoded. A gather takes one dispatch, as from a plain table. Between host tensors,
-//! [`QuantizedTable::to`](crate::quantized::QuantizedTable::to) does the same; the codes are uploaded for each
+//! [`Engine::upload`] uploads a [`QuantizedTable`] as it is, and [`DeviceQuantizedTable::to`] makes it the table
+//! of a gather or a pooled lookup, at every level: what is read is decoded. A gather takes one dispatch, as from
+//! a plain table. Between host tensors, [`QuantizedTable::to`] does the same; the codes are uploaded for each
 //! call.
 //!
 //! ```no_run
@@ -387,7 +379,7 @@
 //!
 //! Counting reads the indices once more. With room for a flag behind the output it does so only if one of
 //! them is bad: outputs that the engine makes have that room, and bare buffers if you say so
-//! ([`flag`](crate::gpu::Buffers::flag) of [`Buffers`]).
+//! ([`Buffers::flag`]).
 //!
 //! ```no_run
 //! use wgpu_gather::Result;
@@ -402,59 +394,13 @@
 //!     Ok(())
 //! }
 //! ```
-//!
-//! [`Executor::gather`]: crate::Executor::gather
-//! [`Engine::gather`]: crate::gpu::Engine::gather
-//! [`Engine::gather_into`]: crate::gpu::Engine::gather_into
-//! [`Engine::batch`]: crate::gpu::Engine::batch
-//! [`Engine::record`]: crate::gpu::Engine::record
-//! [`Engine::bind`]: crate::gpu::Engine::bind
-//! [`Binding::encode`]: crate::gpu::Binding::encode
-//! [`GatherCall`]: crate::GatherCall
-//! [`Waiting`]: crate::Waiting
-//! [`Executor::Cpu`]: crate::Executor::Cpu
-//! [`GatherCall::into`]: crate::GatherCall::into
-//! [`Engine`]: crate::gpu::Engine
-//! [`Engine::headless`]: crate::gpu::Engine::headless
-//! [`requirements`]: crate::gpu::requirements
-//! [`Engine::probe`]: crate::gpu::Engine::probe
-//! [`DeviceTensor`]: crate::gpu::DeviceTensor
-//! [`DeviceTensor::wrap`]: crate::gpu::DeviceTensor::wrap
-//! [`DeviceTensor::share_buffer`]: crate::gpu::DeviceTensor::share_buffer
-//! [`DeviceTensor::share_parts`]: crate::gpu::DeviceTensor::share_parts
-//! [`Engine::zeros`]: crate::gpu::Engine::zeros
-//! [`Engine::write`]: crate::gpu::Engine::write
-//! [`AnyDeviceTensor`]: crate::gpu::AnyDeviceTensor
-//! [`Binding::encode_in_pass`]: crate::gpu::Binding::encode_in_pass
-//! [`Plan`]: crate::Plan
-//! [`Engine::pipeline`]: crate::gpu::Engine::pipeline
-//! [`GatherPipeline::encode`]: crate::gpu::GatherPipeline::encode
-//! [`GatherPipeline::bind`]: crate::gpu::GatherPipeline::bind
-//! [`Executor::scatter`]: crate::Executor::scatter
-//! [`Executor::scatter_into`]: crate::Executor::scatter_into
-//! [`Executor::gather_gradient`]: crate::Executor::gather_gradient
-//! [`Engine::scatter`]: crate::gpu::Engine::scatter
-//! [`Engine::scatter_into`]: crate::gpu::Engine::scatter_into
-//! [`Engine::gather_gradient`]: crate::gpu::Engine::gather_gradient
-//! [`Executor::embedding_bag`]: crate::Executor::embedding_bag
-//! [`Engine::embedding_bag`]: crate::gpu::Engine::embedding_bag
-//! [`Engine::upload`]: crate::gpu::Engine::upload
-//! [`DeviceQuantizedTable::to`]: crate::gpu::DeviceQuantizedTable::to
-//! [`Engine::download`]: crate::gpu::Engine::download
-//! [`Engine::trim_pool`]: crate::gpu::Engine::trim_pool
-//! [`Options::max_pool_bytes`]: crate::gpu::Options::max_pool_bytes
-//! [`Engine::fallbacks`]: crate::gpu::Engine::fallbacks
-//! [`Options::when_full`]: crate::gpu::Options::when_full
-//! [`Options::max_memory_bytes`]: crate::gpu::Options::max_memory_bytes
-//! [`Binding`]: crate::gpu::Binding
-//! [`Engine::warm_up`]: crate::gpu::Engine::warm_up
-//! [`Engine::compile_all`]: crate::gpu::Engine::compile_all
-//! [`Options::pipeline_cache`]: crate::gpu::Options::pipeline_cache
-//! [`Error::SameBuffer`]: crate::Error::SameBuffer
-//! [`OutOfBounds::Error`]: crate::OutOfBounds::Error
-//! [`Status`]: crate::gpu::Status
-//! [`Engine::check`]: crate::gpu::Engine::check
-//! [`Binding::check`]: crate::gpu::Binding::check
-//! [`Buffers`]: crate::gpu::Buffers
-//! [`Engine::bad_indices`]: crate::gpu::Engine::bad_indices
-//! [`bad_indices`]: crate::bad_indices
+
+#[cfg(doc)]
+use crate::gpu::{
+    AnyDeviceTensor, Binding, Buffers, DeviceQuantizedTable, DeviceTensor, Engine, GatherPipeline,
+    Options, Status, requirements,
+};
+#[cfg(doc)]
+use crate::quantized::QuantizedTable;
+#[cfg(doc)]
+use crate::{Error, Executor, GatherCall, OutOfBounds, Plan, ScatterPlan, Waiting, bad_indices};

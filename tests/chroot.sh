@@ -120,7 +120,8 @@ build_program() {
 passed=0 failed=0 skipped=0
 
 # count FILE RUNS: adds up what the tests and the command said in a file, which must hold the results
-# of so many runs. Prints it where something failed, else the results, and what was skipped by name.
+# of so many runs. Prints the results, what was skipped by name, and last what the failures said; all of
+# the file, if it says nothing of failures.
 count() {
     local results skips
     results=$(grep --text -E '^test result: |^[0-9]+ passed, [0-9]+ failed, [0-9]+ skipped' "$1" || true)
@@ -137,13 +138,22 @@ count() {
         echo "FAILED: $(lines . "$results") of $2 runs came to their end"
         wrong=$((wrong + 1))
     fi
-    ((wrong == 0)) || cat "$1"
     printf '%s\n' "$results"
     [[ -z $skips ]] || printf '%s\n' "$skips"
+    ((wrong == 0)) || failures "$1"
     # A test that says that it skipped something has passed for its harness.
     passed=$((passed + $(sum passed) - $(lines ^SKIPPED "$skips")))
     failed=$((failed + wrong))
     skipped=$((skipped + $(lines . "$skips")))
+}
+
+# failures FILE: what the tests that failed printed; all that is there, where they did not come to list it.
+failures() {
+    if grep --text --quiet '^failures:$' "$1"; then
+        sed -n '/^failures:$/,$p' "$1"
+    else
+        cat "$1"
+    fi
 }
 
 # system_name: this machine's, in short: `Debian 12`.

@@ -59,6 +59,24 @@ pub struct Buffers<'a> {
     pub count: Option<wgpu::BufferSlice<'a>>,
 }
 
+impl<'a> Buffers<'a> {
+    /// Buffers of a recording that counts nothing: without a status, a flag and a count.
+    pub const fn new(
+        params: wgpu::BufferSlice<'a>,
+        indices: wgpu::BufferSlice<'a>,
+        output: wgpu::BufferSlice<'a>,
+    ) -> Self {
+        Buffers {
+            params,
+            indices,
+            output,
+            status: None,
+            flag: false,
+            count: None,
+        }
+    }
+}
+
 impl GatherPipeline {
     pub(super) fn new(context: &Arc<Context>, plan: Plan) -> Result<Self> {
         compile(context, &plan)?;

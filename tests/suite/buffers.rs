@@ -32,14 +32,7 @@ fn buffers_that_do_not_fit_are_named() {
             usage: wgpu::BufferUsages::COPY_DST,
             mapped_at_creation: false,
         });
-        let good = Buffers {
-            params: params.slice(..),
-            indices: indices.slice(..),
-            output: output.slice(..),
-            status: None,
-            flag: false,
-            count: None,
-        };
+        let good = Buffers::new(params.slice(..), indices.slice(..), output.slice(..));
         let encode = |buffers: &Buffers<'_>| {
             let mut encoder = engine.device().create_command_encoder(&Default::default());
             let result = pipeline.encode(&mut encoder, buffers);
@@ -140,14 +133,7 @@ fn refusal(engine: &Engine, plan: &Plan, params: &wgpu::Buffer) -> Error {
     let pipeline = engine.pipeline(plan).wait().unwrap();
     let indices = buffer_with(engine, &[0; 24]);
     let output = buffer_with(engine, &[0; 96]);
-    let buffers = Buffers {
-        params: params.slice(..),
-        indices: indices.slice(..),
-        output: output.slice(..),
-        status: None,
-        flag: false,
-        count: None,
-    };
+    let buffers = Buffers::new(params.slice(..), indices.slice(..), output.slice(..));
     let mut encoder = engine.device().create_command_encoder(&Default::default());
     pipeline.encode(&mut encoder, &buffers).unwrap_err()
 }

@@ -32,12 +32,8 @@ fn run(engine: &Engine, call: &Call, count: u32) -> Result<bool, String> {
         .collect();
     let counts = buffer_with(engine, bytemuck::cast_slice(&words));
     let buffers = Buffers {
-        params: params.slice(..),
-        indices: indices.slice(..),
-        output: output.slice(..),
-        status: None,
-        flag: false,
         count: Some(counts.slice(280..)),
+        ..Buffers::new(params.slice(..), indices.slice(..), output.slice(..))
     };
     let pipeline = engine.pipeline(&plan).wait().map_err(|e| e.to_string())?;
     let mut encoder = engine.device().create_command_encoder(&Default::default());

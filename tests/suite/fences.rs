@@ -40,14 +40,11 @@ fn run(engine: &Engine, call: &Call, offsets: Offsets) -> Result<bool, String> {
     for poison in POISONS {
         let output = buffer_with(engine, &vec![poison; start + plan.output_bytes() + FENCE]);
         let mut encoder = engine.device().create_command_encoder(&Default::default());
-        let buffers = Buffers {
-            params: tensor(&params, params_start, call.params.len()),
-            indices: tensor(&indices, indices_start, call.indices.len()),
-            output: tensor(&output, start, plan.output_bytes()),
-            status: None,
-            flag: false,
-            count: None,
-        };
+        let buffers = Buffers::new(
+            tensor(&params, params_start, call.params.len()),
+            tensor(&indices, indices_start, call.indices.len()),
+            tensor(&output, start, plan.output_bytes()),
+        );
         pipeline
             .encode(&mut encoder, &buffers)
             .map_err(|e| e.to_string())?;
@@ -127,14 +124,7 @@ fn a_write_beside_the_output_is_noticed() {
     let indices = buffer_with(engine, &call.indices);
     let output = buffer_with(engine, &vec![POISONS[0]; plan.output_bytes() + FENCE]);
     let mut encoder = engine.device().create_command_encoder(&Default::default());
-    let buffers = Buffers {
-        params: params.slice(..),
-        indices: indices.slice(..),
-        output: output.slice(..),
-        status: None,
-        flag: false,
-        count: None,
-    };
+    let buffers = Buffers::new(params.slice(..), indices.slice(..), output.slice(..));
     pipeline.encode(&mut encoder, &buffers).expect("encoded");
     engine.queue().submit([encoder.finish()]);
     let bytes = bytes_of(engine, &output);

@@ -62,12 +62,13 @@ fn check(engine: &Engine, calls: &[Call], offset: usize, before: u32) {
     for call in calls {
         let indices = buffer_with(engine, &call.indices);
         let buffers = Buffers {
-            params: params.slice(..),
-            indices: indices.slice(..),
-            output: output.slice(offset as u64..end as u64),
             status: Some(&status),
             flag: true,
-            count: None,
+            ..Buffers::new(
+                params.slice(..),
+                indices.slice(..),
+                output.slice(offset as u64..end as u64),
+            )
         };
         let mut encoder = engine.device().create_command_encoder(&Default::default());
         pipeline.encode(&mut encoder, &buffers).unwrap();
@@ -104,12 +105,8 @@ fn an_output_without_the_room_is_refused() {
         let [params, indices] = [&call.params, &call.indices].map(|b| buffer_with(engine, b));
         let output = buffer_with(engine, &[0; 68]);
         let buffers = Buffers {
-            params: params.slice(..),
-            indices: indices.slice(..),
-            output: output.slice(..),
-            status: None,
             flag: true,
-            count: None,
+            ..Buffers::new(params.slice(..), indices.slice(..), output.slice(..))
         };
         let Err(Error::BufferTooSmall {
             role, needed, size, ..

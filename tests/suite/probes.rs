@@ -208,12 +208,8 @@ fn a_status_counts_over_several_recordings() {
         let indices = buffer_with(engine, &call.indices);
         let output = buffer_with(engine, &[0; 80]);
         let buffers = Buffers {
-            params: params.slice(..),
-            indices: indices.slice(..),
-            output: output.slice(..),
             status: Some(&status),
-            flag: false,
-            count: None,
+            ..Buffers::new(params.slice(..), indices.slice(..), output.slice(..))
         };
         let mut encoder = engine.device().create_command_encoder(&Default::default());
         let mut pass = encoder.begin_compute_pass(&Default::default());

@@ -64,12 +64,8 @@ fn a_status_is_read_later_and_the_gather_is_not_stopped() {
         let indices = buffer_with(engine, &call.indices);
         let output = buffer_with(engine, &vec![0xa5; plan.output_bytes()]);
         let buffers = Buffers {
-            params: params.slice(..),
-            indices: indices.slice(..),
-            output: output.slice(..),
             status: Some(&status),
-            flag: false,
-            count: None,
+            ..Buffers::new(params.slice(..), indices.slice(..), output.slice(..))
         };
         // Twice in one encoder: each recording starts counting anew.
         let mut encoder = engine.device().create_command_encoder(&Default::default());
@@ -100,12 +96,9 @@ fn twice(
     let [params, indices] = [&call.params, &call.indices].map(|bytes| buffer_with(engine, bytes));
     let output = buffer_with(engine, &vec![0xa5; pipeline.bytes_with_flag() as usize]);
     let buffers = Buffers {
-        params: params.slice(..),
-        indices: indices.slice(..),
-        output: output.slice(..),
         status: Some(&status),
         flag,
-        count: None,
+        ..Buffers::new(params.slice(..), indices.slice(..), output.slice(..))
     };
     let mut encoder = engine.device().create_command_encoder(&Default::default());
     let binding = pipeline.bind(&buffers)?;
@@ -165,12 +158,8 @@ fn a_status_is_one_of_its_plan() {
         let [params, indices] = [&call.params, &call.indices].map(|b| buffer_with(engine, b));
         let output = buffer_with(engine, &vec![0; call.plan().unwrap().output_bytes()]);
         let buffers = Buffers {
-            params: params.slice(..),
-            indices: indices.slice(..),
-            output: output.slice(..),
             status: Some(&status),
-            flag: false,
-            count: None,
+            ..Buffers::new(params.slice(..), indices.slice(..), output.slice(..))
         };
         let op = OpKind::GatherNd;
         assert_eq!(

@@ -121,12 +121,13 @@ impl<'a> Tensors<'a> {
     fn binding(&self) -> Result<Ready<'_>> {
         Ok(match &self.gather {
             Gather::Plain(pipeline, status) => Ready::Plain(pipeline.bind(&Buffers {
-                params: self.params.slice(..),
-                indices: self.indices.slice(..),
-                output: self.output.slice(..),
                 status: status.as_ref(),
                 flag: status.is_some(),
-                count: None,
+                ..Buffers::new(
+                    self.params.slice(..),
+                    self.indices.slice(..),
+                    self.output.slice(..),
+                )
             })?),
             Gather::Quantized(binding) => Ready::Quantized(binding),
         })

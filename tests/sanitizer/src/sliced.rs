@@ -73,12 +73,8 @@ pub(crate) fn gather(bench: &Bench, call: &Call, n: usize, count: Option<u32>) -
     let output = Sliced::new(bench, &vec![POISON; plan.output_bytes()], width, n / 2 % 7);
     let counted = count.map(|count| Sliced::new(bench, &count.to_le_bytes(), 4, n % 3));
     let buffers = Buffers {
-        params: params.slice(),
-        indices: indices.slice(),
-        output: output.slice(),
-        status: None,
-        flag: false,
         count: counted.as_ref().map(Sliced::slice),
+        ..Buffers::new(params.slice(), indices.slice(), output.slice())
     };
     let mut encoder = bench
         .engine

@@ -28,12 +28,12 @@ fn bare(
     let start = (output.tensor.layout().offset() * width) as u64;
     let slice = output.tensor.share_slice();
     let buffers = Buffers {
-        params: params.tensor.share_slice(),
-        indices: indices.tensor.share_slice(),
-        output: slice.buffer().slice(slice.offset() + start..),
         status: Some(&status),
-        flag: false,
-        count: None,
+        ..Buffers::new(
+            params.tensor.share_slice(),
+            indices.tensor.share_slice(),
+            slice.buffer().slice(slice.offset() + start..),
+        )
     };
     pipeline.bind(&buffers)?.encode(encoder);
     Ok(status)

@@ -200,12 +200,8 @@ fn a_recorded_gather_counts_in_a_buffer_that_nothing_else_writes() {
         assert_eq!(engine.pool_bytes(), before, "the same buffer");
         let mut encoder = engine.device().create_command_encoder(&Default::default());
         let buffers = Buffers {
-            params: table.share_slice(),
-            indices: ids.share_slice(),
-            output: output.slice(..),
             status: Some(&status),
-            flag: false,
-            count: None,
+            ..Buffers::new(table.share_slice(), ids.share_slice(), output.slice(..))
         };
         pipeline.encode(&mut encoder, &buffers).expect("a gather");
         engine.queue().submit([encoder.finish()]);
