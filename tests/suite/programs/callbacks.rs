@@ -209,6 +209,7 @@ impl Machine {
         };
         let engine = self.engines[number].clone();
         let device = engine.device().clone();
+        let (sender, made) = channel();
         let mistake = move || {
             drop(device.create_buffer(&wgpu::BufferDescriptor {
                 label: Some("of the program"),
@@ -216,15 +217,16 @@ impl Machine {
                 usage: wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::STORAGE,
                 mapped_at_creation: false,
             }));
+            let _ = sender.send(());
         };
         match within {
             true => call_back(&engine, When::Within, mistake),
             false => mistake(),
         }
         let (op, rules) = (Op::gather(0), Rules::default());
-        let made = engine.gather(op, &rules, &table, &ids);
-        let flushed = made.and_then(|_| engine.flush());
-        poll(&engine);
+        let gathered = engine.gather(op, &rules, &table, &ids);
+        let flushed = gathered.and_then(|_| engine.flush());
+        called(&engine, &made).ok_or("the mistake is never made")?;
         flushed.map_err(|error| format!("a call that calls back: {error}"))?;
         self.compare_heard(&["of the program"])?;
         Ok(Outcome::Done)
