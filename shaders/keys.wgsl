@@ -1,21 +1,13 @@
 // The key of each lookup of a scatter: its number among the destinations that lookups can tell apart.
 // Lowered as a gather's positions in a tensor of keys, so strides in params are those of keys.
 
-// What a bad index has for a key is `key_count`, which sorts behind all others.
 @group(0) @binding(3) var<storage, read_write> pairs: array<vec2<u32>>; // key, lookup
 
-@compute @workgroup_size(WORKGROUP)
-fn main(
-    @builtin(workgroup_id) workgroup: vec3<u32>,
-    @builtin(local_invocation_index) invocation: u32,
-) {
-    let n = workgroup_number(workgroup) * WORKGROUP + invocation;
-    if (n < geometry.row_count) {
-        let key = key_of(place(geometry.first_row + n));
-        let good = (key.y == 0u) & (key.x < geometry.key_count);
-        let lookup = geometry.first_lookup + n;
-        pairs[geometry.output_offset + n] = vec2(select(geometry.key_count, key.x, good), lookup);
-    }
+// The key of row `n`. What a bad index has for one is `key_count`, which sorts behind all others.
+fn key_of_row(n: u32) -> u32 {
+    let key = key_of(place(geometry.first_row + n));
+    let good = (key.y == 0u) & (key.x < geometry.key_count);
+    return select(geometry.key_count, key.x, good);
 }
 
 // In two words; of a bad index the greatest.

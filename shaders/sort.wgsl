@@ -1,61 +1,52 @@
-// A stable sort of pairs by key: least significant digit first, four bits at a time.
+// A stable sort of pairs by key: least significant digit first, eight bits at a time.
 //
-// An invocation has a tile of consecutive pairs. `count` counts the digits of each tile; a scan of the
-// counts, digit by digit and tile by tile within a digit, gives where the pairs of a tile with a digit
-// go; `move_pairs` takes them there in their order. So pairs with equal digits stay in order without a
-// barrier, and without anything that two invocations write.
+// A workgroup has a tile of consecutive pairs. `count` counts the digits of each tile; sums of these
+// counts, digit by digit and tile by tile within a digit, give where the pairs of a tile with a digit go.
+// `move_pairs` sorts each tile by the digit, so that neighbours write to neighbours, and takes it there.
 //
-// The count of the first digit finds the tiles that are out of order, too, and their number is a part of
-// the scan's total. If there are none, the sort ends there.
+// The count of the first digit finds the tiles that are out of order, too. If there are none, the sort ends
+// there.
 //
-// After Satish, Harris and Garland, "Designing efficient sorting algorithms for manycore GPUs"
-// (2009), with tiles of an invocation instead of a workgroup.
+// After Satish, Harris and Garland, "Designing efficient sorting algorithms for manycore GPUs" (2009), and
+// Merrill and Grimshaw, "High performance and scalable radix sorting" (2011).
 
 struct Sort {
-    count: u32,  // pairs; of a scan, values
+    count: u32,  // pairs
     tiles: u32,
     shift: u32,  // the lowest bit of the digit
+    bits: u32,   // of the digit
     grid_x: u32, // workgroups in x; y counts on from there
-    values: u32, // a scan: where its values are, and where the sums of its runs go
-    sums: u32,
-    order: u32,  // where the total of the first digit is
-    all: u32,    // that total, if no tile is out of order: the pairs
-    ends: u32,   // whether it is known by now
+    groups: u32, // of tiles
+    rows: u32,   // rows of counts that `add_up` adds up: of tiles or of groups
+    row: u32,    // the first of them
+    order: u32,  // where it says whether the pairs are in order
+    ends: u32,   // whether that is known by now
     copies: u32, // whether sorted pairs are to be moved all the same, to where the last digit ends
 }
 
 const WORKGROUP = 256u;
-const DIGITS = 16u;
-// Pairs of an invocation, as `TILE` in src/scatter/sort.rs: less than 256, as a count has 8 bits.
-const TILE = 32u;
-// Values that an invocation adds up, as `RUN` there.
-const RUN = 32u;
+// As many as invocations of a workgroup, each of which adds up counts of one.
+const DIGITS = 256u;
+// Pairs of an invocation and of a workgroup, as `TILE` in src/scatter/sort.rs.
+const ITEMS = 8u;
+const TILE = 2048u;
+// Tiles of a group, as `GROUP` there.
+const GROUP = 64u;
+// Beside the counts of an invocation that has found keys out of order.
+const FALLS = 0x80000000u;
 
 @group(0) @binding(0) var<uniform> sort: Sort;
-@group(0) @binding(1) var<storage, read> pairs: array<vec2<u32>>;
+@group(0) @binding(1) var<storage, read> pairs: array<vec2<u32>>; // key, lookup
 @group(0) @binding(2) var<storage, read> starts: array<u32>;
 
-fn number(workgroup: vec3<u32>, invocation: u32) -> u32 {
-    return (workgroup.y * sort.grid_x + workgroup.x) * WORKGROUP + invocation;
+fn number(workgroup: vec3<u32>) -> u32 {
+    return workgroup.y * sort.grid_x + workgroup.x;
 }
 
-fn in_order(total: u32) -> bool {
-    return (sort.ends != 0u) & (total == sort.all);
+fn in_order(says: u32) -> bool {
+    return (sort.ends != 0u) & (says != 0u);
 }
 
-fn digit_of(pair: vec2<u32>) -> u32 {
-    return (pair.x >> sort.shift) & (DIGITS - 1u);
-}
-
-// One for the digit, among 16 counts of 8 bits.
-fn one(digit: u32) -> vec4<u32> {
-    let word = vec4(digit >> 2u) == vec4(0u, 1u, 2u, 3u);
-    return select(vec4(0u), vec4(1u << (8u * (digit & 3u))), word);
-}
-
-// Among such counts, that of the digit.
-fn count_of(counts: vec4<u32>, digit: u32) -> u32 {
-    let word = vec4(digit >> 2u) == vec4(0u, 1u, 2u, 3u);
-    let words = select(vec4(0u), counts, word);
-    return ((words.x | words.y | words.z | words.w) >> (8u * (digit & 3u))) & 0xffu;
+fn digit_of(key: u32) -> u32 {
+    return (key >> sort.shift) & (DIGITS - 1u);
 }

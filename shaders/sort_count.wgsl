@@ -1,25 +1,35 @@
 @group(0) @binding(3) var<storage, read_write> counts: array<u32>;
 
+var<workgroup> found: array<atomic<u32>, DIGITS>;
+var<workgroup> keys: array<u32, TILE>;
+
 @compute @workgroup_size(WORKGROUP)
 fn main(
     @builtin(workgroup_id) workgroup: vec3<u32>,
     @builtin(local_invocation_index) invocation: u32,
 ) {
-    let tile = number(workgroup, invocation);
-    if ((tile < sort.tiles) & !in_order(counts[sort.order])) {
-        let end = min(tile * TILE + TILE, sort.count);
-        var found = vec4(0u);
-        var before = pairs[max(tile * TILE, 1u) - 1u].x;
-        var falls = 0u; // whether a key is less than the one before
-        for (var n = tile * TILE; n < end; n++) {
-            let pair = pairs[n];
-            found += one(digit_of(pair));
-            falls |= select(0u, 1u, pair.x < before);
-            before = pair.x;
+    let tile = number(workgroup);
+    if (tile < sort.tiles) {
+        let start = tile * TILE;
+        let count = select(min(TILE, sort.count - start), 0u, in_order(counts[sort.order]));
+        atomicStore(&found[invocation], 0u);
+        workgroupBarrier(); // before the counts
+        for (var n = invocation; n < count; n += WORKGROUP) {
+            let key = pairs[start + n].x;
+            keys[n] = key;
+            atomicAdd(&found[digit_of(key)], 1u);
         }
-        for (var digit = 0u; digit < DIGITS; digit++) {
-            counts[digit * sort.tiles + tile] = count_of(found, digit);
+        workgroupBarrier(); // after the counts
+        var falls = 0u;
+        for (var n = invocation; (n < count) & (sort.ends == 0u); n += WORKGROUP) {
+            var before = 0u;
+            if (n > 0u) {
+                before = keys[n - 1u];
+            } else if (tile > 0u) {
+                before = pairs[start - 1u].x;
+            }
+            falls |= select(0u, FALLS, keys[n] < before);
         }
-        counts[DIGITS * sort.tiles + tile] = falls;
+        counts[tile * DIGITS + invocation] = atomicLoad(&found[invocation]) | falls;
     }
 }

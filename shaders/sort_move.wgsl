@@ -1,21 +1,69 @@
 @group(0) @binding(3) var<storage, read_write> sorted: array<vec2<u32>>;
 
+// Where the pairs of the tile with each digit go: from their place in the tile.
+var<workgroup> bases: array<u32, DIGITS>;
+
 @compute @workgroup_size(WORKGROUP)
 fn main(
     @builtin(workgroup_id) workgroup: vec3<u32>,
     @builtin(local_invocation_index) invocation: u32,
 ) {
-    let tile = number(workgroup, invocation);
-    let ended = in_order(starts[sort.order]);
-    if ((tile < sort.tiles) & (!ended | (sort.copies != 0u))) {
-        let end = min(tile * TILE + TILE, sort.count);
-        var before = vec4(0u); // pairs of the tile with each digit
-        for (var n = tile * TILE; n < end; n++) {
-            let pair = pairs[n];
-            let digit = digit_of(pair);
-            let to = starts[digit * sort.tiles + tile] + count_of(before, digit);
-            sorted[select(to, n, ended)] = pair;
-            before += one(digit);
+    let tile = number(workgroup);
+    let start = tile * TILE;
+    if (tile < sort.tiles) {
+        let count = min(TILE, sort.count - start);
+        if (!in_order(starts[sort.order])) {
+            move_pairs(tile, count, invocation);
+        } else if (sort.copies != 0u) {
+            for (var n = invocation; n < count; n += WORKGROUP) {
+                sorted[start + n] = pairs[start + n];
+            }
         }
     }
+}
+
+fn move_pairs(tile: u32, count: u32, invocation: u32) {
+    for (var i = 0u; i < ITEMS; i++) {
+        let n = place_in_turn(invocation, i);
+        // What is behind the last pair stays there.
+        var pair = vec2(0xffffffffu);
+        if (n < count) {
+            pair = pairs[tile * TILE + n];
+        }
+        held_keys[i] = pair.x;
+        held_lookups[i] = pair.y;
+    }
+    hold_own(invocation);
+    if (sort.bits > 4u) {
+        sort_tile(sort.shift, false, invocation);
+        sort_tile(sort.shift + 4u, true, invocation);
+    } else {
+        sort_tile(sort.shift, true, invocation);
+    }
+    let goes = starts[tile * DIGITS + invocation];
+    for (var i = 0u; i < ITEMS; i++) {
+        let n = place_in_turn(invocation, i);
+        let digit = digit_of(held_keys[i]);
+        if ((n == 0u) || (digit_of(words[spread_out(n - 1u)]) != digit)) {
+            bases[digit] = n;
+        }
+    }
+    workgroupBarrier(); // after the first places
+    bases[invocation] = goes - bases[invocation];
+    workgroupBarrier(); // after the bases
+    for (var i = 0u; i < ITEMS; i++) {
+        let n = place_in_turn(invocation, i);
+        if (n < count) {
+            sorted[bases[digit_of(held_keys[i])] + n] = vec2(held_keys[i], held_lookups[i]);
+        }
+    }
+}
+
+// From now on an invocation holds consecutive pairs, instead of one in 256.
+fn hold_own(invocation: u32) {
+    for (var i = 0u; i < ITEMS; i++) {
+        places[i] = place_in_turn(invocation, i);
+    }
+    exchange(&held_lookups, false, invocation);
+    exchange(&held_keys, false, invocation);
 }

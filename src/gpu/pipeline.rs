@@ -199,7 +199,7 @@ impl Pipelines {
         let module = self.module(device, key, &label);
         let (bindings, layout) = match key.stage {
             Stage::Copy(..) if key.segments > 0 => &self.segments,
-            Stage::Copy(..) | Stage::Keys | Stage::Sort(_) => &self.copy,
+            Stage::Copy(..) | Stage::Keys { .. } | Stage::Sort(_) => &self.copy,
             Stage::Decode(..) => &self.decode,
             Stage::Bag(..) if key.segments > 0 => &self.bags_in_segments,
             Stage::Bag(..) => &self.bags,

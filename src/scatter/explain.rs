@@ -4,7 +4,7 @@ use std::fmt::{self, Display, Formatter};
 
 use super::fold_kernel::FoldKernel;
 use super::plan::ScatterPlan;
-use super::sort::SortPlan;
+use super::sort::{MOST_LOOKUPS, SortPlan};
 
 /// What a scatter does: lookups, keys, the sort, the fold, and the bytes that are moved.
 ///
@@ -22,7 +22,7 @@ use super::sort::SortPlan;
 /// })?;
 /// let explanation = plan.explain();
 /// assert_eq!((explanation.lookups, explanation.destinations), (32768, 30522));
-/// assert_eq!(explanation.sort_digits, 4);
+/// assert_eq!(explanation.sort_digits, 2);
 /// println!("{explanation}");
 /// # Ok::<(), wgpu_gather::Error>(())
 /// ```
@@ -38,12 +38,13 @@ pub struct ScatterExplanation {
     pub destinations: usize,
     /// Elements of a destination: each lookup has as many updates.
     pub slice: usize,
-    /// The digits of four bits that a device sorts the lookups by; 0, if it has no such arithmetic
+    /// The digits of eight bits that a device sorts the lookups by; 0, if it has no such arithmetic
     /// or more than 2^31 - 1 of them.
     pub sort_digits: usize,
-    /// Dispatches of such a sort.
+    /// Dispatches that make the keys of the lookups and sort them: one for up to 2,048 lookups whose indices
+    /// lie in one binding.
     pub sort_dispatches: usize,
-    /// Bytes that the sort reads and writes, at most: where the indices are in order, a device finds that
+    /// Bytes of keys that they write and read, at most: where the indices are in order, a device finds that
     /// in the first count, which ends the sort.
     pub sort_bytes: u64,
     /// Bytes of the updates, which are read once.
@@ -60,7 +61,7 @@ impl ScatterPlan {
         let most = i32::MAX as usize;
         let sort = match on_devices && !nothing && lookups <= most && destinations <= most {
             true => Some(SortPlan::new(
-                lookups.min(1 << 22) as u32,
+                lookups.min(MOST_LOOKUPS) as u32,
                 destinations as u32,
             )),
             false => None,
@@ -72,9 +73,15 @@ impl ScatterPlan {
             destinations,
             slice,
             sort_digits: digits,
-            sort_dispatches: sort.map_or(0, |sort| sort.digits.iter().map(Vec::len).sum()),
+            sort_dispatches: sort.map_or(0, |sort| match SortPlan::is_one_tile(lookups) {
+                true => 1,
+                false => 1 + sort.digits.iter().map(Vec::len).sum::<usize>(),
+            }),
             // A pair of 8 bytes is written once, and for each digit read twice and written once.
-            sort_bytes: (lookups as u64).saturating_mul(8 * (1 + 3 * digits as u64)),
+            sort_bytes: (lookups as u64).saturating_mul(match SortPlan::is_one_tile(lookups) {
+                true => 8,
+                false => 8 * (1 + 3 * digits as u64),
+            }),
             updates_bytes: (lookups.saturating_mul(slice) as u64)
                 .saturating_mul(self.dtype.bytes() as u64),
         }
@@ -94,7 +101,7 @@ impl Display for ScatterExplanation {
             0 => writeln!(f, "sort        on the CPU path"),
             digits => writeln!(
                 f,
-                "sort        {digits} digits of 4 bits: {} dispatches, {} bytes",
+                "sort        {digits} digits of 8 bits: {} dispatches, {} bytes",
                 self.sort_dispatches, self.sort_bytes
             ),
         }?;

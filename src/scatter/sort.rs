@@ -6,15 +6,23 @@ use bytemuck::{Pod, Zeroable};
 
 use crate::plan::MAX_LOOP_STEPS;
 
-/// Pairs of an invocation, as in `shaders/sort.wgsl`.
-const TILE: u32 = 32;
-/// Values that an invocation adds up, as there.
-const RUN: u32 = 32;
-/// The digits, as there.
-const DIGITS: u32 = 16;
-const DIGIT_BITS: u32 = 4;
+/// The most lookups that are sorted at once, where they need not be all.
+pub(crate) const MOST_LOOKUPS: usize = 1 << 22;
 
-const _: () = assert!(TILE + DIGITS + RUN < MAX_LOOP_STEPS);
+/// Pairs of a workgroup, as in `shaders/sort.wgsl`. So many keys are sorted in one dispatch, the one that
+/// makes them (`shaders/keys_sorted.wgsl`).
+pub(crate) const TILE: u32 = 2048;
+/// Tiles whose counts are added up together, as there.
+const GROUP: u32 = 64;
+/// The digits, as there.
+const DIGITS: u32 = 256;
+const DIGIT_BITS: u32 = 8;
+
+/// More pairs than a sort is given: a binding of 2 GiB holds as many.
+const MOST_PAIRS: u32 = 1 << 28;
+
+// To add up the counts of groups, twice each, is the longest of the loops.
+const _: () = assert!(2 * MOST_PAIRS / TILE / GROUP + 300 < MAX_LOOP_STEPS);
 
 /// The uniform block: `Sort` in `shaders/sort.wgsl`, field for field.
 #[repr(C)]
@@ -23,14 +31,15 @@ pub(crate) struct SortBlock {
     pub(crate) count: u32,
     tiles: u32,
     shift: u32,
+    bits: u32,
     pub(crate) grid_x: u32,
-    values: u32,
-    sums: u32,
+    groups: u32,
+    rows: u32,
+    row: u32,
     order: u32,
-    all: u32,
     ends: u32,
     copies: u32,
-    padding: [u32; 2],
+    padding: u32,
 }
 
 /// What a dispatch of a sort does.
@@ -38,19 +47,22 @@ pub(crate) struct SortBlock {
 pub(crate) enum SortStage {
     /// Counts the digits of each tile.
     Count,
-    /// Adds up runs of values.
-    Scan,
-    /// Adds to each run those before.
-    AddSums,
+    /// Adds up the counts of each group of tiles.
+    AddGroups,
+    /// Adds up those of all tiles or groups.
+    AddUp,
+    /// Adds up those within each group, from where it starts.
+    Spread,
     /// Takes the pairs of each tile where they go.
     Move,
 }
 
 impl SortStage {
-    pub(crate) const ALL: [SortStage; 4] = [
+    pub(crate) const ALL: [SortStage; 5] = [
         SortStage::Count,
-        SortStage::Scan,
-        SortStage::AddSums,
+        SortStage::AddGroups,
+        SortStage::AddUp,
+        SortStage::Spread,
         SortStage::Move,
     ];
 
@@ -59,18 +71,19 @@ impl SortStage {
     pub(crate) fn name(self) -> &'static str {
         match self {
             SortStage::Count => "count",
-            SortStage::Scan => "scan",
-            SortStage::AddSums => "add sums",
+            SortStage::AddGroups => "add groups",
+            SortStage::AddUp => "add up",
+            SortStage::Spread => "spread",
             SortStage::Move => "move",
         }
     }
 }
 
-/// One dispatch of a sort, with as many invocations as `items`.
+/// One dispatch of a sort, with so many workgroups.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct SortStep {
     pub(crate) stage: SortStage,
-    pub(crate) items: u32,
+    pub(crate) groups: u32,
     pub(crate) block: SortBlock,
 }
 
@@ -84,69 +97,45 @@ pub(crate) struct SortPlan {
 }
 
 impl SortPlan {
-    /// `count` stays below 2^28, so that there are fewer than 2^31 counts.
+    /// `count` is at most [`MOST_PAIRS`].
     pub(crate) fn new(count: u32, greatest_key: u32) -> Self {
         let tiles = count.div_ceil(TILE);
-        let base = SortBlock {
-            count,
-            tiles,
-            all: count,
-            ..SortBlock::zeroed()
+        let groups = match tiles.div_ceil(GROUP) {
+            1 => 0,
+            groups => groups,
         };
-        let mut scans = Vec::new();
-        // The digits, and the tiles out of order.
-        let (mut at, mut values) = (0, (DIGITS + 1) * tiles);
-        loop {
-            let (sums, runs) = (at + values, values.div_ceil(RUN));
-            let block = SortBlock {
-                count: values,
-                values: at,
-                sums,
-                ..base
-            };
-            scans.push(block);
-            (at, values) = (sums, runs);
-            if runs == 1 {
-                break;
-            }
-        }
-        let order = at + values;
+        let (row, rows) = match groups {
+            0 => (0, tiles),
+            groups => (tiles, groups),
+        };
+        let order = (tiles + groups) * DIGITS;
         let bits = u32::BITS - greatest_key.leading_zeros();
         let digits = bits.div_ceil(DIGIT_BITS);
         let digit = |n: u32| {
-            let of_digit = |block: SortBlock| SortBlock {
-                shift: n * DIGIT_BITS,
-                order,
-                ends: 1,
-                ..block
-            };
-            let counting = |stage, items, block: SortBlock| SortStep {
+            let step = |stage, workgroups| SortStep {
                 stage,
-                items,
+                groups: workgroups,
                 block: SortBlock {
-                    ends: u32::from(n > 0),
-                    ..of_digit(block)
-                },
-            };
-            let (top, lower) = scans.split_last().expect("at least one level");
-            let top = SortBlock {
-                sums: if n == 0 { order } else { top.sums },
-                ..*top
-            };
-            let scan = |b: &SortBlock| counting(SortStage::Scan, b.count.div_ceil(RUN), *b);
-            let add = |b: &SortBlock| counting(SortStage::AddSums, b.count, *b);
-            let mut steps = vec![counting(SortStage::Count, tiles, base)];
-            steps.extend(lower.iter().chain([&top]).map(scan));
-            steps.extend(lower.iter().rev().map(add));
-            steps.push(SortStep {
-                stage: SortStage::Move,
-                items: tiles,
-                block: SortBlock {
+                    count,
+                    tiles,
+                    shift: n * DIGIT_BITS,
+                    bits: (bits - n * DIGIT_BITS).min(DIGIT_BITS),
+                    groups,
+                    rows,
+                    row,
+                    order,
+                    ends: u32::from(n > 0 || stage == SortStage::Move),
                     // After an even number of digits, the pairs are where they were.
                     copies: u32::from(n + 1 == digits && digits % 2 == 1),
-                    ..of_digit(base)
+                    ..SortBlock::zeroed()
                 },
-            });
+            };
+            let grouped = |stage| (groups > 0).then(|| step(stage, groups));
+            let mut steps = vec![step(SortStage::Count, tiles)];
+            steps.extend(grouped(SortStage::AddGroups));
+            steps.push(step(SortStage::AddUp, 1));
+            steps.extend(grouped(SortStage::Spread));
+            steps.push(step(SortStage::Move, tiles));
             steps
         };
         SortPlan {
@@ -154,110 +143,142 @@ impl SortPlan {
             count_words: u64::from(order + 1),
         }
     }
+
+    /// Whether the dispatch that makes so many keys sorts them.
+    pub(crate) fn is_one_tile(count: usize) -> bool {
+        count <= TILE as usize
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// The kernels, step by step, on two buffers; how many pairs were moved.
-    fn sorted(plan: &SortPlan, pairs: Vec<(u32, u32)>) -> (Vec<(u32, u32)>, usize) {
-        let mut counts = vec![u32::MAX; plan.count_words as usize];
-        let (mut from, mut to) = (pairs.clone(), vec![(u32::MAX, u32::MAX); pairs.len()]);
-        let mut moved = 0;
-        for digit in &plan.digits {
-            for SortStep {
+    type Pair = (u32, u32);
+
+    /// The memory of a sort.
+    struct Memory {
+        counts: Vec<u32>,
+        from: Vec<Pair>,
+        to: Vec<Pair>,
+        moved: usize,
+    }
+
+    impl Memory {
+        /// What a kernel does.
+        fn run(
+            &mut self,
+            SortStep {
                 stage,
-                items,
+                groups,
                 block: b,
-            } in digit
-            {
-                let digit_of = |pair: (u32, u32)| (pair.0 >> b.shift) & (DIGITS - 1);
-                let ended = b.ends == 1 && counts[b.order as usize] == b.all;
-                if ended && (*stage != SortStage::Move || b.copies == 0) {
-                    continue;
-                }
-                for n in 0..*items {
-                    let tile = (n * TILE) as usize..((n + 1) * TILE).min(b.count) as usize;
-                    let run = n * RUN..((n + 1) * RUN).min(b.count);
-                    match stage {
-                        SortStage::Count => {
-                            for d in 0..DIGITS {
-                                let found = from[tile.clone()].iter();
-                                let found = found.filter(|&&p| digit_of(p) == d).count();
-                                counts[(d * b.tiles + n) as usize] = found as u32;
-                            }
-                            let falls = tile.clone().any(|n| n > 0 && from[n].0 < from[n - 1].0);
-                            counts[(DIGITS * b.tiles + n) as usize] = u32::from(falls);
+            }: &SortStep,
+        ) {
+            let ended = b.ends == 1 && self.counts[b.order as usize] == 1;
+            let digit_of = |pair: Pair| (pair.0 >> b.shift) & (DIGITS - 1);
+            let at = |row: u32, digit: u32| (row * DIGITS + digit) as usize;
+            let mut total = 0;
+            for (digit, n) in (0..DIGITS).flat_map(|d| (0..*groups).map(move |n| (d, n))) {
+                let tile = (n * TILE) as usize..((n + 1) * TILE).min(b.count) as usize;
+                let group = n * GROUP..((n + 1) * GROUP).min(b.tiles);
+                match stage {
+                    SortStage::Count => {
+                        let found = self.from[tile].iter().filter(|&&p| digit_of(p) == digit);
+                        self.counts[at(n, digit)] = if ended { 0 } else { found.count() as u32 };
+                    }
+                    SortStage::AddGroups => {
+                        let sum = group.map(|tile| self.counts[at(tile, digit)]).sum();
+                        self.counts[at(b.tiles + n, digit)] = sum;
+                    }
+                    SortStage::AddUp => {
+                        for row in b.row..b.row + b.rows {
+                            total += std::mem::replace(&mut self.counts[at(row, digit)], total);
                         }
-                        SortStage::Scan => {
-                            let mut sum = 0;
-                            for at in run {
-                                let value = &mut counts[(b.values + at) as usize];
-                                sum += std::mem::replace(value, sum);
-                            }
-                            counts[(b.sums + n) as usize] = sum;
+                    }
+                    SortStage::Spread => {
+                        let mut sum = self.counts[at(b.tiles + n, digit)];
+                        for row in group {
+                            sum += std::mem::replace(&mut self.counts[at(row, digit)], sum);
                         }
-                        SortStage::AddSums => {
-                            let sum = counts[(b.sums + n / RUN) as usize];
-                            counts[(b.values + n) as usize] += sum;
+                    }
+                    SortStage::Move if ended => {
+                        if b.copies == 1 && digit == 0 {
+                            self.moved += tile.len();
+                            self.to[tile.clone()].copy_from_slice(&self.from[tile]);
                         }
-                        SortStage::Move => {
-                            let mut before = [0; DIGITS as usize];
-                            moved += tile.len();
-                            for at in tile {
-                                let d = digit_of(from[at]);
-                                let start = counts[(d * b.tiles + n) as usize];
-                                let place = start.wrapping_add(before[d as usize]) as usize;
-                                to[if ended { at } else { place }] = from[at];
-                                before[d as usize] += 1;
-                            }
+                    }
+                    SortStage::Move => {
+                        let start = self.counts[at(n, digit)] as usize;
+                        let pairs = self.from[tile].iter().filter(|&&p| digit_of(p) == digit);
+                        for (to, &pair) in self.to[start..].iter_mut().zip(pairs) {
+                            *to = pair;
+                            self.moved += 1;
                         }
                     }
                 }
             }
-            std::mem::swap(&mut from, &mut to);
+            match stage {
+                SortStage::AddUp if b.ends == 0 => {
+                    let in_order = self.from.is_sorted_by_key(|pair| pair.0);
+                    self.counts[b.order as usize] = u32::from(in_order);
+                }
+                SortStage::Move => std::mem::swap(&mut self.from, &mut self.to),
+                _ => {}
+            }
         }
-        (from, moved)
+    }
+
+    /// The kernels, step by step, on two buffers; how many pairs were moved.
+    fn sorted(plan: &SortPlan, pairs: Vec<Pair>) -> (Vec<Pair>, usize) {
+        let mut memory = Memory {
+            counts: vec![u32::MAX; plan.count_words as usize],
+            to: vec![(u32::MAX, u32::MAX); pairs.len()],
+            from: pairs,
+            moved: 0,
+        };
+        plan.digits
+            .iter()
+            .flatten()
+            .for_each(|step| memory.run(step));
+        (memory.from, memory.moved)
     }
 
     #[test]
     fn what_is_in_order_is_moved_once_at_most() {
-        for (count, greatest, moves) in [(1000, 15, 1), (1000, 200, 0), (5000, 4000, 1)] {
+        for (count, greatest, moves) in [(3000, 200, 1), (3000, 4000, 0), (5000, 100_000, 1)] {
             let plan = SortPlan::new(count, greatest);
             let key = |n: u32| (u64::from(n) * u64::from(greatest) / u64::from(count)) as u32;
             let mut pairs: Vec<_> = (0..count).map(|n| (key(n), n)).collect();
             let unmoved = sorted(&plan, pairs.clone());
             assert_eq!(unmoved, (pairs.clone(), moves * count as usize));
-            // One is out of order, in the middle of a tile, at its start, at the end of all.
-            for n in [100, 128, count as usize - 1] {
-                let [a, b] = [pairs[n - 1].0, 0];
-                (pairs[n - 1].0, pairs[n].0) = (a + 1, b);
-                let mut expected = pairs.clone();
-                expected.sort();
-                let moves = plan.digits.len() * count as usize;
-                assert_eq!(sorted(&plan, pairs.clone()), (expected, moves), "{n}");
-                (pairs[n - 1].0, pairs[n].0) = (key(n as u32 - 1), key(n as u32));
-            }
+            // One is out of order.
+            pairs.swap(100, 2500);
+            let mut expected = pairs.clone();
+            expected.sort_by_key(|pair| pair.0);
+            let moves = plan.digits.len() * count as usize;
+            assert_eq!(sorted(&plan, pairs), (expected, moves));
         }
     }
 
     #[test]
     fn the_steps_sort_and_keep_the_order_of_equal_keys() {
+        let one_group = TILE * GROUP;
         for (count, greatest) in [
             (1, 1),
             (31, 3),
-            (33, 15),
-            (64, 16),
-            (1000, 300),
+            (2048, 15),
+            (2049, 256),
             (9000, 70_000),
+            (one_group, 300),
+            (one_group + 1, 300),
+            (2 * one_group + 5000, 70_000),
         ] {
             let plan = SortPlan::new(count, greatest);
             let key = |n: u32| n.wrapping_mul(2_654_435_761) % (greatest + 1);
             let pairs: Vec<_> = (0..count).map(|n| (key(n), n)).collect();
             let mut expected = pairs.clone();
             expected.sort();
-            assert_eq!(sorted(&plan, pairs).0, expected, "{count} {greatest}");
+            assert!(sorted(&plan, pairs).0 == expected, "{count} {greatest}");
         }
     }
 
@@ -265,8 +286,8 @@ mod tests {
     fn as_many_digits_as_the_keys_have() {
         let digits = |greatest| SortPlan::new(100, greatest).digits.len();
         assert_eq!(
-            [0, 1, 15, 16, 255, 256, u32::MAX].map(digits),
-            [0, 1, 1, 2, 2, 3, 8]
+            [0, 1, 255, 256, 65_535, 65_536, u32::MAX].map(digits),
+            [0, 1, 1, 2, 2, 3, 4]
         );
     }
 }

@@ -105,20 +105,92 @@ const CONSTRUCTS: &[(&str, &[&str])] = &[
         ],
     ),
     (
+        "keys_sorted.wgsl main for",
+        &["the last of few keys not made"],
+    ),
+    (
+        "keys_sorted.wgsl main for 2",
+        &["the last of few keys not held"],
+    ),
+    (
+        "keys_sorted.wgsl main for 3",
+        &["the highest digit of few keys left unsorted"],
+    ),
+    (
+        "keys_sorted.wgsl main for 4",
+        &["the last of few pairs not stored"],
+    ),
+    (
         "sort_count.wgsl main for",
         &["the last pair of a tile not counted"],
     ),
     (
         "sort_count.wgsl main for 2",
-        &["the last digit not counted"],
+        &["keys that fall taken for sorted"],
     ),
     (
-        "sort_scan.wgsl scan for",
-        &["the last value of a run not added up"],
+        "sort_sums.wgsl sum_rows for",
+        &["the last row of counts left as it is"],
+    ),
+    (
+        "sort_sums.wgsl total_of for",
+        &["the last row of counts not added to the total"],
     ),
     (
         "sort_move.wgsl main for",
+        &["the last of sorted keys not copied"],
+    ),
+    (
+        "sort_move.wgsl move_pairs for",
+        &["the last pair of a tile not loaded"],
+    ),
+    (
+        "sort_move.wgsl move_pairs for 2",
+        &["digits that start in the middle of an invocation's pairs"],
+    ),
+    (
+        "sort_move.wgsl move_pairs for 3",
         &["the last pair of a tile not moved"],
+    ),
+    (
+        "sort_tile.wgsl exchange for",
+        &["the last pair of an invocation not taken to its place"],
+    ),
+    (
+        "sort_tile.wgsl exchange for 2",
+        &["the last pair of an invocation not taken from its place"],
+    ),
+    (
+        "sort_move.wgsl hold_own for",
+        &["the last pair of an invocation not held"],
+    ),
+    (
+        "sort_tile.wgsl sort_tile for",
+        &["the counts of the last digits not cleared"],
+    ),
+    (
+        "sort_tile.wgsl sort_tile for 2",
+        &["the last pair of an invocation not counted"],
+    ),
+    (
+        "sort_tile.wgsl sort_tile for 3",
+        &["the last count not added up"],
+    ),
+    (
+        "sort_tile.wgsl sort_tile for 4",
+        &["the counts within an invocation not added up"],
+    ),
+    (
+        "sort_tile.wgsl sort_tile for 5",
+        &["the last pair of an invocation at its own count"],
+    ),
+    (
+        "sum_before.wgsl sum_before for",
+        &["the last invocation of a block not added up"],
+    ),
+    (
+        "sum_before.wgsl sum_before for 2",
+        &["the last block not added up"],
     ),
     (
         "fold.wgsl fold_updates for",

@@ -7,7 +7,7 @@ use wgpu_gather::{DType, Executor, IndexType, Layout, Op, Reduce, Rules};
 
 use crate::common::engines;
 use crate::planted::{Change, faulty, plant};
-use gather_conformance::{Scatter, values};
+use gather_conformance::{Scatter, tame_values, values};
 
 /// The name of a fault, what its shader has, and which text becomes which.
 type Fault = (&'static str, &'static str, &'static str, &'static str);
@@ -35,28 +35,92 @@ faults! {
         "(n < end) & (pair.x" => "(n + 1u < end) & (pair.x",
     "updates of the next keys folded, too": "fn fold_updates"
         "(pair.x == start.x); n++" => "(pair.x >= start.x); n++",
-    "the order of the lookups swapped": "fn key_of"
+    "the order of many lookups swapped": "pairs[geometry.output_offset + n]"
         "pairs[geometry.output_offset + n]" => "pairs[geometry.row_count - 1u - n]",
-    "the sort of a tile not stable": "sorted["
-        "let pair = pairs[n];" => "let pair = pairs[tile * TILE + end - 1u - n];",
-    "the last pair of a tile not counted": "found +="
-        "found += one(digit_of(pair));" => "found += select(vec4(0u), one(digit_of(pair)), n + 1u < end);",
-    "the last digit not counted": "found +="
-        "digit < DIGITS; digit++" => "digit + 1u < DIGITS; digit++",
-    "the last value of a run not added up": "fn add_sums"
-        "for (var n = run * RUN; n < end; n++)" => "for (var n = run * RUN; n + 1u < end; n++)",
-    "the sums of the runs before not added": "fn add_sums"
-        "+= counts[sort.sums + n / RUN]" => "+= 0u * counts[sort.sums + n / RUN]",
-    "the last pair of a tile not moved": "sorted["
-        "let to = starts[" => "let to = select(0u, 0xffffffffu, n + 1u == end) | starts[",
-    "keys that fall taken for sorted": "found +="
-        "falls |= select(0u, 1u, pair.x < before);" => "",
-    "keys that fall between tiles taken for sorted": "found +="
-        "pairs[max(tile * TILE, 1u) - 1u]" => "pairs[tile * TILE]",
-    "sorted keys left where the last digit does not end": "sorted["
-        "| (sort.copies != 0u)" => "",
-    "sorted keys moved by their digits all the same": "sorted["
-        "select(to, n, ended)" => "to",
+    "the order of few lookups swapped": "key = key_of_row"
+        "geometry.first_lookup + own" => "geometry.first_lookup + geometry.row_count - 1u - own",
+    "the sort of a tile not stable": "fn sort_tile"
+        "return invocation * ITEMS + item;" => "return invocation * ITEMS + ITEMS - 1u - item;",
+    "the last pair of an invocation not taken to its place": "fn exchange"
+        "for (var i = 0u; i < ITEMS; i++) {\n        words" => "for (var i = 0u; i + 1u < ITEMS; i++) {\n        words",
+    "the last pair of an invocation not taken from its place": "fn exchange"
+        "for (var i = 0u; i < ITEMS; i++) {\n        let place" => "for (var i = 0u; i + 1u < ITEMS; i++) {\n        let place",
+    "the last pair of an invocation not held": "fn hold_own"
+        "for (var i = 0u; i < ITEMS; i++) {\n        places" => "for (var i = 0u; i + 1u < ITEMS; i++) {\n        places",
+    "the counts of the last digits not cleared": "fn sort_tile"
+        "word < 8u" => "word < 7u",
+    "the last pair of an invocation not counted": "fn sort_tile"
+        "words[at] = count + (1u << half_of(digit));" => "words[at] = count + (select(0u, 1u, i + 1u < ITEMS) << half_of(digit));",
+    "the last count not added up": "fn sort_tile"
+        "total += words[spread_out(n)];" => "total += select(0u, words[spread_out(n)], n < invocation * 8u + 7u);",
+    "the counts within an invocation not added up": "fn sort_tile"
+        "sum += count;" => "sum += 0u * count;",
+    "the last pair of an invocation at its own count": "fn sort_tile"
+        "places[i] +=" => "places[i] += select(0u, 1u, i + 1u < ITEMS) *",
+    "digits from 8 on among those below": "fn sort_tile"
+        "+ (before.y << 16u)" => "",
+    "the last invocation of a block not added up": "fn sum_before"
+        "n < block * 16u + 16u; n++" => "n < block * 16u + 15u; n++",
+    "the last block not added up": "fn sum_before"
+        "n < 16u; n++" => "n < 15u; n++",
+    "the second half of a digit left unsorted": "fn move_pairs"
+        "sort_tile(sort.shift + 4u, true, invocation);" => "sort_tile(sort.shift, true, invocation);",
+    "the highest digit of few keys left unsorted": "key = key_of_row"
+        "shift < bits; shift += 4u" => "shift == 0u || shift + 4u < bits; shift += 4u",
+    "the last of few keys not made": "key = key_of_row"
+        "if (n < geometry.row_count) {\n            key" => "if (n + 1u < geometry.row_count) {\n            key",
+    "the last of few pairs not stored": "key = key_of_row"
+        "if (n < geometry.row_count) {\n            pairs" => "if (n + 1u < geometry.row_count) {\n            pairs",
+    "the last pair of a tile not counted": "atomicAdd(&found"
+        "atomicAdd(&found[digit_of(key)], 1u)" => "atomicAdd(&found[digit_of(key)], select(0u, 1u, n + 1u < count))",
+    "the last row of counts not added to the total": "fn total_of"
+        "row < first + rows; row++) {\n        total" => "row + 1u < first + rows; row++) {\n        total",
+    "the last row of counts left as it is": "fn sum_rows"
+        "row < first + rows; row++) {\n        let" => "row + 1u < first + rows; row++) {\n        let",
+    "the sums of the groups before not added": "fn spread("
+        "counts[(sort.tiles + group) * DIGITS + digit]);" => "0u);",
+    "the last pair of a tile not loaded": "fn move_pairs"
+        "if (n < count) {\n            pair" => "if (n + 1u < count) {\n            pair",
+    "digits that start in the middle of an invocation's pairs": "fn move_pairs"
+        "(n == 0u) ||" => "(n < WORKGROUP) ||",
+    "the last pair of a tile not moved": "fn move_pairs"
+        "if (n < count) {\n            sorted" => "if (n + 1u < count) {\n            sorted",
+    "keys that fall taken for sorted": "atomicAdd(&found"
+        "falls |= select(0u, FALLS," => "falls |= select(0u, 0u,",
+    "keys that fall between tiles taken for sorted": "atomicAdd(&found"
+        "before = pairs[start - 1u].x;" => "before = 0u;",
+    "sorted keys left where the last digit does not end": "fn move_pairs"
+        "sort.copies != 0u" => "false",
+    "the last of sorted keys not copied": "fn move_pairs"
+        "n < count; n += WORKGROUP" => "n + 1u < count; n += WORKGROUP",
+    "sorted keys moved by their digits all the same": "fn move_pairs"
+        "!in_order(starts[sort.order])" => "true",
+    "no barrier before a value is taken to its place": "fn exchange"
+        "workgroupBarrier(); // before the first write" => "",
+    "no barrier before a value is taken from its place": "fn exchange"
+        "workgroupBarrier(); // after the last" => "",
+    "no barrier before the counts of a tile": "fn sort_tile"
+        "workgroupBarrier(); // before the counts" => "",
+    "no barrier after the counts of a tile": "fn sort_tile"
+        "workgroupBarrier(); // after the counts" => "",
+    "no barrier after the sums of a tile": "fn sort_tile"
+        "workgroupBarrier(); // after the sums" => "",
+    "no barrier after the values of a sum": "fn sum_before"
+        "workgroupBarrier(); // after the values" => "",
+    "no barrier after the blocks of a sum": "fn sum_before"
+        "workgroupBarrier(); // after the blocks" => "",
+    "no barrier after few keys are made": "key = key_of_row"
+        "workgroupBarrier(); // after the keys" => "",
+    "the last of few keys not held": "key = key_of_row"
+        "+ own_place(invocation, i);" => "+ select(0u, own_place(invocation, i), i + 1u < ITEMS);",
+    "no barrier before digits are counted": "atomicAdd(&found"
+        "workgroupBarrier(); // before the counts" => "",
+    "no barrier after digits are counted": "atomicAdd(&found"
+        "workgroupBarrier(); // after the counts" => "",
+    "no barrier after the first places of digits": "fn move_pairs"
+        "workgroupBarrier(); // after the first places" => "",
+    "no barrier after the bases of digits": "fn move_pairs"
+        "workgroupBarrier(); // after the bases" => "",
     "the key of the last coordinate alone": "fn key_of"
         "key = add_product(key," => "key = add_product(vec2(at.params, at.params_high),",
     "only the first coordinate checked": "fn key_of"
@@ -108,15 +172,27 @@ fn scatters() -> Vec<Scatter> {
             }
         }
     }
-    // Keys in order, of one digit, two and three; and in order only within tiles. What is taken for two runs
-    // of a key is rounded twice.
-    let orders: [fn(u32) -> u32; 4] = [|n| n / 50, |n| n % 32, |n| n / 5, |n| n / 2];
-    for (order, extent) in orders.into_iter().zip([10, 32, 100, 300]) {
-        let shapes = [&[extent, 3][..], &[500], &[500, 3]];
-        let mut ordered = scatter(Op::gather(0), shapes, DType::BF16, Reduce::Add, 5);
-        ordered.call.indices = (0..500).flat_map(|n| order(n).to_ne_bytes()).collect();
-        all.push(ordered);
+    // Several tiles: keys in any order; in order, of one digit, two and three; in order but for one, and only
+    // within tiles. What is taken for two runs of a key is rounded twice, and sums depend on the order.
+    let orders: [fn(u32) -> u32; 8] = [
+        |n| n.wrapping_mul(2_654_435_761) >> 17,
+        |n| (n.wrapping_mul(2_654_435_761) >> 9) % 11,
+        |n| n / 50,
+        |n| if n == 1077 { 0 } else { n / 50 },
+        |n| n / if n < 1024 { 25 } else { 125 },
+        |n| n % 2048 / 50,
+        |n| n / 5,
+        |n| n / 2 * 60,
+    ];
+    let extents = [32_768, 11, 100, 100, 100, 100, 1000, 150_000];
+    for (order, extent) in orders.into_iter().zip(extents) {
+        for dtype in [DType::BF16, DType::F32] {
+            all.push(in_order(dtype, order, extent, 5000));
+        }
     }
+    // Several groups of tiles.
+    let order = |n: u32| n.wrapping_mul(2_654_435_761) >> 22;
+    all.push(in_order(DType::BF16, order, 1024, 140_000));
     // More of one key than a pass has, in sums wider than their elements.
     let long = [&[3, 2][..], &[60_000], &[60_000, 2]];
     let mut long = scatter(Op::gather(0), long, DType::BF16, Reduce::Add, 9);
@@ -128,6 +204,17 @@ fn scatters() -> Vec<Scatter> {
     let long = [&[2, 1024][..], &[6000], &[6000, 1024]];
     all.push(scatter(Op::gather(0), long, DType::U32, Reduce::Add, 10));
     all
+}
+
+/// Sums of one column by such indices.
+fn in_order(dtype: DType, order: fn(u32) -> u32, extent: usize, count: usize) -> Scatter {
+    let shapes = [&[extent, 1][..], &[count], &[count, 1]];
+    let mut sums = scatter(Op::gather(0), shapes, dtype, Reduce::Add, 5);
+    let indices = (0..count as u32).map(order);
+    sums.call.indices = indices.flat_map(u32::to_ne_bytes).collect();
+    sums.base = tame_values(dtype, Reduce::Add, extent, 5);
+    sums.updates = tame_values(dtype, Reduce::Add, count, 105);
+    sums
 }
 
 /// Indices that are bad now and then, a few of them often; each coordinate within its own extent.
@@ -191,10 +278,13 @@ fn faults_in_scatters_are_reported_on_every_adapter() {
     for engine in engines() {
         let label = engine.adapter().label();
         assert_eq!(first_report(engine, &calls, |s| s), None, "{label}");
+        let mut missed = Vec::new();
         for (&(name, ..), &plant) in FAULTS.iter().zip(PLANTED) {
-            let found = first_report(engine, &calls, plant);
-            let why = found.unwrap_or_else(|| panic!("{label}: {name}: not reported"));
-            assert!(!why.contains("wgpu refused"), "{label}: {name}: {why}");
+            match first_report(engine, &calls, plant) {
+                Some(why) => assert!(!why.contains("wgpu refused"), "{label}: {name}: {why}"),
+                None => missed.push(name),
+            }
         }
+        assert_eq!(missed, [""; 0], "{label}: not reported");
     }
 }

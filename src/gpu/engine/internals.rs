@@ -115,7 +115,7 @@ fn source(pipeline: PipelineKey) -> PipelineSource {
         Stage::IndirectArgs => ("indirect_args", 0, None, None),
         // It folds: `access_bytes` is of those that copy.
         Stage::Bag(..) => ("bag", 0, None, None),
-        Stage::Keys => ("keys", 0, None, None),
+        Stage::Keys { .. } => ("keys", 0, None, None),
         Stage::Sort(_) => ("sort", 0, None, None),
         Stage::Fold(_) => ("fold", 0, None, None),
     };

@@ -16,7 +16,7 @@ impl fmt::Display for PipelineKey {
             Stage::Locate => f.write_str("locate")?,
             Stage::IndirectArgs => f.write_str("indirect_args")?,
             Stage::Bag(element, bytes) => write!(f, "bag {} {bytes}", element.name())?,
-            Stage::Keys => f.write_str("keys")?,
+            Stage::Keys { sorted } => f.write_str(if sorted { "sorted keys" } else { "keys" })?,
             Stage::Sort(stage) => write!(f, "sort {}", stage.name())?,
             Stage::Fold(kernel) => write!(f, "fold {}", kernel.name())?,
         }

@@ -23,8 +23,8 @@ pub(crate) enum Stage {
     IndirectArgs,
     /// Pools rows of such elements, so many bytes at once.
     Bag(FoldElement, usize),
-    /// Writes the keys of a scatter.
-    Keys,
+    /// Writes the keys of a scatter; sorts them, if they are few.
+    Keys { sorted: bool },
     /// A step of the sort of keys.
     Sort(SortStage),
     /// Folds the updates of each key.
@@ -121,7 +121,7 @@ impl PipelineKey {
             let widths = BagKernel::access_widths(element).iter();
             stages.extend(widths.map(|&access_bytes| Stage::Bag(element, access_bytes)));
         }
-        stages.push(Stage::Keys);
+        stages.extend([false, true].map(|sorted| Stage::Keys { sorted }));
         stages.extend(SortStage::ALL.map(Stage::Sort));
         stages.extend(FoldKernel::all().into_iter().map(Stage::Fold));
         let mut keys = Vec::new();
@@ -168,8 +168,19 @@ impl PipelineKey {
             }
             Stage::Count | Stage::Locate => vec![GEOMETRY, INDEX, CHECK],
             Stage::IndirectArgs => vec![include_str!("../../../shaders/indirect_args.wgsl")],
-            Stage::Keys => vec![GEOMETRY, INDEX, KEYS],
-            Stage::Sort(stage) => vec![SORT, sort_part(stage)],
+            Stage::Keys { sorted } => {
+                let mut parts = vec![GEOMETRY, INDEX, KEYS];
+                match sorted {
+                    true => parts.extend([SUM_BEFORE, SORT_TILE, KEYS_SORTED]),
+                    false => parts.push(include_str!("../../../shaders/keys_unsorted.wgsl")),
+                }
+                parts
+            }
+            Stage::Sort(stage) => {
+                let mut parts = vec![SORT];
+                parts.extend(sort_parts(stage));
+                parts
+            }
             Stage::Fold(kernel) => {
                 let mut parts = vec![PRODUCTS, HALVES, ARITHMETIC, FOLD, fold_sums(kernel)];
                 parts.extend(fold_units(kernel));
@@ -185,7 +196,7 @@ impl PipelineKey {
             Stage::Copy(_, _, nest) => self.segments > 0 && nest == NestSize::ANY,
             Stage::Decode(_, _, nest) => nest == NestSize::ANY,
             Stage::Bag(..) => self.segments > 0,
-            Stage::Count | Stage::Locate | Stage::Keys => true,
+            Stage::Count | Stage::Locate | Stage::Keys { .. } => true,
             Stage::IndirectArgs | Stage::Sort(_) | Stage::Fold(_) => false,
         }
     }
@@ -193,10 +204,11 @@ impl PipelineKey {
     /// The entry point in that module.
     pub(crate) fn entry_point(&self) -> &'static str {
         match self.stage {
-            Stage::Sort(SortStage::Scan) => "scan",
-            Stage::Sort(SortStage::AddSums) => "add_sums",
+            Stage::Sort(SortStage::AddGroups) => "add_groups",
+            Stage::Sort(SortStage::AddUp) => "add_up",
+            Stage::Sort(SortStage::Spread) => "spread",
             Stage::Copy(..) | Stage::Decode(..) | Stage::IndirectArgs => "main",
-            Stage::Keys | Stage::Sort(_) | Stage::Fold(_) | Stage::Bag(..) => "main",
+            Stage::Keys { .. } | Stage::Sort(_) | Stage::Fold(_) | Stage::Bag(..) => "main",
             Stage::Count => "count",
             Stage::Locate => "locate",
         }
@@ -208,7 +220,7 @@ impl PipelineKey {
             Stage::IndirectArgs | Stage::Sort(_) => return Vec::new(),
             Stage::Fold(kernel) => return fold_constants(kernel),
             Stage::Copy(..) | Stage::Decode(..) | Stage::Bag(..) => {}
-            Stage::Count | Stage::Locate | Stage::Keys => {}
+            Stage::Count | Stage::Locate | Stage::Keys { .. } => {}
         }
         let mut constants = vec![
             ("INDEX_WORDS", f64::from(self.index_words)),
@@ -249,18 +261,27 @@ const FLOATS: &str = include_str!("../../../shaders/decode/floats.wgsl");
 const SCALES_K: &str = include_str!("../../../shaders/decode/scales_k.wgsl");
 const BLOCKS: &str = include_str!("../../../shaders/decode/blocks.wgsl");
 const KEYS: &str = include_str!("../../../shaders/keys.wgsl");
+const KEYS_SORTED: &str = include_str!("../../../shaders/keys_sorted.wgsl");
 const SORT: &str = include_str!("../../../shaders/sort.wgsl");
+const SORT_TILE: &str = include_str!("../../../shaders/sort_tile.wgsl");
+const SUM_BEFORE: &str = include_str!("../../../shaders/sum_before.wgsl");
 const FOLD: &str = include_str!("../../../shaders/fold.wgsl");
 const PRODUCTS: &str = include_str!("../../../shaders/products.wgsl");
 const HALVES: &str = include_str!("../../../shaders/halves.wgsl");
 const ARITHMETIC: &str = include_str!("../../../shaders/arithmetic.wgsl");
 const CHECK: &str = include_str!("../../../shaders/check.wgsl");
 
-fn sort_part(stage: SortStage) -> &'static str {
+fn sort_parts(stage: SortStage) -> &'static [&'static str] {
     match stage {
-        SortStage::Count => include_str!("../../../shaders/sort_count.wgsl"),
-        SortStage::Scan | SortStage::AddSums => include_str!("../../../shaders/sort_scan.wgsl"),
-        SortStage::Move => include_str!("../../../shaders/sort_move.wgsl"),
+        SortStage::Count => &[include_str!("../../../shaders/sort_count.wgsl")],
+        SortStage::AddGroups | SortStage::AddUp | SortStage::Spread => {
+            &[SUM_BEFORE, include_str!("../../../shaders/sort_sums.wgsl")]
+        }
+        SortStage::Move => &[
+            SUM_BEFORE,
+            SORT_TILE,
+            include_str!("../../../shaders/sort_move.wgsl"),
+        ],
     }
 }
 

@@ -23,10 +23,7 @@ use crate::gpu::tensor::table::{check_values, index_type};
 use crate::op::Op;
 use crate::plan::{Kernel, LookupPass, Plan, lookup_passes};
 use crate::rules::Rules;
-use crate::scatter::{FoldBlock, FoldKernel, ScatterLayouts, ScatterPlan, SortPlan};
-
-/// The most lookups that are sorted at once, where they need not be all.
-const MOST_LOOKUPS: usize = 1 << 22;
+use crate::scatter::{FoldBlock, FoldKernel, MOST_LOOKUPS, ScatterLayouts, ScatterPlan, SortPlan};
 
 /// The most invocations of a fold, which are numbered below 2^31.
 const MOST_INVOCATIONS: u64 = i32::MAX as u64 / 2;
@@ -204,20 +201,14 @@ struct Scattering<'a> {
 
 impl Scattering<'_> {
     fn make(&self) -> Result<Made> {
+        let (carry, most) = (self.carry()?, self.chunk()?);
         let lookups = self.plan.lookups();
-        let most = self.chunk()?;
-        let sort = Sort::new(self.context, lookups.min(most), self.block.key_count())?;
-        let carry = self.carry()?;
-        let mut all = Vec::new();
-        for first in (0..lookups).step_by(most) {
-            let chunk = first..lookups.min(first + most);
-            let plan = SortPlan::new(chunk.len() as u32, self.block.key_count());
-            for pass in &self.boxes {
-                all.extend(self.keys_of(pass, &chunk, &sort)?);
+        let (mut all, sort) = match &self.boxes[..] {
+            [pass] if lookups <= most && SortPlan::is_one_tile(lookups) => {
+                self.in_one_tile(pass, &carry)?
             }
-            all.extend(sort.dispatches(self.context, self.plan.op, &plan)?);
-            all.extend(self.folds(chunk.len(), sort.sorted(&plan), sort.whole(&carry))?);
-        }
+            _ => self.in_chunks(most, &carry)?,
+        };
         if let Some(status) = self.placed.status {
             all.extend(self.count(status)?);
         }
@@ -225,6 +216,33 @@ impl Scattering<'_> {
             scratch: sort.scratch().into_iter().chain([carry]).collect(),
             ..Made::of(all)
         })
+    }
+
+    /// Few lookups, whose keys are sorted where they are made.
+    fn in_one_tile(&self, pass: &LookupPass, carry: &Owned) -> Result<(Vec<Dispatch>, Sort)> {
+        let lookups = self.plan.lookups();
+        let sort = Sort::of_tile(self.context, lookups)?;
+        let mut all = Vec::from_iter(self.keys_of(pass, &(0..lookups), &sort, true)?);
+        all.extend(self.folds(lookups, sort.unsorted(), sort.whole(carry))?);
+        Ok((all, sort))
+    }
+
+    /// So many lookups at once.
+    fn in_chunks(&self, most: usize, carry: &Owned) -> Result<(Vec<Dispatch>, Sort)> {
+        let lookups = self.plan.lookups();
+        let (op, key_count) = (self.plan.op, self.block.key_count());
+        let sort = Sort::new(self.context, op, lookups.min(most), key_count)?;
+        let mut all = Vec::new();
+        for first in (0..lookups).step_by(most) {
+            let chunk = first..lookups.min(first + most);
+            let plan = SortPlan::new(chunk.len() as u32, key_count);
+            for pass in &self.boxes {
+                all.extend(self.keys_of(pass, &chunk, &sort, false)?);
+            }
+            all.extend(sort.dispatches(self.context, op, &plan)?);
+            all.extend(self.folds(chunk.len(), sort.sorted(&plan), sort.whole(carry))?);
+        }
+        Ok((all, sort))
     }
 
     /// Two sums for each free step, where an element does not hold one.
@@ -264,12 +282,13 @@ impl Scattering<'_> {
         }
     }
 
-    /// The dispatch for the lookups that a box and a chunk have in common.
+    /// The dispatch for the lookups that a box and a chunk have in common; `sorted`, if they are one tile.
     fn keys_of(
         &self,
         pass: &LookupPass,
         chunk: &Range<usize>,
         sort: &Sort,
+        sorted: bool,
     ) -> Result<Option<Dispatch>> {
         let start = pass.lookups.start.max(chunk.start);
         let end = pass.lookups.end.min(chunk.end);
@@ -284,7 +303,8 @@ impl Scattering<'_> {
             self.block.key_count(),
             self.context.binding_limits.workgroups,
         )?;
-        let launch = self.launch(Stage::Keys, &block, grid)?;
+        let grid = if sorted { [1, 1, 1] } else { grid };
+        let launch = self.launch(Stage::Keys { sorted }, &block, grid)?;
         let nothing = || self.context.nothing.as_entire_binding();
         let indices = pass.indices.as_ref();
         let bindings = [

@@ -23,16 +23,39 @@ pub(in crate::gpu) struct Sort {
 }
 
 impl Sort {
-    /// Memory for the sort of up to so many pairs.
-    pub(in crate::gpu) fn new(context: &Context, count: usize, greatest_key: u32) -> Result<Self> {
+    /// Memory for the sort of up to so many pairs, of which a binding holds all.
+    pub(in crate::gpu) fn new(
+        context: &Context,
+        op: OpKind,
+        count: usize,
+        greatest_key: u32,
+    ) -> Result<Self> {
         let bytes = count as u64 * PAIR_BYTES;
         let counts = SortPlan::new(count as u32, greatest_key).count_words * 4;
         let limit = context.binding_limits.output_bytes;
-        let acquire = |bytes: u64| context.acquire("sort", bytes.min(limit));
+        if counts > limit {
+            return Err(Error::TooMany {
+                op,
+                what: "the bytes of a sort's counts",
+                got: counts,
+                limit,
+            });
+        }
+        let acquire = |bytes: u64| context.acquire("sort", bytes);
         Ok(Sort {
             pairs: [acquire(bytes)?, acquire(bytes)?],
             counts: acquire(counts)?,
             limit,
+        })
+    }
+
+    /// Memory for so many pairs that are sorted where they are made.
+    pub(in crate::gpu) fn of_tile(context: &Context, count: usize) -> Result<Self> {
+        let pairs = context.acquire("sort", count as u64 * PAIR_BYTES)?;
+        Ok(Sort {
+            counts: pairs.clone(),
+            pairs: [pairs.clone(), pairs],
+            limit: context.binding_limits.output_bytes,
         })
     }
 
@@ -72,8 +95,8 @@ impl Sort {
         for (n, steps) in plan.digits.iter().enumerate() {
             let [from, to] = [&self.pairs[n % 2], &self.pairs[(n + 1) % 2]];
             for step in steps {
-                let groups = u64::from(step.items).div_ceil(256);
-                let grid = grid(op, groups, context.binding_limits.workgroups)?;
+                let most = context.binding_limits.workgroups;
+                let grid = grid(op, u64::from(step.groups), most)?;
                 let mut block = step.block;
                 block.grid_x = grid[0];
                 let block = uniform(context, &block)?;
@@ -82,7 +105,7 @@ impl Sort {
                 let nothing = context.nothing.as_entire_binding();
                 let [pairs, starts, output] = match step.stage {
                     SortStage::Count => [self.whole(from), nothing, self.whole(&self.counts)],
-                    SortStage::Scan | SortStage::AddSums => {
+                    SortStage::AddGroups | SortStage::AddUp | SortStage::Spread => {
                         [nothing.clone(), nothing, self.whole(&self.counts)]
                     }
                     SortStage::Move => [self.whole(from), self.whole(&self.counts), self.whole(to)],

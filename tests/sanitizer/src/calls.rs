@@ -14,7 +14,7 @@ use crate::bench::{Bench, Tally};
 use crate::{long, rare, sliced};
 
 /// The bytes of a binding, where tensors fit into one, and where they take several.
-pub(crate) const BINDINGS: [u64; 3] = [128 << 20, 2048, 1024];
+pub(crate) const BINDINGS: [u64; 3] = [128 << 20, 2048, 1280];
 
 /// All calls on devices with bindings of so many bytes.
 ///

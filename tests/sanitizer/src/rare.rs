@@ -17,6 +17,9 @@ const QUANTIZED: u64 = 900;
 /// Columns of rows that fill fours, and workgroups.
 const FOURS: [usize; 2] = [4, 512];
 
+/// Lookups and rows of scatters that are sorted in several tiles, and in several groups of them.
+const SORTS: [(usize, usize); 2] = [(20_000, 40_000), (140_000, 700)];
+
 /// Elements of a row: parts of words and of vectors, whole ones, and more.
 const ROWS: [usize; 10] = [1, 2, 3, 4, 5, 6, 8, 16, 19, 24];
 
@@ -28,6 +31,7 @@ pub(crate) fn run(bench: &Bench, tally: &mut Tally, whole: bool) {
     if whole {
         decoders(bench, tally);
         folds(bench, tally);
+        sorts(bench, tally);
         nests(bench, tally);
     } else {
         gathers(bench, tally);
@@ -54,7 +58,7 @@ fn folds(bench: &Bench, tally: &mut Tally) {
     let mut random = SplitMix(29);
     for dtype in FOLDED.into_iter().filter(|dtype| dtype.bytes() == 4) {
         for (reduce, columns) in product(&Reduce::ALL, &FOURS) {
-            let scatter = scatter(&mut random, dtype, reduce, columns);
+            let scatter = scatter(&mut random, dtype, reduce, [7, 5, columns]);
             let name = format!("a scatter of rows: {scatter:?}");
             bench.run(tally, &name, |bench| {
                 outcome(scatter.difference(&bench.executor()))
@@ -63,25 +67,42 @@ fn folds(bench: &Bench, tally: &mut Tally) {
     }
 }
 
-/// Seven rows into five.
-fn scatter(random: &mut SplitMix, dtype: DType, reduce: Reduce, columns: usize) -> Scatter {
+/// Sorts of several tiles, and of several groups of them.
+fn sorts(bench: &Bench, tally: &mut Tally) {
+    let mut random = SplitMix(31);
+    for (lookups, rows) in SORTS {
+        let scatter = scatter(&mut random, DType::U32, Reduce::Add, [lookups, rows, 1]);
+        let name = format!("a scatter of {lookups} lookups into {rows}");
+        bench.run(tally, &name, |bench| {
+            outcome(scatter.difference(&bench.executor()))
+        });
+    }
+}
+
+/// Rows that are looked up.
+fn scatter(
+    random: &mut SplitMix,
+    dtype: DType,
+    reduce: Reduce,
+    [lookups, rows, columns]: [usize; 3],
+) -> Scatter {
     let call = Call {
         op: Op::gather(0),
         rules: Rules::TORCH,
         element_bytes: dtype.bytes(),
         params: Vec::new(),
-        params_layout: Layout::contiguous(&[5, columns]),
+        params_layout: Layout::contiguous(&[rows, columns]),
         index_type: IndexType::U32,
-        indices: ids(random, IndexType::U32, 7, 5),
-        indices_layout: Layout::contiguous(&[7]),
+        indices: ids(random, IndexType::U32, lookups, rows),
+        indices_layout: Layout::contiguous(&[lookups]),
     };
     Scatter {
         call,
         reduce,
         dtype,
-        base: tame_values(dtype, reduce, 5 * columns, 1),
-        updates: tame_values(dtype, reduce, 7 * columns, 2),
-        updates_layout: Layout::contiguous(&[7, columns]),
+        base: tame_values(dtype, reduce, rows * columns, 1),
+        updates: tame_values(dtype, reduce, lookups * columns, 2),
+        updates_layout: Layout::contiguous(&[lookups, columns]),
     }
 }
 
