@@ -76,7 +76,9 @@ fn sort_tile(shift: u32, is_last: bool, invocation: u32) {
     workgroupBarrier(); // after the sums
     for (var i = 0u; i < ITEMS; i++) {
         let digit = (held_keys[i] >> shift) & 15u;
-        places[i] += (words[count_of(digit, invocation)] >> half_of(digit)) & 0xffffu;
+        let base = words[count_of(digit, invocation)] >> half_of(digit);
+        // Without the mask, which costs nothing: the other digit of the word.
+        places[i] = (places[i] + base) & (ITEMS * WORKGROUP - 1u);
     }
     exchange(&held_lookups, is_last, invocation);
     exchange(&held_keys, is_last, invocation);

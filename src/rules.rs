@@ -56,6 +56,12 @@ impl OutOfBounds {
         ]
     }
 
+    /// Whether it takes a division, which in a shader is a loop of 64 steps (`long_division` in
+    /// `shaders/index.wgsl`).
+    pub(crate) fn divides(&self) -> bool {
+        *self == OutOfBounds::Wrap
+    }
+
     /// The name: `zero`, `fill`, `clip`, `wrap`, `error`.
     pub const fn name(&self) -> &'static str {
         match self {

@@ -31,7 +31,7 @@ pub use upload::Upload;
 #[non_exhaustive]
 pub struct Options {
     /// Where compiled pipelines are looked up and kept (Vulkan; wgpu's feature `PIPELINE_CACHE`).
-    /// [`Engine::pipeline_cache_data`] gives what to save for the next run.
+    /// `get_data` of a clone of it gives what to save for the next run.
     pub pipeline_cache: Option<wgpu::PipelineCache>,
     /// The most bytes of buffers that are kept when their tensors are dropped.
     ///
@@ -251,12 +251,6 @@ impl Engine {
             let flushed = self.flush();
             self.context().settle().await.and(flushed)
         })
-    }
-
-    /// What the [pipeline cache](Options::pipeline_cache) holds by now, to be saved; nothing,
-    /// without one.
-    pub fn pipeline_cache_data(&self) -> Option<Vec<u8>> {
-        self.context().pipelines.cache_data()
     }
 
     /// Bytes of buffers that dropped tensors left for later ones.

@@ -155,10 +155,6 @@ impl Pipelines {
         }
     }
 
-    pub(super) fn cache_data(&self) -> Option<Vec<u8>> {
-        self.cache.as_ref()?.get_data()
-    }
-
     /// The pipeline for `key`, compiled if it is not yet.
     pub(super) fn get(&self, device: &wgpu::Device, key: PipelineKey) -> Result<Pipeline> {
         let compiled = || self.compiled.lock().unwrap_or_else(PoisonError::into_inner);

@@ -3,7 +3,6 @@
 use std::fmt;
 
 use crate::plan::Plan;
-use crate::rules::OutOfBounds;
 
 /// How large a loop nest a kernel is compiled for; `None`: one of any size.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -43,9 +42,9 @@ impl NestSize {
     pub(super) fn of(plan: &Plan) -> (NestSize, NestReason) {
         let geometry = plan.geometry();
         let (loops, depth) = (geometry.row_loops().len(), geometry.coordinates.len());
-        // Those for one coordinate leave wrapping out.
-        let wraps = plan.rules().out_of_bounds == OutOfBounds::Wrap;
-        let least = if wraps { depth.max(2) } else { depth };
+        // Those for one coordinate leave divisions out.
+        let divides = plan.rules().out_of_bounds.divides();
+        let least = if divides { depth.max(2) } else { depth };
         let holds =
             |size: &&NestSize| depth > 0 && size.loops >= Some(loops) && size.depth >= Some(least);
         match NestSize::ALL.iter().find(holds) {

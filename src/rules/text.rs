@@ -80,12 +80,8 @@ impl FromStr for OutOfBounds {
         if let Some(value) = text.strip_prefix("fill=") {
             return value.parse().map(OutOfBounds::Fill);
         }
-        let plain = [
-            OutOfBounds::Zero,
-            OutOfBounds::Clip,
-            OutOfBounds::Wrap,
-            OutOfBounds::Error,
-        ];
+        let all = OutOfBounds::all(Fill::new(0u8)).into_iter();
+        let plain = all.filter(|rule| !matches!(rule, OutOfBounds::Fill(_)));
         let found = names::parse("out_of_bounds", plain.map(|rule| (rule.name(), rule)), text);
         found.map_err(|mut error| {
             if let Error::UnknownName { allowed, .. } = &mut error {

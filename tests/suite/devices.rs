@@ -173,7 +173,7 @@ fn pipelines_are_compiled_ahead_and_can_be_saved() {
         if device.features().contains(wgpu::Features::PIPELINE_CACHE) {
             options.pipeline_cache = Some(pipeline_cache(&device));
         }
-        let has_cache = options.pipeline_cache.is_some();
+        let cache = options.pipeline_cache.clone();
         let own = Engine::with_options(device, queue, options)
             .wait()
             .expect("an engine");
@@ -181,8 +181,7 @@ fn pipelines_are_compiled_ahead_and_can_be_saved() {
         let buffers = own.device().limits().max_storage_buffers_per_shader_stage;
         let all = internals::pipelines((buffers - 2).min(8));
         assert_eq!(own.compile_all().wait().unwrap(), all.len());
-        let data = own.pipeline_cache_data();
-        assert_eq!(data.is_some(), has_cache);
+        let data = cache.and_then(|cache| cache.get_data());
         saved += data.map_or(0, |data| data.len());
     }
     let vulkan = engines()

@@ -11,7 +11,6 @@ use crate::plan::bag::pass::{BagPass, offsets_bytes, position};
 use crate::plan::bag::{BagPlan, OP, Ranges};
 use crate::plan::loop_steps::{LOOKUP_STEPS, MAX_LOOP_STEPS};
 use crate::plan::passes::{BindingLimits, Part, Segment, bind, greatest, reach, segments};
-use crate::rules::OutOfBounds;
 use crate::shape::Layout;
 
 /// Where the data of the tensors lie.
@@ -100,14 +99,14 @@ impl Cutter<'_> {
 
     /// How many lookups of a bag an invocation may fold in one dispatch.
     fn most_lookups(&self, segments: usize) -> usize {
-        let wraps = self.plan.lookups.rules().out_of_bounds == OutOfBounds::Wrap;
+        let divides = self.plan.lookups.rules().out_of_bounds.divides();
         let geometry = self.plan.row.geometry();
         let extents = geometry.coordinates.iter().map(|c| c.extent);
         let mut extents = extents.chain(geometry.loops.iter().map(|l| l.extent));
         let searches = segments > 1 || extents.any(|extent| extent > i32::MAX as usize);
         // A loop that is left at once counts a step, too: the lookup, and the division by bits; then
         // the search for a segment.
-        let steps = 2 + if wraps { 64 } else { 0 };
+        let steps = 2 + if divides { 64 } else { 0 };
         let steps = steps
             + if searches {
                 self.limits.bag_segments()
