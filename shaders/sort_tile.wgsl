@@ -77,7 +77,7 @@ fn sort_tile(shift: u32, is_last: bool, invocation: u32) {
     for (var i = 0u; i < ITEMS; i++) {
         let digit = (held_keys[i] >> shift) & 15u;
         let base = words[count_of(digit, invocation)] >> half_of(digit);
-        // Without the mask, which costs nothing: the other digit of the word.
+        // The mask takes off the other digit of the word, and keeps the place within the tile.
         places[i] = (places[i] + base) & (ITEMS * WORKGROUP - 1u);
     }
     exchange(&held_lookups, is_last, invocation);

@@ -1,7 +1,9 @@
 //! Pipelines, compiled once per key and shared.
 
 mod bag_shader;
+mod decode_shader;
 mod name;
+mod scatter_shader;
 pub(crate) mod shader;
 #[cfg_attr(
     not(feature = "internals"),

@@ -22,4 +22,4 @@ pub(crate) use fold_kernel::{FoldBlock, FoldKernel, Window};
 pub(crate) use plan::DestinationDim;
 pub use plan::{ScatterLayouts, ScatterPlan};
 #[cfg(feature = "gpu")]
-pub(crate) use sort::{MOST_LOOKUPS, SortPlan, SortStage};
+pub(crate) use sort::{MOST_LOOKUPS, MOST_PAIRS, SortPlan, SortStage};

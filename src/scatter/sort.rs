@@ -18,11 +18,11 @@ const GROUP: u32 = 64;
 const DIGITS: u32 = 256;
 const DIGIT_BITS: u32 = 8;
 
-/// More pairs than a sort is given: a binding of 2 GiB holds as many.
-const MOST_PAIRS: u32 = 1 << 28;
+/// The most pairs of a sort, in a binding of 2 GiB.
+pub(crate) const MOST_PAIRS: u32 = 1 << 28;
 
 // To add up the counts of groups, twice each, is the longest of the loops.
-const _: () = assert!(2 * MOST_PAIRS / TILE / GROUP + 300 < MAX_LOOP_STEPS);
+const _: () = assert!(2 * (MOST_PAIRS / TILE / GROUP) + 300 < MAX_LOOP_STEPS);
 
 /// The uniform block: `Sort` in `shaders/sort.wgsl`, field for field.
 #[repr(C)]

@@ -1,11 +1,11 @@
 //! The shaders: parts under `shaders/`, joined by concatenation, specialised by overrides.
 
 use crate::fold::FoldElement;
-use crate::gpu::pipeline::bag_shader;
+use crate::gpu::pipeline::{bag_shader, decode_shader, scatter_shader};
 use crate::plan::{
     BagKernel, BindingLimits, DecodeKind, Kernel, KernelKind, NestSize, Plan, Positions,
 };
-use crate::quantized::{BlockFormat, Decoder};
+use crate::quantized::Decoder;
 use crate::scatter::{FoldKernel, SortStage};
 
 /// What a pipeline does.
@@ -157,7 +157,7 @@ impl PipelineKey {
             }
             Stage::Decode(decoder, kind, _) => {
                 let mut parts = vec![GEOMETRY, INDEX, vector(4), COPY];
-                parts.extend(decode_parts(decoder, kind));
+                parts.extend(decode_shader::parts(decoder, kind));
                 parts
             }
             Stage::Bag(_, access_bytes) => {
@@ -169,21 +169,14 @@ impl PipelineKey {
             Stage::Count | Stage::Locate => vec![GEOMETRY, INDEX, CHECK],
             Stage::IndirectArgs => vec![include_str!("../../../shaders/indirect_args.wgsl")],
             Stage::Keys { sorted } => {
-                let mut parts = vec![GEOMETRY, INDEX, KEYS];
-                match sorted {
-                    true => parts.extend([SUM_BEFORE, SORT_TILE, KEYS_SORTED]),
-                    false => parts.push(include_str!("../../../shaders/keys_unsorted.wgsl")),
-                }
+                let mut parts = vec![GEOMETRY, INDEX];
+                parts.extend(scatter_shader::keys(sorted));
                 parts
             }
-            Stage::Sort(stage) => {
-                let mut parts = vec![SORT];
-                parts.extend(sort_parts(stage));
-                parts
-            }
+            Stage::Sort(stage) => scatter_shader::sort(stage).to_vec(),
             Stage::Fold(kernel) => {
-                let mut parts = vec![PRODUCTS, HALVES, ARITHMETIC, FOLD, fold_sums(kernel)];
-                parts.extend(fold_units(kernel));
+                let mut parts = vec![PRODUCTS, HALVES, ARITHMETIC];
+                parts.extend(scatter_shader::fold(kernel));
                 parts
             }
         };
@@ -218,7 +211,7 @@ impl PipelineKey {
     pub(crate) fn constants(&self) -> Vec<(&'static str, f64)> {
         match self.stage {
             Stage::IndirectArgs | Stage::Sort(_) => return Vec::new(),
-            Stage::Fold(kernel) => return fold_constants(kernel),
+            Stage::Fold(kernel) => return scatter_shader::fold_constants(kernel),
             Stage::Copy(..) | Stage::Decode(..) | Stage::Bag(..) => {}
             Stage::Count | Stage::Locate | Stage::Keys { .. } => {}
         }
@@ -256,69 +249,10 @@ const UNALIGNED: &str = include_str!("../../../shaders/unaligned.wgsl");
 const BYTES: &str = include_str!("../../../shaders/bytes.wgsl");
 const BYTES_X4: &str = include_str!("../../../shaders/bytes_x4.wgsl");
 const SUBWORD: &str = include_str!("../../../shaders/subword.wgsl");
-const TABLE: &str = include_str!("../../../shaders/decode/table.wgsl");
-const FLOATS: &str = include_str!("../../../shaders/decode/floats.wgsl");
-const SCALES_K: &str = include_str!("../../../shaders/decode/scales_k.wgsl");
-const BLOCKS: &str = include_str!("../../../shaders/decode/blocks.wgsl");
-const KEYS: &str = include_str!("../../../shaders/keys.wgsl");
-const KEYS_SORTED: &str = include_str!("../../../shaders/keys_sorted.wgsl");
-const SORT: &str = include_str!("../../../shaders/sort.wgsl");
-const SORT_TILE: &str = include_str!("../../../shaders/sort_tile.wgsl");
-const SUM_BEFORE: &str = include_str!("../../../shaders/sum_before.wgsl");
-const FOLD: &str = include_str!("../../../shaders/fold.wgsl");
 const PRODUCTS: &str = include_str!("../../../shaders/products.wgsl");
 const HALVES: &str = include_str!("../../../shaders/halves.wgsl");
 const ARITHMETIC: &str = include_str!("../../../shaders/arithmetic.wgsl");
 const CHECK: &str = include_str!("../../../shaders/check.wgsl");
-
-fn sort_parts(stage: SortStage) -> &'static [&'static str] {
-    match stage {
-        SortStage::Count => &[include_str!("../../../shaders/sort_count.wgsl")],
-        SortStage::AddGroups | SortStage::AddUp | SortStage::Spread => {
-            &[SUM_BEFORE, include_str!("../../../shaders/sort_sums.wgsl")]
-        }
-        SortStage::Move => &[
-            SUM_BEFORE,
-            SORT_TILE,
-            include_str!("../../../shaders/sort_move.wgsl"),
-        ],
-    }
-}
-
-fn fold_units(kernel: FoldKernel) -> Vec<&'static str> {
-    let steps = match kernel.rows {
-        true => include_str!("../../../shaders/fold_rows.wgsl"),
-        false => include_str!("../../../shaders/fold_flat.wgsl"),
-    };
-    let digits = include_str!("../../../shaders/fold_digits.wgsl");
-    match kernel.unit_bytes {
-        16 => vec![steps, include_str!("../../../shaders/fold_words_x4.wgsl")],
-        bytes => {
-            let subword = include_str!("../../../shaders/fold_subwords.wgsl");
-            let words = include_str!("../../../shaders/fold_words.wgsl");
-            vec![steps, digits, if bytes < 4 { subword } else { words }]
-        }
-    }
-}
-
-fn fold_sums(kernel: FoldKernel) -> &'static str {
-    match kernel.resumes() {
-        true => include_str!("../../../shaders/fold_resume.wgsl"),
-        false => include_str!("../../../shaders/fold_carry.wgsl"),
-    }
-}
-
-/// The override constants of a fold.
-fn fold_constants(kernel: FoldKernel) -> Vec<(&'static str, f64)> {
-    let unit = match kernel.unit_bytes {
-        16 => None,
-        bytes @ ..4 => Some(("UNIT_BYTES", bytes as f64)),
-        bytes => Some(("UNIT_WORDS", (bytes / 4) as f64)),
-    };
-    let mut constants = vec![("ELEMENT", f64::from(kernel.element as u32))];
-    constants.extend(unit);
-    constants
-}
 
 /// What a kernel has of its own, the type of the output (`Out`) first.
 fn copy_parts(kind: KernelKind) -> &'static [&'static str] {
@@ -330,51 +264,6 @@ fn copy_parts(kind: KernelKind) -> &'static [&'static str] {
         KernelKind::BytesX4 => &[MASKED_STORE, UNALIGNED, STORE_WORDS, BYTES_X4],
         KernelKind::BytesVec4 => &[UNALIGNED, STORE_VEC4, BYTES_X4],
         KernelKind::Subword => &[MASKED_STORE, UNALIGNED, SUBWORD],
-    }
-}
-
-/// What a decode kernel has of its own: the window of the table, its format, and how it goes through rows.
-fn decode_parts(decoder: Decoder, kind: DecodeKind) -> Vec<&'static str> {
-    let mut parts = vec![TABLE, HALVES, FLOATS];
-    parts.extend(decoder_parts(decoder));
-    match kind {
-        DecodeKind::Rows => {
-            parts.push(include_str!("../../../shaders/decode/rows.wgsl"));
-        }
-        DecodeKind::Elements => {
-            parts.extend([
-                MASKED_STORE,
-                include_str!("../../../shaders/decode/elements.wgsl"),
-            ]);
-        }
-    }
-    parts
-}
-
-/// The texts that have `decode_four` for a format.
-fn decoder_parts(decoder: Decoder) -> &'static [&'static str] {
-    use BlockFormat::*;
-    match decoder {
-        Decoder::Blocks(Q4_0) => &[include_str!("../../../shaders/decode/q4_0.wgsl")],
-        Decoder::Blocks(Q4_1) => &[include_str!("../../../shaders/decode/q4_1.wgsl")],
-        Decoder::Blocks(Q5_0) => &[include_str!("../../../shaders/decode/q5_0.wgsl")],
-        Decoder::Blocks(Q5_1) => &[include_str!("../../../shaders/decode/q5_1.wgsl")],
-        Decoder::Blocks(Q8_0) => &[include_str!("../../../shaders/decode/q8_0.wgsl")],
-        Decoder::Blocks(Q2K) => &[include_str!("../../../shaders/decode/q2_k.wgsl")],
-        Decoder::Blocks(Q3K) => &[include_str!("../../../shaders/decode/q3_k.wgsl")],
-        Decoder::Blocks(Q4K) => &[SCALES_K, include_str!("../../../shaders/decode/q4_k.wgsl")],
-        Decoder::Blocks(Q5K) => &[SCALES_K, include_str!("../../../shaders/decode/q5_k.wgsl")],
-        Decoder::Blocks(Q6K) => &[include_str!("../../../shaders/decode/q6_k.wgsl")],
-        Decoder::Blocks(Iq4Nl) => &[include_str!("../../../shaders/decode/iq4_nl.wgsl")],
-        Decoder::Blocks(Mxfp4) => &[include_str!("../../../shaders/decode/mxfp4.wgsl")],
-        Decoder::Blocks(F16) => &[include_str!("../../../shaders/decode/f16.wgsl")],
-        Decoder::Blocks(BF16) => &[include_str!("../../../shaders/decode/bf16.wgsl")],
-        Decoder::Rows => &[include_str!("../../../shaders/decode/row_scales.wgsl")],
-        Decoder::Integers => &[
-            BLOCKS,
-            include_str!("../../../shaders/decode/integers.wgsl"),
-        ],
-        Decoder::E4M3 => &[BLOCKS, include_str!("../../../shaders/decode/e4m3.wgsl")],
     }
 }
 

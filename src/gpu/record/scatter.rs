@@ -23,7 +23,9 @@ use crate::gpu::tensor::table::{check_values, index_type};
 use crate::op::Op;
 use crate::plan::{Kernel, LookupPass, Plan, lookup_passes};
 use crate::rules::Rules;
-use crate::scatter::{FoldBlock, FoldKernel, MOST_LOOKUPS, ScatterLayouts, ScatterPlan, SortPlan};
+use crate::scatter::{
+    FoldBlock, FoldKernel, MOST_LOOKUPS, MOST_PAIRS, ScatterLayouts, ScatterPlan, SortPlan,
+};
 
 /// The most invocations of a fold, which are numbered below 2^31.
 const MOST_INVOCATIONS: u64 = i32::MAX as u64 / 2;
@@ -266,7 +268,8 @@ impl Scattering<'_> {
     /// How many lookups are sorted at once.
     fn chunk(&self) -> Result<usize> {
         let lookups = self.plan.lookups();
-        let bound = (self.context.binding_limits.output_bytes / PAIR_BYTES) as usize;
+        let bound = self.context.binding_limits.output_bytes / PAIR_BYTES;
+        let bound = bound.min(u64::from(MOST_PAIRS)) as usize;
         if self.kernel.resumes() {
             return Ok(lookups.min(MOST_LOOKUPS).min(bound).max(1));
         }
