@@ -9,8 +9,9 @@ use crate::names::named;
 pub(crate) trait Word: bytemuck::Pod + Into<i128> {}
 
 /// The index types, and the integers that are of them as they are.
+/// `$d` is a dollar sign, for the macro that it makes.
 macro_rules! index_types {
-    ($($(#[$doc:meta])* $variant:ident $name:literal $integer:ty,)*) => {
+    ($d:tt, $($(#[$doc:meta])* $variant:ident $name:literal $integer:ty,)*) => {
         /// The index types as they lie in memory, on the host and on the device.
         ///
         /// The narrower integer types are widened on the host ([`Index`]).
@@ -47,7 +48,59 @@ macro_rules! index_types {
             pub(crate) fn load(self, bytes: &[u8], at: usize) -> i128 {
                 match self { $(IndexType::$variant => load::<$integer>(bytes, at),)* }
             }
+
+            /// The values that `bytes` hold in this machine's byte order; a part of one at the end is left
+            /// out.
+            ///
+            /// ```
+            /// use wgpu_gather::IndexType;
+            ///
+            /// let bytes = (-7i64).to_ne_bytes();
+            /// assert_eq!(IndexType::I64.values(&bytes).collect::<Vec<_>>(), [-7]);
+            /// ```
+            pub fn values(self, bytes: &[u8]) -> impl ExactSizeIterator<Item = i128> + '_ {
+                bytes.chunks_exact(self.bytes()).map(move |index| self.load(index, 0))
+            }
+
+            /// Appends an index to `bytes`, in this machine's byte order. A value that the type does not
+            /// hold is cut to its low bits, as `as` does.
+            ///
+            /// ```
+            /// use wgpu_gather::IndexType;
+            ///
+            /// let mut bytes = Vec::new();
+            /// IndexType::U32.encode(-1, &mut bytes);
+            /// assert_eq!(bytes, u32::MAX.to_ne_bytes());
+            /// ```
+            pub fn encode(self, value: i128, bytes: &mut Vec<u8>) {
+                match self {
+                    $(IndexType::$variant => bytes.extend((value as $integer).to_ne_bytes()),)*
+                }
+            }
         }
+
+        /// Does something with the Rust type of an [`IndexType`].
+        ///
+        /// ```
+        /// use wgpu_gather::{IndexType, with_index_type};
+        ///
+        /// fn widest(index_type: IndexType) -> u64 {
+        ///     with_index_type!(index_type, I => I::MAX as u64)
+        /// }
+        /// assert_eq!(widest(IndexType::I64), i64::MAX as u64);
+        /// ```
+        #[macro_export]
+        macro_rules! with_index_type {
+            ($d index_type:expr, $d I:ident => $d work:expr) => {
+                match $d index_type {
+                    $($crate::IndexType::$variant => {
+                        type $d I = $integer;
+                        $d work
+                    })*
+                }
+            };
+        }
+        pub(crate) use with_index_type;
 
         $(
             impl Word for $integer {}
@@ -64,6 +117,7 @@ macro_rules! index_types {
 }
 
 index_types! {
+    $,
     /// Signed, 32 bits.
     I32 "i32" i32,
     /// Unsigned, 32 bits.

@@ -160,12 +160,7 @@ fn call(
             false => (random.draw() % extent as u64) as i64,
         };
         // In the narrower and unsigned types, these wrap to other bad values.
-        match index_type {
-            IndexType::I32 => index_bytes.extend((value as i32).to_ne_bytes()),
-            IndexType::U32 => index_bytes.extend((value as u32).to_ne_bytes()),
-            IndexType::I64 => index_bytes.extend(value.to_ne_bytes()),
-            IndexType::U64 => index_bytes.extend((value as u64).to_ne_bytes()),
-        }
+        index_type.encode(value.into(), &mut index_bytes);
     }
     Call {
         op,

@@ -2,8 +2,6 @@
 
 use std::fmt;
 
-use bytemuck::Pod;
-use bytemuck::allocation::pod_collect_to_vec;
 use wgpu_gather::{Executor, IndexType, Indices, Layout, Op, Params, Plan, Result, Rules};
 
 use crate::output::{byte_difference, difference, poisoned};
@@ -94,16 +92,7 @@ impl Call {
 
     /// The values of the indices, in the order in which they lie in memory.
     pub fn index_values(&self) -> Vec<i128> {
-        fn read<T: Pod + Into<i128>>(bytes: &[u8]) -> Vec<i128> {
-            let values: Vec<T> = pod_collect_to_vec(bytes);
-            values.into_iter().map(Into::into).collect()
-        }
-        match self.index_type {
-            IndexType::I32 => read::<i32>(&self.indices),
-            IndexType::U32 => read::<u32>(&self.indices),
-            IndexType::I64 => read::<i64>(&self.indices),
-            IndexType::U64 => read::<u64>(&self.indices),
-        }
+        self.index_type.values(&self.indices).collect()
     }
 
     fn poisoned(&self) -> Result<Vec<u8>> {

@@ -185,11 +185,7 @@ impl Data {
             DType::U8 => widen::<u8>(bytes),
             DType::I16 => widen::<i16>(bytes),
             DType::U16 => widen::<u16>(bytes),
-            DType::I32 => (IndexType::I32, bytes.clone()),
-            DType::U32 => (IndexType::U32, bytes.clone()),
-            DType::I64 => (IndexType::I64, bytes.clone()),
-            DType::U64 => (IndexType::U64, bytes.clone()),
-            _ => return None,
+            &dtype => (IndexType::of(dtype)?, bytes.clone()),
         })
     }
 }

@@ -11,7 +11,7 @@ use std::fmt;
 use bytemuck::AnyBitPattern;
 use bytemuck::allocation::pod_collect_to_vec;
 use wgpu_gather::{
-    DType, Executor, HasDType, Index, IndexType, Layout, Reduce, Result, TensorView,
+    DType, Executor, HasDType, Index, Layout, Reduce, Result, TensorView, with_index_type,
 };
 
 use crate::bag_call::Bag;
@@ -121,12 +121,7 @@ fn gradient_of<T: HasDType + AnyBitPattern>(
     scatter: &Scatter,
     executor: &Executor,
 ) -> Result<Vec<u8>> {
-    match scatter.call.index_type {
-        IndexType::I32 => gradient_by::<T, i32>(scatter, executor),
-        IndexType::U32 => gradient_by::<T, u32>(scatter, executor),
-        IndexType::I64 => gradient_by::<T, i64>(scatter, executor),
-        IndexType::U64 => gradient_by::<T, u64>(scatter, executor),
-    }
+    with_index_type!(scatter.call.index_type, I => gradient_by::<T, I>(scatter, executor))
 }
 
 fn gradient_by<T: HasDType + AnyBitPattern, I: Index + AnyBitPattern>(

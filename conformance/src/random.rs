@@ -226,13 +226,8 @@ fn bulk(dims: &[usize]) -> usize {
 }
 
 fn rules(choices: &mut Choices<'_>, element_bytes: usize) -> Rules {
-    let out_of_bounds = match choices.below(6) {
-        0 | 1 => OutOfBounds::Zero,
-        2 => OutOfBounds::Fill(Fill::from_bytes(&bytes(element_bytes, choices.next()))),
-        3 => OutOfBounds::Clip,
-        4 => OutOfBounds::Wrap,
-        _ => OutOfBounds::Error,
-    };
+    let fill = Fill::from_bytes(&bytes(element_bytes, choices.next()));
+    let out_of_bounds = choices.of(&OutOfBounds::all(fill));
     let negative = choices.of(&[Negative::OutOfBounds, Negative::FromEnd]);
     let shapes = choices.of(&[ElementsShapes::Onnx, ElementsShapes::Torch]);
     Rules::new(negative, out_of_bounds).with_elements_shapes(shapes)

@@ -1,6 +1,6 @@
 //! Running one case and comparing bits.
 
-use wgpu_gather::{Error, Executor, Index, IndexType, Layout, TensorView, gather_cloned};
+use wgpu_gather::{Error, Executor, Index, Layout, TensorView, gather_cloned, with_index_type};
 
 use crate::call::Call;
 use crate::case::{Case, Expected};
@@ -66,12 +66,8 @@ async fn output(case: &Case, executor: &Executor) -> Result<Data, Failure> {
         Values::Strings(strings) => {
             let view = TensorView::new(params_shape, strings)?;
             let at = &case.indices.shape;
-            let strings = match index_type {
-                IndexType::I32 => cloned::<i32>(case, &view, at, &index_bytes),
-                IndexType::U32 => cloned::<u32>(case, &view, at, &index_bytes),
-                IndexType::I64 => cloned::<i64>(case, &view, at, &index_bytes),
-                IndexType::U64 => cloned::<u64>(case, &view, at, &index_bytes),
-            }?;
+            let strings =
+                with_index_type!(index_type, I => cloned::<I>(case, &view, at, &index_bytes))?;
             Values::Strings(strings)
         }
     };

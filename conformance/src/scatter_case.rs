@@ -240,11 +240,5 @@ impl RawAttrs {
 fn integers(data: &Data) -> Result<Vec<i128>, String> {
     let not_integers = || format!("offsets are {}", data.type_name());
     let (index_type, bytes) = data.as_indices().ok_or_else(not_integers)?;
-    let value = |word: &[u8]| match index_type.is_signed() {
-        true if word.len() == 4 => i128::from(bytemuck::pod_read_unaligned::<i32>(word)),
-        true => i128::from(bytemuck::pod_read_unaligned::<i64>(word)),
-        false if word.len() == 4 => i128::from(bytemuck::pod_read_unaligned::<u32>(word)),
-        false => i128::from(bytemuck::pod_read_unaligned::<u64>(word)),
-    };
-    Ok(bytes.chunks_exact(index_type.bytes()).map(value).collect())
+    Ok(index_type.values(&bytes).collect())
 }

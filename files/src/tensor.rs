@@ -114,17 +114,17 @@ impl StoredTensor {
 
     fn as_indices(&self) -> Result<Indices<'_>, Problem> {
         let bytes = self.bytes();
-        let as_is = |index_type: IndexType| (index_type, Cow::Borrowed(bytes));
-        let (index_type, bytes) = match self.stored {
-            Stored::Typed(DType::I8) => widened::<i8>(bytes)?,
-            Stored::Typed(DType::U8) => widened::<u8>(bytes)?,
-            Stored::Typed(DType::I16) => widened::<i16>(bytes)?,
-            Stored::Typed(DType::U16) => widened::<u16>(bytes)?,
-            Stored::Typed(DType::I32) => as_is(IndexType::I32),
-            Stored::Typed(DType::U32) => as_is(IndexType::U32),
-            Stored::Typed(DType::I64) => as_is(IndexType::I64),
-            Stored::Typed(DType::U64) => as_is(IndexType::U64),
-            other => return Err(Problem::NotIndices(other)),
+        let as_is = match self.stored {
+            Stored::Typed(dtype) => IndexType::of(dtype),
+            _ => None,
+        };
+        let (index_type, bytes) = match (self.stored, as_is) {
+            (_, Some(index_type)) => (index_type, Cow::Borrowed(bytes)),
+            (Stored::Typed(DType::I8), _) => widened::<i8>(bytes)?,
+            (Stored::Typed(DType::U8), _) => widened::<u8>(bytes)?,
+            (Stored::Typed(DType::I16), _) => widened::<i16>(bytes)?,
+            (Stored::Typed(DType::U16), _) => widened::<u16>(bytes)?,
+            (other, _) => return Err(Problem::NotIndices(other)),
         };
         Ok(Indices::new(bytes, index_type, self.layout.clone())?)
     }

@@ -75,13 +75,9 @@ fn index_data(t: IndexType, count: usize, extent: i64, stray: usize) -> Vec<u8> 
         m if stray > 0 && (m == 0 || m == stray / 2 + 1) => STRAYS[n / stray % STRAYS.len()],
         _ => (n as i64 * 5 + n as i64 / 3) % extent,
     };
-    let bytes = (0..count).flat_map(|n| value(n).to_ne_bytes()[..].to_vec());
-    let narrow = (0..count).flat_map(|n| (value(n) as i32).to_ne_bytes()[..].to_vec());
-    let all = match t {
-        IndexType::I64 | IndexType::U64 => bytes.collect::<Vec<u8>>(),
-        IndexType::I32 | IndexType::U32 => narrow.collect(),
-    };
-    [vec![0], all].concat()
+    let mut data = vec![0];
+    (0..count).for_each(|n| t.encode(value(n).into(), &mut data));
+    data
 }
 
 /// Every width, index type and rule, in rows around a block, with and without strays.

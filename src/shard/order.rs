@@ -4,7 +4,7 @@ use super::format::RowFormat;
 use super::partition::Partition;
 use crate::element::Element;
 use crate::error::{Error, Result, Role};
-use crate::index::{IndexType, Word, load};
+use crate::index::{Word, load, with_index_type};
 use crate::memory::zeroed_bits;
 use crate::op::Op;
 use crate::operand::{Indices, Params};
@@ -37,12 +37,7 @@ pub(super) fn resolved(
     let values = Params::new(indices.bytes(), index_type.dtype(), layout.clone())?;
     let bytes = packed(Role::Indices, &values)?;
     let extent = partition.rows();
-    let rows = match index_type {
-        IndexType::I32 => each::<i32>(&bytes, rules, extent),
-        IndexType::U32 => each::<u32>(&bytes, rules, extent),
-        IndexType::I64 => each::<i64>(&bytes, rules, extent),
-        IndexType::U64 => each::<u64>(&bytes, rules, extent),
-    }?;
+    let rows = with_index_type!(index_type, I => each::<I>(&bytes, rules, extent))?;
     if plan.reports_bad_indices()
         && let Some(first) = rows.iter().position(|&row| row == BAD)
     {

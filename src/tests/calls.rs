@@ -39,11 +39,12 @@ fn rules(rules: &library::Rules) -> Rules {
 }
 
 fn index_type(index_type: library::IndexType) -> IndexType {
-    match index_type {
-        library::IndexType::I32 => IndexType::I32,
-        library::IndexType::U32 => IndexType::U32,
-        library::IndexType::I64 => IndexType::I64,
-        library::IndexType::U64 => IndexType::U64,
+    match IndexType::ALL
+        .into_iter()
+        .find(|t| t.name() == index_type.name())
+    {
+        Some(index_type) => index_type,
+        None => panic!("{index_type:?} is not known here"),
     }
 }
 

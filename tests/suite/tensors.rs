@@ -4,7 +4,7 @@ use gather_conformance::{Call, Work, builtin, call_from, compare};
 use wgpu_gather::gpu::{DeviceTensor, Engine};
 use wgpu_gather::{
     BadIndices, Element, Error, Index, IndexType, Layout, Op, OpKind, Plan, Result, Rules, Tensor,
-    TensorView,
+    TensorView, with_index_type,
 };
 
 use crate::common::{block_on, buffer_with, engines, failed, report};
@@ -24,12 +24,9 @@ macro_rules! typed {
     };
     (@element $way:ident, $engine:ident, $call:ident, [$($width:literal),*]) => {
         match $call.element_bytes {
-            $($width => match $call.index_type {
-                IndexType::I32 => $way::<[u8; $width], i32>($engine, $call),
-                IndexType::U32 => $way::<[u8; $width], u32>($engine, $call),
-                IndexType::I64 => $way::<[u8; $width], i64>($engine, $call),
-                IndexType::U64 => $way::<[u8; $width], u64>($engine, $call),
-            },)*
+            $($width => {
+                with_index_type!($call.index_type, I => $way::<[u8; $width], I>($engine, $call))
+            })*
             width => panic!("{width} is none of {WIDTHS:?}"),
         }
     };

@@ -166,16 +166,15 @@ impl Draws {
             )
         });
         let width = self.index_type.bytes();
+        let value_bits = 8 * width as u32 - u32::from(self.index_type.is_signed());
+        let greatest = u64::MAX >> (64 - value_bits);
         for (k, bytes) in tuple.chunks_exact_mut(width).enumerate().rev() {
             let extent = self.extents[k].max(1);
             let good = slice % extent;
             slice /= extent;
             let value = bad.filter(|&(bad, _)| bad == k).map_or(good, |(_, v)| v);
-            match self.index_type {
-                IndexType::I32 => put(bytes, (value.min(i32::MAX as u64) as i32).to_ne_bytes()),
-                IndexType::U32 => put(bytes, (value.min(u32::MAX.into()) as u32).to_ne_bytes()),
-                IndexType::I64 | IndexType::U64 => put(bytes, value.to_ne_bytes()),
-            }
+            let value = value.min(greatest);
+            bytes.copy_from_slice(&value.to_le_bytes()[..width]);
         }
     }
 
@@ -247,10 +246,6 @@ fn row(indices: &[usize], depth: usize) -> u64 {
         [] | [_] => 16,
         [.., last] => (*last as u64).max(1),
     }
-}
-
-fn put<const N: usize>(place: &mut [u8], bytes: [u8; N]) {
-    place.copy_from_slice(&bytes);
 }
 
 /// How many lookups go into one region of params, and how far apart they lie, in lookups.

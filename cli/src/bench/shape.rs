@@ -1,6 +1,7 @@
 //! A gather described on the command line by its shapes, without tensors.
 
 use anyhow::{Result, bail};
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use wgpu_gather::quantized::BlockFormat;
 use wgpu_gather::{DType, IndexType, Op};
@@ -30,12 +31,13 @@ pub(crate) struct ShapeArgs {
     /// The type of indices
     #[arg(
         long,
-        value_enum,
+        value_parser = PossibleValuesParser::new(IndexType::ALL.map(IndexType::name))
+            .try_map(|name| name.parse::<IndexType>()),
         value_name = "TYPE",
         default_value = "i32",
         requires = "op"
     )]
-    index_type: IndexTypeArg,
+    index_type: IndexType,
     /// The dim of params selected from, in gather and gather-elements [default: as in those
     /// commands]
     #[arg(long, value_name = "N", allow_negative_numbers = true, requires = "op")]
@@ -53,15 +55,6 @@ enum OpArg {
     GatherElements,
 }
 
-/// The values of `--index-type`.
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum IndexTypeArg {
-    I32,
-    U32,
-    I64,
-    U64,
-}
-
 impl ShapeArgs {
     /// The gather, if one is given, of good random indices.
     pub(crate) fn case(&self) -> Result<Option<Case>> {
@@ -75,12 +68,7 @@ impl ShapeArgs {
             op: self.operator(op)?,
             dtype: self.dtype,
             format: self.format,
-            index_type: match self.index_type {
-                IndexTypeArg::I32 => IndexType::I32,
-                IndexTypeArg::U32 => IndexType::U32,
-                IndexTypeArg::I64 => IndexType::I64,
-                IndexTypeArg::U64 => IndexType::U64,
-            },
+            index_type: self.index_type,
             params: self.params_shape.clone(),
             indices: self.indices_shape.clone(),
             divided: [None, None],

@@ -8,7 +8,7 @@ use std::collections::HashMap;
 
 use anyhow::{Result, ensure};
 use wgpu_gather::plan::{Geometry, Loop};
-use wgpu_gather::{IndexType, Indices, Plan};
+use wgpu_gather::{Indices, Plan};
 
 /// Bytes of a sector: the smallest piece of memory that NVIDIA's GPUs read. Others read larger ones,
 /// and so do CPUs.
@@ -192,28 +192,15 @@ fn each_lookup(geometry: &Geometry, mut found: impl FnMut(usize, usize)) {
 /// Where the slice of a lookup starts in params, in elements; `None` where an index is bad.
 fn source(plan: &Plan, indices: &Indices<'_>, params: usize, at: usize) -> Option<usize> {
     let geometry = plan.geometry();
+    let index_type = indices.index_type();
     let mut place = params;
     for (k, c) in geometry.coordinates.iter().enumerate() {
         let at = at.wrapping_add_signed(geometry.index_step.wrapping_mul(k as isize));
-        let coordinate = plan.rules().resolve(load(indices, at), c.extent)?;
+        let mut values = index_type.values(&indices.bytes()[at * index_type.bytes()..]);
+        let coordinate = plan.rules().resolve(values.next()?, c.extent)?;
         place = place.wrapping_add_signed((coordinate as isize).wrapping_mul(c.stride));
     }
     Some(place)
-}
-
-/// The index at `position` of the data.
-fn load(indices: &Indices<'_>, position: usize) -> i128 {
-    fn read<T: bytemuck::Pod + Into<i128>>(bytes: &[u8], position: usize) -> i128 {
-        let start = position * size_of::<T>();
-        bytemuck::pod_read_unaligned::<T>(&bytes[start..start + size_of::<T>()]).into()
-    }
-    let bytes = indices.bytes();
-    match indices.index_type() {
-        IndexType::I32 => read::<i32>(bytes, position),
-        IndexType::U32 => read::<u32>(bytes, position),
-        IndexType::I64 => read::<i64>(bytes, position),
-        IndexType::U64 => read::<u64>(bytes, position),
-    }
 }
 
 /// A set of numbers, as bits in pages that are made when one of their numbers comes: numbers may
@@ -245,7 +232,7 @@ impl Seen {
 mod tests {
     use super::*;
     use wgpu_gather::IndexType::{I32, I64};
-    use wgpu_gather::{Layout, Op, Rules};
+    use wgpu_gather::{IndexType, Layout, Op, Rules};
 
     fn plan(op: Op, width: usize, params: &[usize], index: IndexType, indices: &[usize]) -> Plan {
         let (params, indices) = (Layout::contiguous(params), Layout::contiguous(indices));

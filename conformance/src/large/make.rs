@@ -155,15 +155,8 @@ fn updates_layout(choices: &mut Choices<'_>, shape: &[usize]) -> (Layout, usize)
 /// Mostly rules under which every index counts.
 fn rules(choices: &mut Choices<'_>, dtype: DType) -> Rules {
     let negative = choices.of(&[Negative::FromEnd, Negative::OutOfBounds]);
-    let fill = OutOfBounds::Fill(Fill::from_bytes(&vec![1; dtype.bytes()]));
-    let all = [
-        OutOfBounds::Clip,
-        OutOfBounds::Zero,
-        OutOfBounds::Wrap,
-        OutOfBounds::Error,
-        fill,
-    ];
-    Rules::new(negative, choices.of(&all))
+    let fill = Fill::from_bytes(&vec![1; dtype.bytes()]);
+    Rules::new(negative, choices.of(&OutOfBounds::all(fill)))
 }
 
 /// So many indices; under rules without an error, one in 64 is bad if the choices say so.

@@ -76,18 +76,16 @@ fn drawn(random: &mut SplitMix, dtypes: &[DType], params: Option<Laid>) -> Bag {
     });
     let index_type = draw.of(&IndexType::ALL);
     let indices = laid(&mut draw, &shape, index_type.bytes());
-    let bytes = indices.bytes.chunks(index_type.bytes()).flat_map(|_| {
+    let mut bytes = Vec::new();
+    for _ in indices.bytes.chunks(index_type.bytes()) {
         let wild = draw.below(8) == 0;
         let value = match wild {
             true => draw.below(2 * rows + 8) as i64 - rows as i64 - 4,
             false => draw.below(rows) as i64,
         };
-        encode(index_type, value)
-    });
-    let indices = Laid {
-        bytes: bytes.collect(),
-        ..indices
-    };
+        index_type.encode(value.into(), &mut bytes);
+    }
+    let indices = Laid { bytes, ..indices };
     let weights = is_weighted.then(|| {
         let weights = laid(&mut draw, &shape, dtype.bytes());
         Laid {
@@ -228,12 +226,4 @@ fn values(draw: &mut Draw<'_>, dtype: DType, bytes: usize, tame: bool) -> Vec<u8
         all.extend(&element.to_le_bytes()[..width]);
     }
     all
-}
-
-/// The index in its type; a negative one of an unsigned type is a large one.
-fn encode(index_type: IndexType, value: i64) -> Vec<u8> {
-    match index_type.bytes() {
-        4 => (value as u32).to_ne_bytes().to_vec(),
-        _ => value.to_ne_bytes().to_vec(),
-    }
 }

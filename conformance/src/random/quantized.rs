@@ -23,8 +23,8 @@ impl Numbers {
         (self.next() % n.max(1) as u64) as usize
     }
 
-    fn pick<T: Copy>(&mut self, from: &[T]) -> T {
-        from[self.below(from.len())]
+    fn pick<T: Clone>(&mut self, from: &[T]) -> T {
+        from[self.below(from.len())].clone()
     }
 
     fn bytes(&mut self, count: usize) -> Vec<u8> {
@@ -110,7 +110,7 @@ impl QuantizedGather {
         }
         let to = random.pick(&FloatType::ALL);
         let (op, indices_shape) = operator(&shape, factor, &mut random);
-        let rules = rules(to, &shape, &mut random);
+        let rules = rules(to, &mut random);
         let (index_type, indices_layout, indices) = indices(&shape, &indices_shape, &mut random);
         let [codes, scales, zero_points] = data(&format, &shape, &mut random);
         QuantizedGather {
@@ -229,17 +229,9 @@ fn operator(shape: &[usize], factor: usize, random: &mut Numbers) -> (Op, Vec<us
     }
 }
 
-fn rules(to: FloatType, shape: &[usize], random: &mut Numbers) -> Rules {
+fn rules(to: FloatType, random: &mut Numbers) -> Rules {
     let fill = Fill::from_bytes(&random.bytes(to.bytes()));
-    let [zero, filled, clip, wrap, error] = OutOfBounds::all(fill);
-    let out_of_bounds = match random.below(6) {
-        0 => filled,
-        1 => clip,
-        2 => wrap,
-        3 => error,
-        _ if shape.is_empty() => zero,
-        _ => zero,
-    };
+    let out_of_bounds = random.pick(&OutOfBounds::all(fill));
     Rules::new(random.pick(&Negative::ALL), out_of_bounds)
 }
 
@@ -269,11 +261,7 @@ fn indices(shape: &[usize], dims: &[usize], random: &mut Numbers) -> (IndexType,
             1 => random.below(300) as i64,
             _ => random.below(least as usize) as i64,
         };
-        let wide = value.to_ne_bytes();
-        match index_type.bytes() {
-            4 => bytes.extend((value as i32).to_ne_bytes()),
-            _ => bytes.extend(wide),
-        }
+        index_type.encode(value.into(), &mut bytes);
     }
     (index_type, layout, bytes)
 }

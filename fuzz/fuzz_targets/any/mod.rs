@@ -127,21 +127,12 @@ pub(crate) fn op(u: &mut Unstructured<'_>) -> arbitrary::Result<Op> {
 
 pub(crate) fn rules(u: &mut Unstructured<'_>, element_bytes: usize) -> arbitrary::Result<Rules> {
     let negative = *u.choose(&[Negative::OutOfBounds, Negative::FromEnd])?;
-    let out_of_bounds = match u.int_in_range(0..=5)? {
-        0 => OutOfBounds::Zero,
-        1 => OutOfBounds::Clip,
-        2 => OutOfBounds::Wrap,
-        3 => OutOfBounds::Error,
-        _ => {
-            let other = u.ratio(1, 20)?;
-            let width = if other {
-                element_bytes / 2
-            } else {
-                element_bytes
-            };
-            OutOfBounds::Fill(Fill::from_bytes(&vec![0xb7; width.min(300)]))
-        }
+    let width = match u.ratio(1, 20)? {
+        true => element_bytes / 2,
+        false => element_bytes,
     };
+    let fill = Fill::from_bytes(&vec![0xb7; width.min(300)]);
+    let out_of_bounds = u.choose(&OutOfBounds::all(fill))?.clone();
     let shapes = *u.choose(&[ElementsShapes::Onnx, ElementsShapes::Torch])?;
     Ok(Rules::new(negative, out_of_bounds).with_elements_shapes(shapes))
 }

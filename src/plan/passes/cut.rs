@@ -192,10 +192,19 @@ impl Cutter<'_> {
 
     pub(super) fn tuple_too_large(&self, nest: &Geometry) -> Error {
         let reach = self.reach_of_indices(nest).unwrap_or_default();
+        // A binding starts at a multiple of the alignment, which may lie before the tuple.
+        let part = self
+            .parts
+            .indices
+            .iter()
+            .find(|part| part.contains(reach.start));
+        let before = part.map_or(0, |part| {
+            (reach.start - part.origin + part.offset as i64) as u64 % self.limits.alignment
+        });
         Error::TensorTooLarge {
             op: self.op,
             role: Role::Indices,
-            bytes: reach.end.abs_diff(reach.start),
+            bytes: before + reach.end.abs_diff(reach.start),
             limit: self.limits.indices_bytes,
         }
     }

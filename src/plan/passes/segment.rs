@@ -98,7 +98,7 @@ impl Part {
         self.origin + self.bytes as i64
     }
 
-    fn contains(&self, byte: i64) -> bool {
+    pub(super) fn contains(&self, byte: i64) -> bool {
         (self.origin..self.end()).contains(&byte)
     }
 

@@ -268,3 +268,24 @@ fn a_tuple_beyond_a_binding_is_an_error() {
     let check = check_passes(&plan, parts.indices, &limits(1024, 2));
     assert_eq!(check, Err(error));
 }
+
+/// A binding holds the tuple, but not with what lies between it and the start of a binding.
+#[test]
+fn a_tuple_too_far_from_the_start_of_a_binding_is_said_to_need_that_too() {
+    let apart = Layout::strided(&[1, 3], &[1, 56], 20).unwrap();
+    let plan = plan(Op::gather_nd(), 4, &Layout::contiguous(&[9, 9, 9]), &apart);
+    let parts = Parts {
+        params: &whole(0, 4 * 729),
+        indices: &whole(0, 8 * 133),
+        output: &whole(0, 4),
+    };
+    let limits = limits(1024, 2);
+    assert_eq!(limits.alignment, 256);
+    let error = Error::TensorTooLarge {
+        op: OpKind::GatherNd,
+        role: Role::Indices,
+        bytes: 160 + 904,
+        limit: 1024,
+    };
+    assert_eq!(passes(&plan, parts, &limits), Err(error));
+}

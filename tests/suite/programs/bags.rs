@@ -1,13 +1,12 @@
 //! Steps that pool rows, and that read quantized tables.
 
 use wgpu_gather::quantized::{BlockFormat, FloatType, QuantizedTable};
-use wgpu_gather::{BagMode, Bags, DType, Op};
+use wgpu_gather::{BagMode, Bags, DType, Op, with_index_type};
 
 use super::calls::{
     Chosen, can_be_indices, has_nothing, index_type, indices_as, makes_subnormals, rules,
 };
 use super::expected::{Outcome, Stepped};
-use super::gathers::with_index;
 use super::machine::Machine;
 use super::model::{Bag, Call, Gather};
 use super::slots::{Slot, Table, Way, by};
@@ -263,7 +262,7 @@ impl Machine {
         };
         let padding = padding(bags / 3, decoded.shape[0]);
         let pooled = bags_of(&offsets, is_rows, BagMode::Sum, padding);
-        let got = with_index!(index_type, I => {
+        let got = with_index_type!(index_type, I => {
             let at = wgpu_gather::gpu::DeviceTensor::<I>::try_from(at);
             let to_floats = table.to::<f32>();
             at.and_then(|at| by!(way, embedding_bag(pooled, &rules, &to_floats, &at, None)))

@@ -2,7 +2,9 @@
 //! when the program is compiled; and that count bad indices.
 
 use wgpu_gather::gpu::{AnyDeviceTensor, DeviceTensor};
-use wgpu_gather::{BadIndices, DType, Element, Index, IndexType, Op, Result, Rules};
+use wgpu_gather::{
+    BadIndices, DType, Element, Index, IndexType, Op, Result, Rules, with_index_type,
+};
 
 use super::arithmetic::Lookups;
 use super::calls::{Chosen, can_be_indices, has_nothing, indices_as, makes_subnormals, rules};
@@ -11,27 +13,6 @@ use super::machine::Machine;
 use super::model::{Call, Gather};
 use super::slots::{Slot, Way, by};
 use super::view::{View, index};
-
-/// Does `$work` with the type that indices have.
-macro_rules! with_index {
-    ($index_type:expr, $I:ident => $work:expr) => {
-        match $index_type {
-            wgpu_gather::IndexType::I32 => {
-                type $I = i32;
-                $work
-            }
-            wgpu_gather::IndexType::U32 => {
-                type $I = u32;
-                $work
-            }
-            wgpu_gather::IndexType::I64 | wgpu_gather::IndexType::U64 => {
-                type $I = i64;
-                $work
-            }
-        }
-    };
-}
-pub(super) use with_index;
 
 /// Does `$work` with a type as wide as elements.
 macro_rules! with_element {
@@ -81,7 +62,7 @@ impl Asked<'_> {
 
     fn typed(&self, way: Way<'_, '_>, output: &AnyDeviceTensor) -> Result<()> {
         with_element!(self.params.view.dtype, T => {
-            with_index!(self.index_type, I => self.typed_as::<T, I>(way, output))
+            with_index_type!(self.index_type, I => self.typed_as::<T, I>(way, output))
         })
     }
 
@@ -258,7 +239,7 @@ impl Machine {
         let index_at = |at: &[usize]| index(self.model.element(&indices.view, at), index_type);
         let (_, expected) = lookups.find(op.kind(), &rules, index_at);
         let engine = &self.engines[way.engine()];
-        let got: Result<Option<BadIndices>> = with_index!(index_type, I => {
+        let got: Result<Option<BadIndices>> = with_index_type!(index_type, I => {
             let indices = DeviceTensor::<I>::try_from(indices.tensor.clone());
             let shape = &params.view.shape;
             indices.and_then(|i| engine.bad_indices(op, &rules, shape, &i).wait())

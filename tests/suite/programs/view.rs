@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use wgpu_gather::{DType, IndexType};
+use wgpu_gather::{DType, IndexType, with_index_type};
 
 /// A tensor of the model.
 #[derive(Debug, Clone, PartialEq)]
@@ -108,12 +108,7 @@ impl View {
 
 /// What the bits of an index say.
 pub(super) fn index(bits: u64, index_type: IndexType) -> i128 {
-    match index_type {
-        IndexType::I32 => i128::from(bits as u32 as i32),
-        IndexType::U32 => i128::from(bits as u32),
-        IndexType::I64 => i128::from(bits as i64),
-        IndexType::U64 => i128::from(bits),
-    }
+    with_index_type!(index_type, I => i128::from(bits as I))
 }
 
 /// Elements as bytes.

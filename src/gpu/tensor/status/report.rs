@@ -4,7 +4,6 @@
 //! nothing is computed from them before they are known to be possible.
 
 use crate::error::{BadIndices, Error, OpKind, Result};
-use crate::index::IndexType;
 use crate::plan::{Coordinate, Plan};
 
 /// The word with the number of the plan that counts next: see `shaders/check.wgsl`.
@@ -70,9 +69,9 @@ pub(in crate::gpu) fn bad_indices(
             format!("at most {most}"),
         );
     }
-    let value = |w: &[u32]| match plan.index_type() {
-        IndexType::I32 | IndexType::I64 => i128::from(wide(w) as i64),
-        IndexType::U32 | IndexType::U64 => i128::from(wide(w)),
+    let value = |w: &[u32]| match plan.index_type().is_signed() {
+        true => i128::from(wide(w) as i64),
+        false => i128::from(wide(w)),
     };
     let coordinates = &plan.lookups().coordinates;
     let values: Vec<i128> = words[HEAD..].chunks_exact(2).map(value).collect();
@@ -110,6 +109,7 @@ fn impossible<T>(plans: &[Plan], what: &'static str, got: String, allowed: Strin
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::index::IndexType;
     use crate::op::Op;
     use crate::rules::Rules;
     use crate::shape::Layout;
