@@ -141,24 +141,10 @@ fn load_weight(at: u32) -> u32 {
 
 // The lanes of the words of an access.
 fn unpack(words: vec4<u32>) -> vec4<u32> {
-    var lanes = words;
-    if (ELEMENT == I8) {
-        lanes = (vec4(words.x) >> vec4(0u, 8u, 16u, 24u)) & vec4(0xffu);
-    } else if ((ELEMENT == F16) | (ELEMENT == BF16) | (ELEMENT == I16)) {
-        lanes = vec4(words.x & 0xffffu, words.x >> 16u, words.y & 0xffffu, words.y >> 16u);
-    }
-    return widen(lanes);
+    return widen(lanes_of(words));
 }
 
 // The words of lanes.
 fn pack(lanes: vec4<u32>) -> vec4<u32> {
-    var words = narrow(lanes);
-    if (ELEMENT == I8) {
-        let bytes = (words & vec4(0xffu)) << vec4(0u, 8u, 16u, 24u);
-        words = vec4(bytes.x | bytes.y | bytes.z | bytes.w, 0u, 0u, 0u);
-    } else if ((ELEMENT == F16) | (ELEMENT == BF16) | (ELEMENT == I16)) {
-        let halves = words & vec4(0xffffu);
-        words = vec4(halves.x | (halves.y << 16u), halves.z | (halves.w << 16u), 0u, 0u);
-    }
-    return words;
+    return words_of_lanes(narrow(lanes));
 }

@@ -1,10 +1,10 @@
 // Folds the updates of each key into its destination, in order. An invocation has a pair of the
 // sorted ones and a free step; that with the first pair of its key in the pass folds all of them, the
-// others end at once. No two invocations write to one destination. A pass is over so few pairs that no
+// others end at once. (Where the last update replaces the others, that with the last pair.) No two invocations write to one destination. A pass is over so few pairs that no
 // loop is long, which drivers may end; the next one goes on with the key that was not done.
 //
 // Positions count units of a tensor (an element, or a word of one that is moved), from the first that
-// is reached on. An invocation folds one of them, or a vector of four words. What lies outside the windows
+// is reached on. An invocation folds one of them, or as many elements as there are lanes. What lies outside the windows
 // of a pass, other passes fold.
 
 struct Digit {
@@ -56,8 +56,12 @@ fn main(
     if (number < fold.pairs) {
         let first = fold.first + number;
         let pair = pairs[first];
-        let goes_on = (first != 0u) & (pairs[max(first, 1u) - 1u].x == pair.x);
-        let starts = !goes_on | (number == 0u);
+        let replaces = fold.reduce == NONE;
+        let last = fold.count - 1u;
+        let neighbour = select(max(first, 1u) - 1u, min(first + 1u, last), replaces);
+        let same = pairs[neighbour].x == pair.x;
+        let goes_on = !replaces & (first != 0u) & same;
+        let starts = select(!goes_on | (number == 0u), (first == last) | !same, replaces);
         if (starts & (pair.x < fold.key_count)) {
             fold_steps(Start(pair, first, goes_on), group, invocation);
         }
@@ -110,7 +114,8 @@ fn fold_updates(start: vec2<u32>, first: u32, step: u32, before: vec4<u32>) -> F
     return Folded(sum, (n < fold.count) & (pair.x == start.x));
 }
 
-// As `Reduce` in src/fold/mod.rs. What is not of them is the last value.
+// As `Reduce` in src/fold/mod.rs.
+const NONE = 0u;
 const ADD = 1u;
 const MUL = 2u;
 const MIN = 3u;

@@ -2,6 +2,8 @@
 // what they change there, they change in one atomic step, and no step depends on another's bytes. So
 // the order of steps does not matter.
 
+const LANES = 1u; // of which values are folded; two, for 64 bits
+
 override UNIT_BYTES: u32 = 1u;
 
 @group(0) @binding(2) var<storage, read> updates: array<u32>;

@@ -1,5 +1,7 @@
 // Units of one word or two, in as many lanes.
 
+const LANES = 1u; // of which values are folded; two, for 64 bits
+
 override UNIT_WORDS: u32 = 1u;
 
 @group(0) @binding(2) var<storage, read> updates: array<u32>;

@@ -2,10 +2,12 @@
 # What the shaders touch, on lavapipe: every load and store of the calls within the memory that they were
 # given, no word that two invocations race for, no loop too long for a driver, and no pipeline left out.
 # Faults are planted, which must be reported. The sectors of memory that waves ask for are held against
-# tests/sanitizer/sectors.csv.
+# tables: of each pipeline in all calls (tests/sanitizer/sectors.csv), and of each binding in calls that have
+# the shapes of the benchmarks, against what has to be moved (tests/sanitizer/traffic.csv).
 #
 #   tests/sanitizer.sh          checks all
-#   tests/sanitizer.sh renew    writes the table anew; look at what git says of it then
+#   tests/sanitizer.sh renew    writes the tables anew; look at what git says of them then
+#   tests/sanitizer.sh traffic  prints the second table, and what is beyond its bounds
 #   tests/sanitizer.sh print    prints the table, and checks no fault
 #   tests/sanitizer.sh planted  checks the faults alone
 #   tests/sanitizer.sh long     makes the calls with long loops alone
@@ -19,6 +21,6 @@ what=${1:-check}
 build_program wgpu-gather-sanitizer
 arguments=("$what")
 if [[ $what == check || $what == renew ]]; then
-    arguments+=(tests/sanitizer/sectors.csv)
+    arguments+=(tests/sanitizer)
 fi
 XDG_RUNTIME_DIR=${XDG_RUNTIME_DIR:-/tmp} "$program" "${arguments[@]}"

@@ -21,14 +21,14 @@ const MOST: usize = i32::MAX as usize;
 /// numbered below 2^31.
 const MOST_FLAT: usize = MOST - (4096 << 8);
 
-/// Bytes of four words.
-const FOUR_WORDS: usize = 16;
+/// The lanes of an invocation's arithmetic, of 32 bits each.
+const LANES: usize = 4;
 
 /// The invocations of a workgroup of one pair, as `WORKGROUP` in `shaders/fold_rows.wgsl`.
 const ROW_WORKGROUP: u32 = 32;
 
 /// Rows that leave some of them without work are not folded so.
-const LEAST_ROW_BYTES: usize = ROW_WORKGROUP as usize * FOUR_WORDS;
+const LEAST_ROW_UNITS: usize = ROW_WORKGROUP as usize;
 
 /// The most free steps of each, as `STEPS` there.
 const ROW_STEPS: u32 = 8;
@@ -37,7 +37,8 @@ const ROW_STEPS: u32 = 8;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct FoldKernel {
     pub(crate) element: FoldElement,
-    /// Bytes that are folded at once: an element, or a word of one that is moved; or four words of a row.
+    /// Bytes that are folded at once: an element, or a word of one that is moved; or as many of a row as
+    /// there are lanes.
     pub(crate) unit_bytes: usize,
     /// Whether each pair has workgroups of its own.
     pub(crate) rows: bool,
@@ -69,11 +70,31 @@ impl FoldKernel {
         }
     }
 
-    /// The kernel for four words at once, if each row of the plan is made of such in both tensors.
+    /// Bytes of as many elements as fill all lanes.
+    fn full_bytes(element: FoldElement) -> usize {
+        match element {
+            FoldElement::I64 => LANES / 2 * element.bytes(),
+            _ => LANES * element.bytes(),
+        }
+    }
+
+    /// Elements that are folded at once, of what is folded.
     #[cfg(feature = "gpu")]
-    pub(crate) fn in_fours(self, plan: &ScatterPlan) -> Option<Self> {
+    pub(crate) fn elements(&self) -> u64 {
+        (self.unit_bytes / self.element.bytes()) as u64
+    }
+
+    /// Whether as many elements are folded at once as there are lanes.
+    pub(crate) fn fills_lanes(&self) -> bool {
+        self.unit_bytes > self.element.bytes()
+    }
+
+    /// The kernel that fills its lanes, if each row of the plan is made of such units in both tensors.
+    #[cfg(feature = "gpu")]
+    pub(crate) fn in_lanes(self, plan: &ScatterPlan) -> Option<Self> {
         let width = plan.dtype.bytes();
-        let whole = |elements: usize| elements.wrapping_mul(width).is_multiple_of(FOUR_WORDS);
+        let unit_bytes = FoldKernel::full_bytes(self.element);
+        let whole = |elements: usize| elements.wrapping_mul(width).is_multiple_of(unit_bytes);
         let rows = plan.free_digits.0.last().is_some_and(|lowest| {
             whole(lowest.extent) && (lowest.destination, lowest.updates) == (1, 1)
         });
@@ -83,11 +104,17 @@ impl FoldKernel {
         let steps = digits[..2].iter().flat_map(|digits| &digits.0);
         let steps = steps.flat_map(|digit| [digit.destination as usize, digit.updates as usize]);
         let starts = offsets.into_iter().chain(steps).all(whole);
-        (rows && simple && starts && self.unit_bytes == 4).then_some(FoldKernel {
-            unit_bytes: FOUR_WORDS,
-            rows: plan.free_digits.count().saturating_mul(width) >= LEAST_ROW_BYTES,
+        let units = plan.free_digits.count().saturating_mul(width) / unit_bytes;
+        (rows && simple && starts).then_some(FoldKernel {
+            unit_bytes,
+            rows: units >= LEAST_ROW_UNITS && self.has_rows(),
             ..self
         })
+    }
+
+    /// Whether there is a kernel whose pairs have workgroups of their own.
+    fn has_rows(self) -> bool {
+        matches!(self.element, FoldElement::F32 | FoldElement::I32)
     }
 
     /// How many workgroups a pair with so many free steps has, if they are its own.
@@ -122,25 +149,26 @@ impl FoldKernel {
     #[cfg(feature = "gpu")]
     pub(crate) fn all() -> Vec<Self> {
         let one = FoldElement::ALL.map(FoldKernel::one);
-        let words = one.iter().filter(|kernel| kernel.unit_bytes == 4);
-        let four = words.flat_map(|&kernel| {
-            [true, false].map(|rows| FoldKernel {
-                unit_bytes: FOUR_WORDS,
-                rows,
-                ..kernel
-            })
+        let full = one.map(|kernel| FoldKernel {
+            unit_bytes: FoldKernel::full_bytes(kernel.element),
+            ..kernel
         });
-        four.chain(one).collect()
+        let rows = full.into_iter().filter(|kernel| kernel.has_rows());
+        let rows = rows.map(|kernel| FoldKernel {
+            rows: true,
+            ..kernel
+        });
+        one.into_iter().chain(full).chain(rows).collect()
     }
 
     /// For lists of pipelines.
     #[cfg(feature = "gpu")]
     pub(crate) fn name(&self) -> String {
         let element = self.element.name();
-        match (self.unit_bytes, self.rows) {
-            (FOUR_WORDS, true) => format!("{element} rows"),
-            (FOUR_WORDS, false) => format!("{element} x4"),
-            _ => element.to_owned(),
+        match (self.rows, self.elements()) {
+            (true, _) => format!("{element} rows"),
+            (false, 1) => element.to_owned(),
+            (false, elements) => format!("{element} x{elements}"),
         }
     }
 
@@ -249,9 +277,9 @@ impl FoldBlock {
             set(2, &plan.free_digits)?,
         ];
         [block.key_digits, block.lookup_digits, block.free_digits] = counts;
-        match unit {
-            FOUR_WORDS => block.digits[2 * MAX_DIGITS][..3].copy_from_slice(&[free as u32, 1, 1]),
-            _ => block.add_units(width / unit),
+        match kernel.fills_lanes() {
+            true => block.digits[2 * MAX_DIGITS][..3].copy_from_slice(&[free as u32, 1, 1]),
+            false => block.add_units(width / unit),
         }
         block.key_offset = scaled(plan.destination.offset() as isize);
         block.lookup_offset = scaled(plan.updates.offset() as isize);
@@ -295,12 +323,15 @@ impl FoldBlock {
     /// The most pairs of a pass, so that no invocation takes more than [`MAX_LOOP_STEPS`]: for each of its
     /// free steps, it goes through all of them if they have one key.
     pub(crate) fn most_pairs(&self, kernel: FoldKernel) -> u32 {
+        if self.reduce == Reduce::None as u32 {
+            return u32::MAX; // one pair is folded, whatever the others are
+        }
         // To leave the loop over free steps is one, too.
         let of_free_step = (MAX_LOOP_STEPS - 1) / kernel.steps_of_invocation(self.free_count);
         // The digits of a number are a loop over them, and a step that leaves it.
-        let loops = |digits: u32| match kernel.unit_bytes {
-            FOUR_WORDS => 0,
-            _ => digits + 1,
+        let loops = |digits: u32| match kernel.fills_lanes() {
+            true => 0,
+            false => digits + 1,
         };
         // The free step itself, and leaving the loop over pairs.
         let once = 2 + loops(self.key_digits) + loops(self.free_digits);

@@ -28,7 +28,7 @@ faults! {
     "sums of the pass before dropped": "fn fold_updates"
         "if (at.goes_on) {" => "if (at.goes_on & false) {",
     "the carry read where it is written": "carry["
-        "carry[(1u - fold.turn) *" => "carry[fold.turn *",
+        "LANES * ((1u - fold.turn) *" => "LANES * (fold.turn *",
     "all updates but the first lost": "fn fold_updates"
         "(n < end) & (pair.x" => "(n < first + 1u) & (pair.x",
     "the last update lost": "fn fold_updates"
@@ -137,14 +137,24 @@ faults! {
         "(value + below_half + ((value >> shift) & vec4(1u))) >> shift" => "value >> shift",
     "halves rounded up at half": "fn combine"
         "below_half + ((value >> shift) & vec4(1u))" => "below_half + vec4(1u)",
-    "bytes of neighbours changed": "fn unit_of"
+    "bytes of neighbours changed": "fn shift_of"
         "changed << shift_of(at)" => "(changed | 0x100u) << shift_of(at)",
     "zeros of both signs alike": "fn ordered"
         "value >= sign)" => "value > sign)",
-    "four words loaded from their neighbours": "array<vec4<u32>>;\n\nfn load_update"
-        "return updates[at];" => "return updates[at ^ 1u];",
-    "four words stored over their neighbours": "array<vec4<u32>>;\n\nfn load_update"
-        "destination[at] = bits;" => "destination[at ^ 1u] = bits;",
+    "the first update of a key taken where the last replaces it": "fn fold_updates"
+        "min(first + 1u, last), replaces" => "min(first + 1u, last), false",
+    "the last pair of all not taken for the last of its key": "fn fold_updates"
+        "(first == last) | !same, replaces" => "!same, replaces",
+    "units of all lanes loaded from their neighbours": "array<Unit>;"
+        "updates[at])" => "updates[at ^ 1u])",
+    "units of all lanes stored over their neighbours": "array<Unit>;"
+        "destination[at] = unit" => "destination[at ^ 1u] = unit",
+    "halves in the places of others": "array<Unit>;"
+        "halves.x | (halves.y << 16u)" => "halves.y | (halves.x << 16u)",
+    "bytes in the places of others": "array<Unit>;"
+        "vec4(words.x) >> vec4(0u, 8u," => "vec4(words.x) >> vec4(8u, 0u,",
+    "the carry of one lane for all": "LANES * (fold.turn"
+        "carry[at + 1u], carry" => "carry[at], carry",
     "each workgroup of a pair at the start of the row": "WORKGROUP * STEPS"
         "free = start + own + invocation" => "free = own + invocation",
     "each block of a row the first": "WORKGROUP * STEPS"
@@ -182,11 +192,23 @@ fn scatters() -> Vec<Scatter> {
             }
         }
     }
+    // No bad index, whose pairs lie behind all others.
+    let good = [&[30, 8][..], &[200], &[200, 8]];
+    let mut good = scatter(Op::gather(0), good, DType::F32, Reduce::None, 8);
+    good.call.indices = (0..200u32).flat_map(|n| (n % 30).to_ne_bytes()).collect();
+    all.push(good);
     // More of one key than a pass has, in sums wider than their elements.
     let long = [&[3, 2][..], &[60_000], &[60_000, 2]];
     let mut long = scatter(Op::gather(0), long, DType::BF16, Reduce::Add, 9);
     let one = half::bf16::ONE.to_ne_bytes();
     long.updates = one.repeat(long.updates.len() / 2);
+    long.base.fill(0);
+    all.push(long);
+    // The same in all lanes, each with sums of its own.
+    let long = [&[3, 4][..], &[60_000], &[60_000, 4]];
+    let mut long = scatter(Op::gather(0), long, DType::BF16, Reduce::Add, 9);
+    let row = [1.0, 2.0, 3.0, 4.0].map(|n| half::bf16::from_f32(n).to_ne_bytes());
+    long.updates = row.concat().repeat(60_000);
     long.base.fill(0);
     all.push(long);
     // More of one row than a pass has.

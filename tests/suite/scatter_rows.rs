@@ -216,6 +216,7 @@ fn a_row_that_passes_go_on_with() {
             goes_on += usize::from(of_one > sums.most_pairs());
             sums.check(&executors);
         }
-        assert!(goes_on >= Reduce::ALL.len(), "{width}: {goes_on}");
+        // No pass goes on where the last update replaces the others.
+        assert!(goes_on >= Reduce::ALL.len() - 1, "{width}: {goes_on}");
     }
 }

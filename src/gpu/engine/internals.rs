@@ -59,7 +59,7 @@ pub fn waiting_gathers(engine: &crate::gpu::Engine) -> usize {
 /// 16 bytes: the next dispatch goes on with a key that has more.
 pub fn most_pairs(plan: &ScatterPlan) -> Result<u32> {
     let kernel = FoldKernel::of(plan.op, plan.reduce, plan.dtype)?;
-    let kernel = kernel.in_fours(plan).unwrap_or(kernel);
+    let kernel = kernel.in_lanes(plan).unwrap_or(kernel);
     Ok(FoldBlock::new(plan, kernel)?.most_pairs(kernel))
 }
 

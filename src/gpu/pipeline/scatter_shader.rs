@@ -1,5 +1,6 @@
 //! What the shaders of scatters have of their own: keys, the sort of them, folds. Used by `shader`.
 
+use super::shader::LANES;
 use crate::scatter::{FoldKernel, SortStage};
 
 const KEYS: &str = include_str!("../../../shaders/keys.wgsl");
@@ -47,16 +48,32 @@ fn fold_units(kernel: FoldKernel) -> Vec<&'static str> {
         true => include_str!("../../../shaders/fold_rows.wgsl"),
         false => include_str!("../../../shaders/fold_flat.wgsl"),
     };
+    let fours = include_str!("../../../shaders/fold_lanes.wgsl");
     let digits = include_str!("../../../shaders/fold_digits.wgsl");
+    let subword = include_str!("../../../shaders/fold_subwords.wgsl");
+    let words = include_str!("../../../shaders/fold_words.wgsl");
     match kernel.unit_bytes {
-        16 => vec![steps, include_str!("../../../shaders/fold_words_x4.wgsl")],
-        bytes => {
-            let subword = include_str!("../../../shaders/fold_subwords.wgsl");
-            let words = include_str!("../../../shaders/fold_words.wgsl");
-            vec![steps, digits, if bytes < 4 { subword } else { words }]
-        }
+        4 if kernel.fills_lanes() => vec![steps, ONE, LANES, fours],
+        8 if kernel.fills_lanes() => vec![steps, TWO, LANES, fours],
+        _ if kernel.fills_lanes() => vec![steps, FOUR, LANES, fours],
+        ..4 => vec![steps, digits, subword],
+        _ => vec![steps, digits, words],
     }
 }
+
+/// Units of one, two and four words, and back.
+const ONE: &str = "alias Unit = u32;
+fn words_of(unit: Unit) -> vec4<u32> { return vec4(unit, 0u, 0u, 0u); }
+fn unit_of(words: vec4<u32>) -> Unit { return words.x; }
+";
+const TWO: &str = "alias Unit = vec2<u32>;
+fn words_of(unit: Unit) -> vec4<u32> { return vec4(unit, 0u, 0u); }
+fn unit_of(words: vec4<u32>) -> Unit { return words.xy; }
+";
+const FOUR: &str = "alias Unit = vec4<u32>;
+fn words_of(unit: Unit) -> vec4<u32> { return unit; }
+fn unit_of(words: vec4<u32>) -> Unit { return words; }
+";
 
 fn fold_sums(kernel: FoldKernel) -> &'static str {
     match kernel.resumes() {
@@ -68,7 +85,7 @@ fn fold_sums(kernel: FoldKernel) -> &'static str {
 /// The override constants of a fold.
 pub(super) fn fold_constants(kernel: FoldKernel) -> Vec<(&'static str, f64)> {
     let unit = match kernel.unit_bytes {
-        16 => None,
+        _ if kernel.fills_lanes() => None,
         bytes @ ..4 => Some(("UNIT_BYTES", bytes as f64)),
         bytes => Some(("UNIT_WORDS", (bytes / 4) as f64)),
     };

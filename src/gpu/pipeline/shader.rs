@@ -162,7 +162,7 @@ impl PipelineKey {
             }
             Stage::Bag(_, access_bytes) => {
                 let mut parts = vec![GEOMETRY, INDEX, vector(access_bytes), COPY, &segments];
-                parts.extend([HALVES, ARITHMETIC]);
+                parts.extend([HALVES, ARITHMETIC, LANES]);
                 parts.extend(bag_shader::parts(access_bytes));
                 parts
             }
@@ -252,6 +252,8 @@ const SUBWORD: &str = include_str!("../../../shaders/subword.wgsl");
 const PRODUCTS: &str = include_str!("../../../shaders/products.wgsl");
 const HALVES: &str = include_str!("../../../shaders/halves.wgsl");
 const ARITHMETIC: &str = include_str!("../../../shaders/arithmetic.wgsl");
+/// Elements of words as lanes.
+pub(super) const LANES: &str = include_str!("../../../shaders/lanes.wgsl");
 const CHECK: &str = include_str!("../../../shaders/check.wgsl");
 
 /// What a kernel has of its own, the type of the output (`Out`) first.

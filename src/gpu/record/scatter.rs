@@ -165,8 +165,8 @@ fn commands(context: &Context, plan: &ScatterPlan, placed: &PlacedScatter<'_>) -
     for (placement, role, layout, width) in tensors {
         placement.check(plan.op, role, layout, width)?;
     }
-    let kernel = match kernel.in_fours(plan) {
-        Some(in_fours) if placed.is_aligned(in_fours.unit_bytes) => in_fours,
+    let kernel = match kernel.in_lanes(plan) {
+        Some(in_lanes) if placed.is_aligned(in_lanes.unit_bytes) => in_lanes,
         _ => kernel,
     };
     let windows = Windows::new(context, plan, kernel, &placed.destination, &placed.updates)?;
@@ -251,7 +251,7 @@ impl Scattering<'_> {
     fn carry(&self) -> Result<Arc<Owned>> {
         let sums = match self.kernel.resumes() {
             true => 1,
-            false => 2 * u64::from(self.block.free_count()),
+            false => 2 * u64::from(self.block.free_count()) * self.kernel.elements(),
         };
         let (bytes, limit) = (sums * 4, self.context.binding_limits.output_bytes);
         match bytes <= limit {

@@ -10,45 +10,51 @@ mod faults;
 mod figures;
 mod function;
 mod kernels;
+mod known;
 mod long;
 mod memory;
+mod patterns;
 mod rare;
 mod recorder;
 mod rewrite;
 mod rewritten;
 mod sectors;
+mod shapes;
 mod site;
 mod sliced;
 mod trace;
+mod traffic;
 
 use std::error::Error;
+use std::path::Path;
 use std::process::ExitCode;
 
 use figures::{Figures, differences};
 
-const USAGE: &str = "usage: wgpu-gather-sanitizer check FILE | renew FILE | print | planted | long";
+const USAGE: &str =
+    "usage: wgpu-gather-sanitizer check FOLDER | renew FOLDER | print | traffic | planted | long";
+
+/// The tables in a folder.
+const SECTORS: &str = "sectors.csv";
+const TRAFFIC: &str = "traffic.csv";
 
 fn main() -> Result<ExitCode, Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let mut report = Report::default();
     match arguments[..] {
-        ["check", file] => {
-            let kept = std::fs::read_to_string(file).map_err(|e| format!("{file}: {e}"))?;
+        ["check", folder] => {
             report.all_planted()?;
             let figures = report.calls()?;
             report.many(coverage::unreached(&figures));
-            let wrong = differences(&kept, &figures.table());
-            if !wrong.is_empty() {
-                report.many([format!(
-                    "{file} differs. If that is meant: tests/sanitizer.sh renew\n{}",
-                    wrong.join("\n")
-                )]);
-            }
+            let traffic = report.traffic()?;
+            report.compare(folder, SECTORS, &figures.table())?;
+            report.compare(folder, TRAFFIC, &traffic)?;
         }
-        ["renew", file] => {
+        ["renew", folder] => {
             let figures = report.calls()?;
-            std::fs::write(file, figures.table())?;
+            std::fs::write(Path::new(folder).join(SECTORS), figures.table())?;
+            std::fs::write(Path::new(folder).join(TRAFFIC), report.traffic()?)?;
         }
         ["planted"] => report.all_planted()?,
         ["long"] => {
@@ -60,6 +66,7 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
             long::run(&bench, &mut tally);
             report.tally(tally);
         }
+        ["traffic"] => print!("{}", report.traffic()?),
         ["print"] => print!("{}", report.calls()?.table()),
         _ => return Err(USAGE.into()),
     }
@@ -95,6 +102,7 @@ impl Report {
         println!("{}", bench::device()?.2);
         self.planted("kernel", kernels::Kernels::new()?.check());
         self.planted("fault", faults::check());
+        self.planted("fault", traffic::planted());
         Ok(())
     }
 
@@ -109,6 +117,35 @@ impl Report {
             println!("FAILED: {text}");
             self.failed += 1;
         }
+    }
+
+    /// Makes the calls of the traffic table.
+    fn traffic(&mut self) -> Result<String, String> {
+        let bench = bench::Bench::new(calls::BINDINGS[0], None)?;
+        let mut tally = bench::Tally {
+            says_at_once: true,
+            ..Default::default()
+        };
+        let table = traffic::run(&bench, &shapes::cases(), &mut tally);
+        self.tally(tally);
+        self.many(traffic::complaints(&table));
+        Ok(table)
+    }
+
+    /// Holds a table against that which is kept.
+    fn compare(&mut self, folder: &str, file: &str, now: &str) -> Result<(), String> {
+        let path = Path::new(folder).join(file);
+        let kept =
+            std::fs::read_to_string(&path).map_err(|e| format!("{}: {e}", path.display()))?;
+        let wrong = differences(&kept, now);
+        if !wrong.is_empty() {
+            self.many([format!(
+                "{} differs. If that is meant: tests/sanitizer.sh renew\n{}",
+                path.display(),
+                wrong.join("\n")
+            )]);
+        }
+        Ok(())
     }
 
     /// Makes all calls.

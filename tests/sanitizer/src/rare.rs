@@ -139,8 +139,11 @@ fn gathers(bench: &Bench, tally: &mut Tally) {
             let call = gather(&mut random, Op::gather(0), &table, &[count], types);
             gathered(bench, tally, &call);
         }
-        let call = gather(&mut random, Op::gather_nd(), &table, &[9, 2], types);
-        gathered(bench, tally, &call);
+        // Elements, and rows, at two coordinates.
+        for table in [&table[..], &[rows.div_ceil(3), 3, elements]] {
+            let call = gather(&mut random, Op::gather_nd(), table, &[9, 2], types);
+            gathered(bench, tally, &call);
+        }
     }
 }
 
@@ -157,7 +160,7 @@ fn gather(
         Op::Gather {
             axis: Some(axis), ..
         } => table[axis as usize],
-        _ => table.iter().copied().min().unwrap_or(1),
+        _ => table[..2].iter().copied().min().unwrap_or(1),
     };
     Call {
         op,

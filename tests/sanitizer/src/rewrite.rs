@@ -19,6 +19,8 @@ const TRACE: &str = include_str!("trace.wgsl");
 pub(crate) struct Traced {
     pub(crate) text: String,
     pub(crate) sites: Vec<Site>,
+    /// The names of the bindings of group 0.
+    pub(crate) variables: BTreeMap<u32, String>,
     /// The invocations of a workgroup, by the names of the entry points.
     pub(crate) workgroups: BTreeMap<String, u32>,
 }
@@ -32,6 +34,11 @@ pub(crate) fn rewrite(source: &str) -> Result<Traced, String> {
     let text = format!("{TRACE}\n{source}");
     let parsed = naga::front::wgsl::parse_str(&text);
     let mut module = parsed.map_err(|error| error.emit_to_string(&text))?;
+    let variables = module.global_variables.iter().filter_map(|(_, variable)| {
+        let binding = variable.binding.filter(|binding| binding.group == 0)?;
+        Some((binding.binding, variable.name.clone()?))
+    });
+    let variables = variables.collect();
     let mut all = Rewritten::new(&module, &text)?;
     let handles: Vec<_> = module.functions.iter().map(|(handle, _)| handle).collect();
     for handle in handles {
@@ -62,6 +69,7 @@ pub(crate) fn rewrite(source: &str) -> Result<Traced, String> {
     let flags = naga::back::wgsl::WriterFlags::empty();
     let text = naga::back::wgsl::write_string(&module, &info, flags);
     Ok(Traced {
+        variables,
         text: text.map_err(|error| error.to_string())?,
         sites: all.sites,
         workgroups,

@@ -4,15 +4,17 @@
 //! Of each, distinct bytes and distinct sectors of 32 bytes count. These are requests: caches may answer
 //! some of them.
 
+use std::collections::BTreeMap;
 use std::ops::{Add, AddAssign};
 
 use crate::access::Access;
 use crate::memory::BufferId;
 use crate::recorder::Recorded;
 use crate::site::Kind;
+use crate::trace::Record;
 
 /// Bytes of a sector.
-const SECTOR: u64 = 32;
+pub(crate) const SECTOR: u64 = 32;
 /// The waves that are looked at.
 pub(crate) const WAVES: [u32; 2] = [32, 64];
 
@@ -56,6 +58,66 @@ pub(crate) fn sectors(recorded: &Recorded, wave: u32) -> [Sectors; 2] {
         }
     }
     all
+}
+
+/// What a dispatch moved over a binding.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Moved {
+    /// Distinct bytes that it touches.
+    pub(crate) bytes: u64,
+    /// Bytes of the sectors that waves of each kind asked for.
+    pub(crate) sectors: [u64; WAVES.len()],
+}
+
+impl AddAssign for Moved {
+    fn add_assign(&mut self, other: Moved) {
+        self.bytes += other.bytes;
+        let sectors = self.sectors.iter_mut().zip(other.sectors);
+        sectors.for_each(|(to, from)| *to += from);
+    }
+}
+
+/// Loads and stores over each binding, by the name that the shader has for it.
+pub(crate) fn of_bindings(recorded: &Recorded) -> BTreeMap<String, [Moved; 2]> {
+    let shader = &recorded.dispatch.shader;
+    let name = |record: &Record| shader.variables[&shader.sites[record.site()].binding].clone();
+    let mut all: BTreeMap<String, Vec<Record>> = BTreeMap::new();
+    for &record in &recorded.records {
+        all.entry(name(&record)).or_default().push(record);
+    }
+    let moved = |records: Vec<Record>| {
+        let part = Recorded {
+            records,
+            ..recorded.clone()
+        };
+        let mut moved = [Moved::default(); 2];
+        for (n, wave) in WAVES.into_iter().enumerate() {
+            let of_wave = sectors(&part, wave);
+            moved
+                .iter_mut()
+                .zip(of_wave)
+                .for_each(|(to, s)| to.sectors[n] = s.sectors);
+        }
+        let distinct = |kind: Kind| {
+            let accesses = part.records.iter().map(|&r| Access::new(&part.dispatch, r));
+            let accesses = accesses.filter(|access| access.site.kind != kind);
+            let mut ranges: Vec<_> = accesses.map(|a| (a.bytes.start, a.bytes.end)).collect();
+            ranges.sort_unstable();
+            let mut end = 0;
+            let mut new = |(from, to): (u64, u64)| {
+                let bytes = to.saturating_sub(from.max(end));
+                end = end.max(to);
+                bytes
+            };
+            ranges.into_iter().map(&mut new).sum()
+        };
+        moved[0].bytes = distinct(Kind::Write);
+        moved[1].bytes = distinct(Kind::Read);
+        moved
+    };
+    all.into_iter()
+        .map(|(name, records)| (name, moved(records)))
+        .collect()
 }
 
 /// An invocation's part in an access of its wave.
