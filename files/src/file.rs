@@ -54,15 +54,15 @@ enum Contents {
 }
 
 impl TensorFile {
-    /// Opens the file at `path`, whose ending tells its format. A pipe is read into memory, which only
-    /// `.npy` files can be.
+    /// Opens the file at `path`, whose ending tells its format. A pipe is taken for a `.npy` file, unless it
+    /// has another ending, and read into memory.
     ///
     /// # Errors
     ///
     /// [`Problem::UnknownEnding`], those of the system, and whatever can be wrong with the header.
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
-        match FileFormat::of(path) {
+        match format_of(path) {
             Some(format) => TensorFile::open_as(path, format),
             None => Err(Error::new(path, "", Problem::UnknownEnding)),
         }
@@ -239,6 +239,12 @@ impl fmt::Debug for TensorFile {
             .field("names", &self.names())
             .finish_non_exhaustive()
     }
+}
+
+/// The format of the file at `path`, if its ending stands for one. Only a `.npy` file can come through a
+/// pipe, whose name may say nothing: those of shells do not.
+pub(crate) fn format_of(path: &Path) -> Option<FileFormat> {
+    FileFormat::of(path).or_else(|| is_pipe(path).then_some(FileFormat::Npy))
 }
 
 /// What the format calls `type_name`, or why that cannot be gathered.
