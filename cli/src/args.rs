@@ -80,7 +80,7 @@ pub(crate) enum Command {
     Bench(BenchArgs),
     /// Say how a gather of given shapes is executed, and why
     Explain(ExplainArgs),
-    /// Show the operators on small tensors, then time and check an embedding lookup
+    /// Show the operators on small tensors, then time and check a lookup, a scatter and a bag
     Demo(DemoArgs),
 }
 

@@ -4,6 +4,7 @@ mod bad_calls;
 mod bad_indices;
 mod bench;
 mod commands;
+mod demo;
 mod drivers;
 mod elements;
 mod explain;
