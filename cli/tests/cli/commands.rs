@@ -283,9 +283,27 @@ fn help_and_version() {
     }
     for command in ["gather", "gather-nd", "gather-elements"] {
         let text = dir.ok(&format!("{command} --help"));
-        for word in ["--params", "--indices", "--out", "jax-fill", "Examples:"] {
-            assert!(text.contains(word), "{text}");
-        }
+        // What every call needs comes first, the rest in groups.
+        let order = [
+            "--params <P>",
+            "--indices <I>",
+            "--out <O>",
+            "Operator:",
+            "Rules for indices:",
+            "jax-fill",
+            "Element types:",
+            "Where it runs:",
+            "What is printed:",
+            "Quantised params:",
+            "Examples:",
+        ];
+        let (_, options) = text.split_once("\nOptions:\n").expect("options");
+        let places = order.map(|word| {
+            options
+                .find(word)
+                .unwrap_or_else(|| panic!("{word}: {text}"))
+        });
+        assert!(places.is_sorted(), "{places:?} {text}");
     }
     let version = format!("wgpu-gather {}\n", env!("CARGO_PKG_VERSION"));
     assert_eq!(dir.ok("--version"), version);

@@ -12,9 +12,12 @@ mod folds;
 mod formats;
 mod gguf;
 mod gpu;
+mod inputs;
 mod kit;
 #[cfg(unix)]
 mod large;
+mod printed;
 mod quantized;
 mod quantized_bags;
 mod semantics;
+mod show;
