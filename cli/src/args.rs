@@ -89,7 +89,7 @@ pub(crate) enum Command {
     Verify(VerifyArgs),
     /// Time gathers of real sizes against a copy of as many bytes, and draw the results
     Bench(BenchArgs),
-    /// Say how a gather of given shapes is executed, and why
+    /// Say how a gather, a scatter or a pooled lookup of given shapes is executed, and why
     Explain(ExplainArgs),
     /// Show the operators on small tensors, then time and check a lookup, a scatter and a bag
     Demo(DemoArgs),
