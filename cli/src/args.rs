@@ -10,6 +10,7 @@ use crate::bench::args::BenchArgs;
 use crate::call_args::{CallArgs, InputArgs, OutArgs};
 use crate::explain::args::ExplainArgs;
 use crate::operator::{Elements, Operator, Slices, Tuples};
+use crate::pages::{CompletionsArgs, ManArgs};
 use crate::quantized::QuantizedArgs;
 use crate::random::Kind;
 use crate::scatter::ScatterArgs;
@@ -93,6 +94,10 @@ pub(crate) enum Command {
     Explain(ExplainArgs),
     /// Show the operators on small tensors, then time and check a lookup, a scatter and a bag
     Demo(DemoArgs),
+    /// Print the completions of a shell
+    Completions(CompletionsArgs),
+    /// Print a page of the manual, as roff
+    Man(ManArgs),
 }
 
 /// `gather`, `gather-nd` and `gather-elements`.

@@ -26,6 +26,7 @@ mod named;
 mod numbers;
 mod operator;
 pub mod output;
+mod pages;
 mod printed;
 mod progress;
 mod quantized;
@@ -103,6 +104,8 @@ fn answer(command: Command) -> Result<Answer> {
         Command::Explain(args) => explain::run(&args),
         Command::Demo(args) => demo::run(&args),
         Command::Show(args) => show::run(&args),
+        Command::Completions(args) => pages::completions(&args),
+        Command::Man(args) => pages::man(&args),
     }
 }
 
