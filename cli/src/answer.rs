@@ -5,9 +5,10 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result};
 
-/// The text for stdout, what could not be done for stderr, and the verdict.
+/// The text for stdout, notes and what could not be done for stderr, and the verdict.
 pub(crate) struct Answer {
     text: String,
+    notes: String,
     errors: Vec<anyhow::Error>,
     good: bool,
 }
@@ -22,8 +23,23 @@ impl Answer {
     pub(crate) fn checked(text: String, good: bool) -> Self {
         Answer {
             text,
+            notes: String::new(),
             errors: Vec::new(),
             good,
+        }
+    }
+
+    /// The same, with a text for stderr besides.
+    pub(crate) fn noting(self, notes: String) -> Self {
+        Answer { notes, ..self }
+    }
+
+    /// The same with its text on stderr, as stdout has the result itself.
+    pub(crate) fn on_stderr(self) -> Self {
+        Answer {
+            text: String::new(),
+            notes: self.text,
+            ..self
         }
     }
 
@@ -46,8 +62,16 @@ impl Answer {
         Answer::checked(format!("{value:#}\n"), good)
     }
 
-    /// Writes the text to stdout. A reader that has closed the pipe has read what it wanted.
+    /// Writes the text to stdout, then the notes to stderr. A reader that has closed the pipe has read what
+    /// it wanted.
     pub(crate) fn print(&self) -> Result<()> {
+        let written = self.print_text();
+        // Where stderr is closed, there is nobody to tell.
+        let _ = std::io::stderr().write_all(self.notes.as_bytes());
+        written
+    }
+
+    fn print_text(&self) -> Result<()> {
         let mut stdout = std::io::stdout().lock();
         let written = stdout
             .write_all(self.text.as_bytes())

@@ -7,15 +7,25 @@ use clap::{Args, Parser, Subcommand, value_parser};
 use crate::backend::BackendArgs;
 use crate::bag::EmbeddingBagArgs;
 use crate::bench::args::BenchArgs;
-use crate::call_args::CallArgs;
+use crate::call_args::{CallArgs, InputArgs, OutArgs};
 use crate::explain::args::ExplainArgs;
 use crate::operator::{Elements, Operator, Slices, Tuples};
+use crate::pages::{CompletionsArgs, ManArgs};
 use crate::quantized::QuantizedArgs;
 use crate::random::Kind;
 use crate::scatter::ScatterArgs;
+use crate::show::ShowArgs;
 
 const EXAMPLES: &str = "\
 Examples:
+  # what a file holds, and rows of a tensor of it: the first, the third and the last, printed
+  wgpu-gather show model.safetensors
+  wgpu-gather gather --params model.safetensors:embeddings.word_embeddings.weight \\
+      --indices 0,2,-1 --rules numpy
+
+  # ids out of a pipe, rows into one
+  seq 0 9 | wgpu-gather gather --params table.npy --indices @- --out - | wgpu-gather show -
+
   # rows of an embedding table in a checkpoint, at the ids of a NumPy array
   wgpu-gather gather --params model.safetensors:embeddings.word_embeddings.weight \\
       --indices ids.npy --out rows.npy
@@ -72,16 +82,22 @@ pub(crate) enum Command {
     ScatterNd(ScatterArgs<Tuples>),
     /// Bring one element per index to params (torch.scatter_reduce, ONNX ScatterElements)
     ScatterElements(ScatterArgs<Elements>),
+    /// List the tensors of a file, or print one with its type, shape, range, mean and NaNs
+    Show(ShowArgs),
     /// List the GPU adapters of this machine
     Adapters(AdaptersArgs),
     /// Check an executor bit for bit, against the reference or against recorded answers
     Verify(VerifyArgs),
     /// Time gathers of real sizes against a copy of as many bytes, and draw the results
     Bench(BenchArgs),
-    /// Say how a gather of given shapes is executed, and why
+    /// Say how a gather, a scatter or a pooled lookup of given shapes is executed, and why
     Explain(ExplainArgs),
-    /// Show the operators on small tensors, then time and check an embedding lookup
+    /// Show the operators on small tensors, then time and check a lookup, a scatter and a bag
     Demo(DemoArgs),
+    /// Print the completions of a shell
+    Completions(CompletionsArgs),
+    /// Print a page of the manual, as roff
+    Man(ManArgs),
 }
 
 /// `gather`, `gather-nd` and `gather-elements`.
@@ -89,11 +105,15 @@ pub(crate) enum Command {
 #[command(after_help = EXAMPLES)]
 pub(crate) struct GatherArgs<O: Operator> {
     #[command(flatten)]
+    pub(crate) inputs: InputArgs,
+    #[command(flatten)]
+    pub(crate) to: OutArgs,
+    #[command(flatten)]
     pub(crate) attributes: O,
     #[command(flatten)]
-    pub(crate) quantized: QuantizedArgs,
-    #[command(flatten)]
     pub(crate) call: CallArgs,
+    #[command(flatten)]
+    pub(crate) quantized: QuantizedArgs,
 }
 
 /// `adapters`.

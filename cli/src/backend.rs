@@ -9,6 +9,7 @@ use crate::size::Size;
 
 /// What computes.
 #[derive(Args)]
+#[command(next_help_heading = "Where it runs")]
 pub struct BackendArgs {
     /// What computes; auto is the GPU, or the CPU where there is no GPU or only a software adapter
     #[arg(long, value_enum, default_value_t = Backend::Auto)]

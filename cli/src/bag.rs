@@ -1,4 +1,4 @@
-//! `wgpu-gather embedding-bag`: files in, a file out.
+//! `wgpu-gather embedding-bag`: tensors in, a tensor out.
 //!
 //! Files of tensors are mapped; the output, one row for each bag, is made whole in memory.
 
@@ -6,24 +6,28 @@ use anyhow::{Context, Result};
 use clap::Args;
 use wgpu_gather::quantized::FloatType;
 use wgpu_gather::{AnyTable, BagMode, Bags, DType, Executor, Indices, Op, Role};
-use wgpu_gather_files::Source;
 
 use crate::answer::Answer;
 use crate::backend::Chosen;
 use crate::bad::{self, Direction};
-use crate::call_args::CallArgs;
+use crate::call_args::{CallArgs, InputArgs, OutArgs};
+use crate::destination::Destination;
 use crate::done::Done;
-use crate::named::Named;
-use crate::output::Output;
+use crate::named::{Named, files_of};
 use crate::quantized::{self, QuantizedArgs};
 use crate::tensors::{element_type, elements_of_type, output_bytes, reserved};
 use crate::{rules, whole};
 
 /// `embedding-bag`.
 #[derive(Args)]
+#[command(next_help_heading = "Operator")]
 pub(crate) struct EmbeddingBagArgs {
-    /// Where bags start in the indices, which then have one dim: FILE.npy, FILE.npz:NAME or
-    /// FILE.safetensors:NAME [default: each row of two-dimensional indices is a bag]
+    #[command(flatten)]
+    inputs: InputArgs,
+    #[command(flatten)]
+    to: OutArgs,
+    /// Where bags start in the indices, which then have one dim: numbers such as 0,4,9, or named as indices
+    /// are [default: each row of two-dimensional indices is a bag]
     #[arg(long, value_name = "F")]
     offsets: Option<String>,
     /// The last offset is the end of the last bag, not the start of another
@@ -61,12 +65,14 @@ impl EmbeddingBagArgs {
 
 /// Pools as `args` say.
 pub(crate) fn run(args: &EmbeddingBagArgs) -> Result<Answer> {
-    let call = &args.call;
-    let params_at = Named::parse("params", &call.params)?;
-    let indices_at = Named::parse("indices", &call.indices)?;
-    let offsets_at = Named::optional("offsets", args.offsets.as_ref())?;
+    let (call, report) = (&args.call, &args.call.report);
+    let params_at = Named::parse("params", &args.inputs.params)?;
+    let indices_at = Named::parse_integers("indices", &args.inputs.indices)?;
+    let offsets_at = args.offsets.as_ref();
+    let offsets_at = offsets_at
+        .map(|at| Named::parse_integers("offsets", at))
+        .transpose()?;
     let weights_at = Named::optional("weights", args.weights.as_ref())?;
-    let out_named = || format!("output {}", call.out.display());
     let parts_at = quantized::Sources::parse(&args.quantized)?;
     let all = [
         Some(&params_at),
@@ -74,18 +80,17 @@ pub(crate) fn run(args: &EmbeddingBagArgs) -> Result<Answer> {
         offsets_at.as_ref(),
         weights_at.as_ref(),
     ];
-    let all = all.into_iter().flatten().map(|at| &at.source);
-    let paths: Vec<_> = all.chain(parts_at.iter()).map(Source::path).collect();
-    let out = Output::new(&call.out, &paths).with_context(out_named)?;
+    let files = files_of(all.into_iter().flatten().chain(parts_at.iter()))?;
+    let out = Destination::of(args.to.out.as_deref(), &call.print, report.json, &files)?;
 
     let params = params_at.read()?;
     let indices = indices_at.read()?;
     let parts = parts_at.read()?;
     let table_at = (&params_at, &params);
-    let quantized = quantized::table_to_f32(&args.quantized, call.dtype, table_at, &parts)?;
+    let quantized = quantized::table_to_f32(&args.quantized, call.types.dtype, table_at, &parts)?;
     let dtype = match &quantized {
         Some(_) => DType::F32,
-        None => params_at.name(element_type(params.stored(), call.dtype))?,
+        None => params_at.name(element_type(params.stored(), call.types.dtype))?,
     };
     let indices_view = indices_at.name_it(indices.indices())?;
     let offsets = offsets_at.as_ref().map(read_offsets).transpose()?;
@@ -130,16 +135,16 @@ pub(crate) fn run(args: &EmbeddingBagArgs) -> Result<Answer> {
     };
     let shape = pooled(&Executor::Cpu).output_shape()?;
     let bytes = output_bytes(&shape, dtype)?;
-    let header = out.header(dtype, &shape, bytes).with_context(out_named)?;
+    let expected = out.expect(dtype, &shape, bytes)?;
 
     let chosen = Chosen::new(&call.backend)?;
     let mut made = reserved(Role::Output, bytes)?;
     made.resize(bytes, 0);
-    let time = whole::write(&out, &header, made, call.quiet, |output| {
+    let (time, picture) = whole::write(&expected, made, report.quiet, |output| {
         pooled(&chosen.executor).into(output).wait()
     })?;
     let params_shape = table.shape();
-    let bad = match call.says_something() {
+    let bad = match report.says_something() {
         true => {
             let pooled = args.pooled(&indices_view, offsets.as_deref())?;
             bad::of_good_call(Op::gather(0), &rules, params_shape, &pooled)?
@@ -161,12 +166,14 @@ pub(crate) fn run(args: &EmbeddingBagArgs) -> Result<Answer> {
         chosen: &chosen,
         bytes,
         time,
-        out: out.path(),
+        out: &out,
+        picture,
     };
-    Ok(done.answer(call))
+    done.answer(call)
 }
 
-fn read_offsets(at: &Named) -> Result<Vec<usize>> {
+/// The numbers at which bags start.
+pub(crate) fn read_offsets(at: &Named) -> Result<Vec<usize>> {
     let tensor = at.read()?;
     let offsets = at.name_it(tensor.indices())?;
     Bags::read_offsets_of(&offsets).with_context(|| at.name.clone())

@@ -1,8 +1,8 @@
 //! What a call on files says when it has succeeded: one line, or one JSON object.
 
-use std::path::Path;
 use std::time::Duration;
 
+use anyhow::Result;
 use serde_json::{Value, json};
 use wgpu_gather::{BadIndices, DType, Rules};
 use wgpu_gather_files::Stored;
@@ -11,6 +11,8 @@ use crate::answer::Answer;
 use crate::backend::Chosen;
 use crate::bad::{self, Direction};
 use crate::call_args::CallArgs;
+use crate::destination::Destination;
+use crate::printed::Picture;
 use crate::text;
 
 /// A call that succeeded.
@@ -37,17 +39,36 @@ pub(crate) struct Done<'a> {
     pub(crate) bytes: usize,
     /// Of the call itself, with all copies to and from the device; without writing the file.
     pub(crate) time: Duration,
-    pub(crate) out: &'a Path,
+    pub(crate) out: &'a Destination,
+    /// The result, if it is to be printed.
+    pub(crate) picture: Option<Picture>,
 }
 
 impl Done<'_> {
-    /// The answer of the command.
-    pub(crate) fn answer(&self, args: &CallArgs) -> Answer {
-        match (args.json, args.quiet) {
+    /// The answer of the command: the result if it is printed, else what was done.
+    pub(crate) fn answer(&self, args: &CallArgs) -> Result<Answer> {
+        let report = &args.report;
+        let said = match (report.json, &self.picture) {
             (true, _) => Answer::json(&self.json(&args.rules.rules), true),
-            (false, true) => Answer::good(String::new()),
-            (false, false) => Answer::good(self.line()),
-        }
+            (false, Some(picture)) => {
+                let text = format!("{}\n", picture.text(self.out.precision())?);
+                let bad = match &self.bad {
+                    Some(_) => format!("note: {}\n", self.bad_text()),
+                    None => String::new(),
+                };
+                return Ok(Answer::good(text).noting(bad));
+            }
+            (false, None) if report.quiet => Answer::good(String::new()),
+            (false, None) => Answer::good(self.line()),
+        };
+        Ok(match self.out.is_stdout() {
+            true => said.on_stderr(),
+            false => said,
+        })
+    }
+
+    fn bad_text(&self) -> String {
+        bad::text(self.bad.as_ref(), self.rules, self.direction)
     }
 
     fn line(&self) -> String {
@@ -66,7 +87,7 @@ impl Done<'_> {
             self.bytes,
             self.chosen.describe(),
             text::duration(self.time),
-            bad::text(self.bad.as_ref(), self.rules, self.direction),
+            self.bad_text(),
         )
     }
 
@@ -92,8 +113,11 @@ impl Done<'_> {
             "api": adapter.map(|a| a.api.to_str()),
             "bytes": self.bytes,
             "seconds": self.time.as_secs_f64(),
-            "out": self.out.display().to_string(),
+            "out": self.out.out(),
         });
+        if let Some(picture) = &self.picture {
+            said["output"] = picture.json();
+        }
         if let Some((name, value)) = self.how {
             said[name] = value.into();
         }

@@ -16,14 +16,18 @@ mod bag;
 mod bench;
 mod call_args;
 mod demo;
+mod destination;
 mod done;
 pub mod drawing;
 mod explain;
 mod fill;
 pub mod interrupt;
 mod named;
+mod numbers;
 mod operator;
 pub mod output;
+mod pages;
+mod printed;
 mod progress;
 mod quantized;
 mod random;
@@ -32,11 +36,13 @@ pub mod resident;
 pub mod rules;
 mod run;
 mod scatter;
+mod show;
 pub mod size;
 mod stream;
 mod tally;
 pub mod tensors;
 pub mod text;
+mod tips;
 mod verify;
 mod whole;
 
@@ -48,6 +54,7 @@ use clap::Parser;
 
 use crate::answer::Answer;
 use crate::args::{Cli, Command};
+use crate::output::Closed;
 
 /// The command: reads the arguments of the process, prints, and says how to exit.
 pub fn main() -> ExitCode {
@@ -96,15 +103,25 @@ fn answer(command: Command) -> Result<Answer> {
         Command::Bench(args) => bench::run(&args),
         Command::Explain(args) => explain::run(&args),
         Command::Demo(args) => demo::run(&args),
+        Command::Show(args) => show::run(&args),
+        Command::Completions(args) => pages::completions(&args),
+        Command::Man(args) => pages::man(&args),
     }
 }
 
 fn fail(error: &anyhow::Error) -> ExitCode {
+    if error.is::<Closed>() {
+        return ExitCode::SUCCESS;
+    }
     complain(error);
     ExitCode::FAILURE
 }
 
 fn complain(error: &anyhow::Error) {
+    let mut text = format!("error: {error:#}\n");
+    if let Some(tip) = tips::of(error) {
+        text += &format!("  tip: {tip}\n");
+    }
     // Where stderr is closed too, there is nobody left to tell.
-    let _ = writeln!(std::io::stderr(), "error: {error:#}");
+    let _ = std::io::stderr().write_all(text.as_bytes());
 }

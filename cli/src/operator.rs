@@ -11,6 +11,7 @@ pub(crate) trait Operator: Args {
 
 /// Of `gather` and `scatter`.
 #[derive(Args)]
+#[command(next_help_heading = "Operator")]
 pub(crate) struct Slices {
     /// The dim of params that indices point along; negative counts from the back [default: the first
     /// dim after the batch dims]
@@ -37,6 +38,7 @@ impl Operator for Slices {
 
 /// Of `gather-nd` and `scatter-nd`.
 #[derive(Args)]
+#[command(next_help_heading = "Operator")]
 pub(crate) struct Tuples {
     /// How many leading dims params and indices share
     #[arg(
@@ -58,6 +60,7 @@ impl Operator for Tuples {
 
 /// Of `gather-elements` and `scatter-elements`.
 #[derive(Args)]
+#[command(next_help_heading = "Operator")]
 pub(crate) struct Elements {
     /// The dim of params that indices point along; negative counts from the back
     #[arg(

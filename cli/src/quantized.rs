@@ -6,13 +6,14 @@ use wgpu_gather::DType;
 use wgpu_gather::quantized::{
     BlockFormat, CodeType, FloatType, Format, QuantizedTable, ScaleType, SplitFormat, ZeroPoints,
 };
-use wgpu_gather_files::{Error, Source, Stored, StoredTensor};
+use wgpu_gather_files::{Error, Stored, StoredTensor};
 
 use crate::named::Named;
 use crate::tensors::element_type;
 
 /// How params are quantised, and what they are decoded to.
 #[derive(Args)]
+#[command(next_help_heading = "Quantised params")]
 pub(crate) struct QuantizedArgs {
     /// The scales of a table of codes, as ONNX's GatherBlockQuantized has them; params then are the
     /// codes, u8 or i8, and the last dim of their file is of bytes. f32, f16, or raw bytes with --dtype
@@ -93,9 +94,8 @@ impl Sources {
     }
 
     /// All of them.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = &Source> {
-        let all = self.scales.iter().chain(&self.zero_points);
-        all.map(|at| &at.source)
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Named> {
+        self.scales.iter().chain(&self.zero_points)
     }
 
     pub(crate) fn read(&self) -> Result<Parts<'_>> {

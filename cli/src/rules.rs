@@ -20,6 +20,7 @@ pub fn preset_names() -> Vec<&'static str> {
 
 /// How indices are treated.
 #[derive(Args)]
+#[command(next_help_heading = "Rules for indices")]
 pub struct RulesArgs {
     /// Whose rules to follow for negative and out-of-bounds indices
     #[arg(

@@ -1,19 +1,17 @@
-//! `wgpu-gather gather`, `gather-nd` and `gather-elements`: files in, a file out.
+//! `wgpu-gather gather`, `gather-nd` and `gather-elements`: tensors in, a tensor out.
 
-use std::path::Path;
-
-use anyhow::{Context, Result};
+use anyhow::Result;
 use wgpu_gather::AnyTable;
-use wgpu_gather_files::{Source, StoredTensor};
+use wgpu_gather_files::StoredTensor;
 
 use crate::answer::Answer;
 use crate::args::GatherArgs;
 use crate::backend::Chosen;
 use crate::bad::Direction;
+use crate::destination::Destination;
 use crate::done::Done;
-use crate::named::Named;
+use crate::named::{Named, files_of};
 use crate::operator::Operator;
-use crate::output::Output;
 use crate::progress::Progress;
 use crate::resident::{MOST_BYTES, Resident};
 use crate::stream::Streamed;
@@ -22,23 +20,23 @@ use crate::{interrupt, quantized, rules};
 
 /// Gathers as `args` say.
 pub(crate) fn run(args: &GatherArgs<impl Operator>) -> Result<Answer> {
-    let (op, decoding, args) = (args.attributes.op(), &args.quantized, &args.call);
-    let out_named = || format!("output {}", args.out.display());
+    let (op, decoding) = (args.attributes.op(), &args.quantized);
+    let (inputs, to, args) = (&args.inputs, &args.to, &args.call);
 
-    let params_at = Named::parse("params", &args.params)?;
-    let indices_at = Named::parse("indices", &args.indices)?;
+    let params_at = Named::parse("params", &inputs.params)?;
+    let indices_at = Named::parse_integers("indices", &inputs.indices)?;
     let parts_at = quantized::Sources::parse(decoding)?;
-    let inputs = [&params_at.source, &indices_at.source].into_iter();
-    let inputs: Vec<&Path> = inputs.chain(parts_at.iter()).map(Source::path).collect();
-    let out = Output::new(&args.out, &inputs).with_context(out_named)?;
+    let files = files_of([&params_at, &indices_at].into_iter().chain(parts_at.iter()))?;
+    let (report, print) = (&args.report, &args.print);
+    let out = Destination::of(to.out.as_deref(), print, report.json, &files)?;
     let params = params_at.read()?;
     let indices = indices_at.read()?;
     let parts = parts_at.read()?;
 
-    let quantized = quantized::table(decoding, args.dtype, (&params_at, &params), &parts)?;
+    let quantized = quantized::table(decoding, args.types.dtype, (&params_at, &params), &parts)?;
     let dtype = match &quantized {
         Some((_, to)) => to.dtype(),
-        None => params_at.name(element_type(params.stored(), args.dtype))?,
+        None => params_at.name(element_type(params.stored(), args.types.dtype))?,
     };
     let indices_view = indices_at.name_it(indices.indices())?;
     let rules = rules::resolve(&args.rules, dtype)?;
@@ -49,7 +47,7 @@ pub(crate) fn run(args: &GatherArgs<impl Operator>) -> Result<Answer> {
     let indices_shape = indices.layout().shape();
     let shape = op.output_shape(params_shape, indices_shape, &rules)?;
     let bytes = output_bytes(&shape, dtype)?;
-    let header = out.header(dtype, &shape, bytes).with_context(out_named)?;
+    let expected = out.expect(dtype, &shape, bytes)?;
     let table = match &quantized {
         Some((table, to)) => AnyTable::Quantized(table, *to),
         None => {
@@ -66,24 +64,21 @@ pub(crate) fn run(args: &GatherArgs<impl Operator>) -> Result<Answer> {
 
     let chosen = Chosen::new(&args.backend)?;
     interrupt::watch()?;
-    let mut file = out
-        .begin((header.len() as u64).saturating_add(bytes as u64))
-        .with_context(out_named)?;
-    file.write(&header).with_context(out_named)?;
+    let mut sink = expected.begin()?;
     let tensors: Vec<&StoredTensor> = [&params].into_iter().chain(parts.iter()).collect();
     if params.mapped_bytes() > MOST_BYTES && call.is_scattered()? {
         tensors.iter().for_each(|tensor| tensor.expect_scattered());
     }
-    let mut progress = Progress::new(bytes as u64, args.quiet);
+    let mut progress = Progress::new(bytes as u64, report.quiet);
     let resident = Resident::of(&[&tensors[..], &[&indices]].concat());
-    let counts = args.says_something();
+    let counts = report.says_something();
     let ran = call.run(&chosen.executor, resident, counts, |chunk| {
-        file.write(chunk).with_context(out_named)?;
+        sink.write(chunk)?;
         progress.add(chunk.len() as u64);
         Ok(())
     })?;
     drop(progress);
-    file.finish().with_context(out_named)?;
+    let picture = sink.finish()?;
 
     let done = Done {
         op: &op.kind().to_string(),
@@ -102,7 +97,8 @@ pub(crate) fn run(args: &GatherArgs<impl Operator>) -> Result<Answer> {
         chosen: &chosen,
         bytes,
         time: ran.time,
-        out: out.path(),
+        out: &out,
+        picture,
     };
-    Ok(done.answer(args))
+    done.answer(args)
 }

@@ -1,8 +1,8 @@
-//! `wgpu-gather scatter`, `scatter-nd` and `scatter-elements`: files in, a file out.
+//! `wgpu-gather scatter`, `scatter-nd` and `scatter-elements`: tensors in, a tensor out.
 //!
 //! Files of tensors are mapped; the destination is whole in memory, as any update may go anywhere.
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use clap::Args;
 use wgpu_gather::{DType, Layout, Reduce, Role};
 use wgpu_gather_files::StoredTensor;
@@ -10,11 +10,11 @@ use wgpu_gather_files::StoredTensor;
 use crate::answer::Answer;
 use crate::backend::Chosen;
 use crate::bad::{self, Direction};
-use crate::call_args::CallArgs;
+use crate::call_args::{CallArgs, InputArgs, OutArgs};
+use crate::destination::Destination;
 use crate::done::Done;
-use crate::named::Named;
+use crate::named::{Named, files_of};
 use crate::operator::Operator;
-use crate::output::Output;
 use crate::tensors::{element_type, elements_of_type, output_bytes, reserved};
 use crate::{rules, whole};
 
@@ -22,9 +22,9 @@ use crate::{rules, whole};
 #[derive(Args)]
 pub(crate) struct ScatterArgs<O: Operator> {
     #[command(flatten)]
-    attributes: O,
+    inputs: InputArgs,
     /// The values to scatter, of the type of params (as are raw bytes), in the shape of the gather's output:
-    /// FILE.npy, FILE.npz:NAME or FILE.safetensors:NAME
+    /// named as params are
     #[arg(long, value_name = "U")]
     updates: String,
     /// What becomes of values that meet, in row-major order of the indices: none (the last one
@@ -32,43 +32,46 @@ pub(crate) struct ScatterArgs<O: Operator> {
     #[arg(long, value_name = "HOW")]
     reduce: Reduce,
     #[command(flatten)]
+    to: OutArgs,
+    #[command(flatten)]
+    attributes: O,
+    #[command(flatten)]
     call: CallArgs,
 }
 
 /// Scatters as `args` say.
 pub(crate) fn run(args: &ScatterArgs<impl Operator>) -> Result<Answer> {
-    let call = &args.call;
-    let out_named = || format!("output {}", call.out.display());
-    let params_at = Named::parse("params", &call.params)?;
-    let indices_at = Named::parse("indices", &call.indices)?;
+    let (call, report) = (&args.call, &args.call.report);
+    let params_at = Named::parse("params", &args.inputs.params)?;
+    let indices_at = Named::parse_integers("indices", &args.inputs.indices)?;
     let updates_at = Named::parse("updates", &args.updates)?;
-    let paths = [&params_at, &indices_at, &updates_at].map(|at| at.source.path());
-    let out = Output::new(&call.out, &paths).with_context(out_named)?;
+    let files = files_of([&params_at, &indices_at, &updates_at])?;
+    let out = Destination::of(args.to.out.as_deref(), &call.print, report.json, &files)?;
     let params = params_at.read()?;
     let indices = indices_at.read()?;
     let updates = updates_at.read()?;
 
-    let dtype = params_at.name(element_type(params.stored(), call.dtype))?;
+    let dtype = params_at.name(element_type(params.stored(), call.types.dtype))?;
     let indices_view = indices_at.name_it(indices.indices())?;
     let has = ("params has", dtype);
     let updates_view = updates_at.name(elements_of_type(&updates, has))?;
     let rules = rules::resolve(&call.rules, dtype)?;
     let shape = params.layout().shape();
     let bytes = output_bytes(shape, dtype)?;
-    let header = out.header(dtype, shape, bytes).with_context(out_named)?;
+    let expected = out.expect(dtype, shape, bytes)?;
     let (op, reduce) = (args.attributes.op(), args.reduce);
     let updates_view = updates_view.with_element_type(dtype)?;
 
     let chosen = Chosen::new(&call.backend)?;
     let base = contiguous(&params, dtype, bytes)?;
-    let time = whole::write(&out, &header, base, call.quiet, |destination| {
+    let (time, picture) = whole::write(&expected, base, report.quiet, |destination| {
         let (ids, updates) = (&indices_view, &updates_view);
         let executor = &chosen.executor;
         executor
             .scatter_into(op, reduce, &rules, shape, destination, ids, updates)
             .wait()
     })?;
-    let bad = match call.says_something() {
+    let bad = match report.says_something() {
         true => bad::of_good_call(op, &rules, shape, &indices_view)?,
         false => None,
     };
@@ -87,9 +90,10 @@ pub(crate) fn run(args: &ScatterArgs<impl Operator>) -> Result<Answer> {
         chosen: &chosen,
         bytes,
         time,
-        out: out.path(),
+        out: &out,
+        picture,
     };
-    Ok(done.answer(call))
+    done.answer(call)
 }
 
 /// The elements of a tensor, row-major, in memory of our own.

@@ -1,6 +1,8 @@
 //! An open file and its tensors.
 
 use std::fmt;
+use std::fs::File;
+use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -9,7 +11,7 @@ use crate::format::FileFormat;
 use crate::info::{Placed, TensorInfo};
 use crate::npz::Archive;
 use crate::problem::Problem;
-use crate::storage::Storage;
+use crate::storage::{Storage, is_pipe};
 use crate::stored::Stored;
 use crate::tensor::StoredTensor;
 use crate::{gguf, npy, safetensors};
@@ -52,14 +54,15 @@ enum Contents {
 }
 
 impl TensorFile {
-    /// Opens the file at `path`, whose ending tells its format.
+    /// Opens the file at `path`, whose ending tells its format. A pipe is taken for a `.npy` file, unless it
+    /// has another ending, and read into memory.
     ///
     /// # Errors
     ///
     /// [`Problem::UnknownEnding`], those of the system, and whatever can be wrong with the header.
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
-        match FileFormat::of(path) {
+        match format_of(path) {
             Some(format) => TensorFile::open_as(path, format),
             None => Err(Error::new(path, "", Problem::UnknownEnding)),
         }
@@ -77,6 +80,33 @@ impl TensorFile {
             contents: contents.map_err(|problem| Error::new(path, "", problem))?,
             path: path.into(),
             format,
+        })
+    }
+
+    /// Reads a `.npy` file from a stream, such as stdin, into memory. Nothing behind it is read. Errors
+    /// call it `path`.
+    ///
+    /// ```
+    /// use wgpu_gather_files::TensorFile;
+    ///
+    /// # let dict = "{'descr': '|u1', 'fortran_order': False, 'shape': (3,), }\n";
+    /// # let length = (dict.len() as u16).to_le_bytes();
+    /// # let stdin = [b"\x93NUMPY\x01\0", &length[..], dict.as_bytes(), &[7, 8, 9, 10]].concat();
+    /// # let mut stdin = &stdin[..];
+    /// let ids = TensorFile::read_npy("stdin", &mut stdin)?.tensor("")?;
+    /// assert_eq!((ids.shape(), ids.bytes()), (&[3][..], &[7, 8, 9][..]));
+    /// # Ok::<(), wgpu_gather_files::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`TensorFile::open`] for a `.npy` file.
+    pub fn read_npy(path: impl AsRef<Path>, stream: impl Read) -> Result<Self> {
+        let path = path.as_ref();
+        Ok(TensorFile {
+            contents: Contents::read_npy(stream).map_err(|p| Error::new(path, "", p))?,
+            path: path.into(),
+            format: FileFormat::Npy,
         })
     }
 
@@ -180,6 +210,9 @@ impl TensorFile {
 
 impl Contents {
     fn read(path: &Path, format: FileFormat) -> Result<Self, Problem> {
+        if format == FileFormat::Npy && is_pipe(path) {
+            return Contents::read_npy(File::open(path)?);
+        }
         let file = Storage::map(path)?;
         let tensors = match format {
             FileFormat::Npy => vec![npy::place(file.as_ref())?],
@@ -188,6 +221,12 @@ impl Contents {
             FileFormat::Gguf => gguf::place(file.as_ref())?,
         };
         Ok(Contents::Plain(file, tensors))
+    }
+
+    fn read_npy(stream: impl Read) -> Result<Self, Problem> {
+        let bytes = Storage::Owned(Arc::new(npy::read(stream)?));
+        let tensor = npy::place(bytes.as_ref())?;
+        Ok(Contents::Plain(bytes, vec![tensor]))
     }
 }
 
@@ -200,6 +239,12 @@ impl fmt::Debug for TensorFile {
             .field("names", &self.names())
             .finish_non_exhaustive()
     }
+}
+
+/// The format of the file at `path`, if its ending stands for one. Only a `.npy` file can come through a
+/// pipe, whose name may say nothing: those of shells do not.
+pub(crate) fn format_of(path: &Path) -> Option<FileFormat> {
+    FileFormat::of(path).or_else(|| is_pipe(path).then_some(FileFormat::Npy))
 }
 
 /// What the format calls `type_name`, or why that cannot be gathered.

@@ -2,6 +2,8 @@
 //!
 //! The dict is read here and not by `npyz`, which multiplies the dims of a shape unchecked.
 
+use std::io::Read;
+
 use npyz::{Endianness, TypeChar, TypeStr};
 use py_literal::Value;
 use wgpu_gather::{DType, Layout};
@@ -48,6 +50,24 @@ pub(crate) fn place(file: &[u8]) -> Result<Placed, Problem> {
         layout,
         data: start..start + data_bytes,
     })
+}
+
+/// The bytes of the array that `stream` begins with, its header included. What follows it is left
+/// alone, and no more is taken than there is: a header may announce anything.
+pub(crate) fn read(stream: impl Read) -> Result<Vec<u8>, Problem> {
+    let mut bytes = Vec::new();
+    let mut stream = stream.take(HEADER_BYTES);
+    stream.read_to_end(&mut bytes)?;
+    let Header { info, start, .. } = header(&bytes)?;
+    if let Some(stored) = info.stored() {
+        let data_bytes = stored.data_bytes(info.shape());
+        let data_bytes =
+            data_bytes.ok_or_else(|| Problem::too_large(info.shape(), &stored.to_string()))?;
+        let all = start.saturating_add(data_bytes);
+        stream.set_limit(all.saturating_sub(bytes.len()) as u64);
+        stream.read_to_end(&mut bytes)?;
+    }
+    Ok(bytes)
 }
 
 /// Bytes of the elements, if there are as many.

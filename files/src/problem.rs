@@ -19,7 +19,7 @@ pub enum Problem {
     #[error(transparent)]
     Io(#[from] io::Error),
 
-    /// A directory, a pipe or a device.
+    /// A directory, a device, or a pipe where a `.npy` file cannot come through.
     #[error("not a regular file")]
     NotAFile,
 

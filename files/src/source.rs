@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Result};
-use crate::file::TensorFile;
+use crate::file::{TensorFile, format_of};
 use crate::format::FileFormat;
 use crate::problem::Problem;
 use crate::tensor::StoredTensor;
@@ -25,7 +25,7 @@ pub struct Source {
 
 impl Source {
     /// Reads `text` as the name of a tensor. The first `.npz:`, `.safetensors:` or `.gguf:` ends the
-    /// path, in this order.
+    /// path, in this order. A pipe may have any name, as a `.npy` file comes through it.
     ///
     /// # Errors
     ///
@@ -37,7 +37,7 @@ impl Source {
             Some((&text[..at], &text[at + 1..]))
         };
         let (path, name) = named.filter_map(split).next().unwrap_or((text, ""));
-        if FileFormat::of(Path::new(path)).is_none() {
+        if format_of(Path::new(path)).is_none() {
             return Err(Error::new(Path::new(text), "", Problem::UnknownEnding));
         }
         Ok(Source {

@@ -1,5 +1,5 @@
 //! The bytes of files: mapped, so that of a large tensor only the parts that are gathered are read,
-//! or owned where they were compressed.
+//! or owned where they were compressed or came through a pipe.
 
 use std::fs::{self, File};
 use std::path::Path;
@@ -14,14 +14,13 @@ use crate::problem::Problem;
 pub(crate) enum Storage {
     /// A file.
     Mapped(Arc<Mmap>),
-    /// A member of an archive.
+    /// A member of an archive, what a stream held, or what a program made.
     Owned(Arc<Vec<u8>>),
 }
 
 impl Storage {
     /// Maps the file at `path`.
     pub(crate) fn map(path: &Path) -> Result<Self, Problem> {
-        // Opening a pipe would wait for a writer.
         if !fs::metadata(path)?.is_file() {
             return Err(Problem::NotAFile);
         }
@@ -74,6 +73,18 @@ impl AsRef<[u8]> for Storage {
             Storage::Owned(bytes) => bytes,
         }
     }
+}
+
+/// Whether a pipe has this path: a FIFO, or what a shell names for another command's output.
+#[cfg(unix)]
+pub(crate) fn is_pipe(path: &Path) -> bool {
+    use std::os::unix::fs::FileTypeExt;
+    fs::metadata(path).is_ok_and(|there| there.file_type().is_fifo())
+}
+
+#[cfg(not(unix))]
+pub(crate) fn is_pipe(_path: &Path) -> bool {
+    false
 }
 
 /// Room for so many bytes, which a file announces.

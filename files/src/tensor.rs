@@ -7,7 +7,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use wgpu_gather::quantized::{BlockFormat, QuantizedTable};
-use wgpu_gather::{DType, ElementType, Index, IndexType, Indices, Layout, Params};
+use wgpu_gather::{AnyTensor, DType, ElementType, Index, IndexType, Indices, Layout, Params};
 
 use crate::error::{Error, Result};
 use crate::info::Placed;
@@ -42,6 +42,34 @@ impl StoredTensor {
             data: placed.data.clone(),
             stored,
             layout: placed.layout.clone(),
+        }
+    }
+
+    /// A tensor that lies in no file, such as one that a command line lists. Errors call it `path`.
+    ///
+    /// ```
+    /// use wgpu_gather::{AnyTensor, DType};
+    /// use wgpu_gather_files::StoredTensor;
+    ///
+    /// let ids = AnyTensor::new(&[2], DType::U8, vec![0, 2])?;
+    /// let ids = StoredTensor::in_memory("ids", ids);
+    /// assert_eq!((ids.dtype(), ids.indices()?.layout().shape()), (Some(DType::U8), &[2][..]));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn in_memory(path: impl AsRef<Path>, tensor: AnyTensor) -> Self {
+        let element = tensor.element_type();
+        let layout = Layout::contiguous(tensor.shape());
+        let bytes = tensor.into_bytes();
+        StoredTensor {
+            path: path.as_ref().into(),
+            name: String::new(),
+            data: 0..bytes.len(),
+            storage: Storage::Owned(Arc::new(bytes)),
+            stored: match element.dtype() {
+                Some(dtype) => Stored::Typed(dtype),
+                None => Stored::Raw(element.bytes()),
+            },
+            layout,
         }
     }
 

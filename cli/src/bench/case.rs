@@ -147,7 +147,7 @@ impl Case {
 }
 
 /// Fails for a tensor that no memory can hold.
-fn addressable(role: Role, shape: &[usize], element_bytes: usize) -> Result<()> {
+pub(crate) fn addressable(role: Role, shape: &[usize], element_bytes: usize) -> Result<()> {
     let bytes = Layout::checked_elements(shape).and_then(|n| n.checked_mul(element_bytes));
     ensure!(
         bytes.is_some_and(|bytes| isize::try_from(bytes).is_ok()),

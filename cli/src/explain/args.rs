@@ -1,15 +1,20 @@
 //! The command line of `explain`.
 
 use clap::{Args, ValueEnum};
+use wgpu_gather::{BagMode, Reduce};
 
 use crate::bench::args::{seconds, within};
 use crate::bench::shape::ShapeArgs;
+use crate::explain::op::OpArg;
 use crate::rules::RulesArgs;
 use crate::size::Size;
 
 const HELP: &str = "\
-Nothing is gathered unless --measure is given: the shapes are enough. Each tensor is taken to lie at
-the start of one buffer. `bytes` is the least that the gather has to move between memory and
+Nothing is executed unless --measure is given: the shapes are enough. Of scatters it says what is sorted
+and folded, of embedding-bag which rows are read: for every device and in the same words, so that
+--adapter, --limits, --bandwidth, --max-gpu-memory and --measure are for gathers.
+
+Of gathers, each tensor is taken to lie at the start of one buffer. `bytes` is the least that the gather has to move between memory and
 processor; divided by the bandwidth of the memory, it is the least time.
 
 Examples:
@@ -18,6 +23,8 @@ Examples:
       --bandwidth 3350 --json
   wgpu-gather explain --op gather --params-shape 10000000,64 --indices-shape 2097152 \\
       --limits default --max-gpu-memory 1GiB
+  wgpu-gather explain --op scatter --reduce add --params-shape 30522,768 --indices-shape 32768
+  wgpu-gather explain --op embedding-bag --params-shape 1000000,64 --indices-shape 5 --offsets 0,2
   wgpu-gather explain --op gather --params-shape 50000,768 --indices-shape 4096 --measure";
 
 /// `explain`.
@@ -25,7 +32,17 @@ Examples:
 #[command(after_help = HELP, mut_arg("op", |op| op.required(true)))]
 pub(crate) struct ExplainArgs {
     #[command(flatten)]
-    pub(crate) shape: ShapeArgs,
+    pub(crate) shape: ShapeArgs<OpArg>,
+    /// How the values of a scatter that meet are combined: none, add, mul, min or max [default: add]
+    #[arg(long, value_name = "HOW")]
+    pub(crate) reduce: Option<Reduce>,
+    /// What becomes of the rows of a bag: sum, mean or max [default: sum]
+    #[arg(long)]
+    pub(crate) mode: Option<BagMode>,
+    /// Where bags start in indices of one dim, as in embedding-bag [default: each row of two-dimensional
+    /// indices is a bag]
+    #[arg(long, value_name = "F")]
+    pub(crate) offsets: Option<String>,
     #[command(flatten)]
     pub(crate) rules: RulesArgs,
     /// The bandwidth of the device's memory, in 10^9 bytes per second, for the least time [default

@@ -1,27 +1,83 @@
-//! `wgpu-gather explain`: how a gather is executed, and why.
+//! `wgpu-gather explain`: how a call is executed, and why.
 
 pub(crate) mod args;
+mod bag;
 mod cost;
 mod json;
 mod measured;
+mod op;
 mod place;
 mod quantized;
+mod scatter;
+
+use std::fmt::Display;
 
 use anyhow::{Context, Result, bail, ensure};
+use serde::Serialize;
 use wgpu_gather::Explanation;
 
 use crate::answer::Answer;
+use crate::bench::shape::GatherOp;
 use crate::bench::unusable;
 use crate::explain::args::ExplainArgs;
 use crate::explain::cost::Cost;
 use crate::explain::measured::Measured;
+use crate::explain::op::{Explained, refuse};
 use crate::explain::place::Place;
 use crate::explain::quantized::Decoded;
 use crate::rules;
 
-/// Explains a gather; measures it, if that is asked for.
+/// Explains a call of the operator, which has only options that mean something to it.
 pub(crate) fn run(args: &ExplainArgs) -> Result<Answer> {
-    let case = args.shape.case()?.context("--op is missing")?;
+    let of_scatters = [("--reduce", args.reduce.is_some())];
+    let of_bags = [
+        ("--mode", args.mode.is_some()),
+        ("--offsets", args.offsets.is_some()),
+    ];
+    let of_gathers = [
+        ("--bandwidth", args.bandwidth.is_some()),
+        ("--max-gpu-memory", args.max_gpu_memory.is_some()),
+        ("--adapter", args.adapter.is_some()),
+        ("--limits", args.limits.is_some()),
+        ("--measure", args.measure),
+    ];
+    let shape = &args.shape;
+    match shape.op.context("--op is missing")?.explained() {
+        Explained::Gather(op) => {
+            refuse("gathers", &of_scatters)?;
+            refuse("gathers", &of_bags)?;
+            gather(args, op)
+        }
+        Explained::Scatter(op) => {
+            refuse("scatters", &of_gathers)?;
+            refuse("scatters", &of_bags)?;
+            refuse("scatters", &[("--format", shape.format.is_some())])?;
+            answer(args, &scatter::explained(args, op)?)
+        }
+        Explained::Bag => {
+            refuse("embedding-bag", &of_gathers)?;
+            refuse("embedding-bag", &of_scatters)?;
+            let attributes = [
+                ("--axis", shape.axis.is_some()),
+                ("--batch-dims", shape.batch_dims.is_some()),
+            ];
+            refuse("embedding-bag", &attributes)?;
+            answer(args, &bag::explained(args)?)
+        }
+    }
+}
+
+/// An explanation of the library, as it is.
+fn answer(args: &ExplainArgs, explanation: &(impl Display + Serialize)) -> Result<Answer> {
+    match args.json {
+        true => Ok(Answer::json(&serde_json::to_value(explanation)?, true)),
+        false => Ok(Answer::good(explanation.to_string())),
+    }
+}
+
+/// Explains a gather; measures it, if that is asked for.
+fn gather(args: &ExplainArgs, op: GatherOp) -> Result<Answer> {
+    let case = args.shape.case_of(op)?;
     let scaled = case.scaled(1, &rules::resolve(&args.rules, case.dtype)?)?;
     if args.measure
         && let Some(reason) = unusable(&scaled)

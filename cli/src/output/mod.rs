@@ -1,7 +1,9 @@
 //! Output files, which appear whole or not at all.
 
-mod npy;
+pub(crate) mod npy;
+mod rows;
 mod safetensors;
+mod stdout;
 
 use std::fs::{self, File, Permissions};
 use std::io::{self, BufWriter, ErrorKind, IntoInnerError, Write};
@@ -12,6 +14,9 @@ use tempfile::NamedTempFile;
 use wgpu_gather::DType;
 
 use crate::{interrupt, text};
+
+pub(crate) use rows::Rows;
+pub(crate) use stdout::{Closed, ToStdout};
 
 /// Small pieces are written together.
 const BUFFER_BYTES: usize = 256 << 10;
@@ -27,21 +32,58 @@ pub struct Output {
     permissions: Option<Permissions>,
 }
 
+#[derive(Clone, Copy, PartialEq, Eq)]
 enum Format {
     Npy,
     Safetensors,
+    Csv,
+    Txt,
+}
+
+impl Format {
+    fn of(path: &Path) -> Option<Self> {
+        match path.extension()?.to_str()? {
+            "npy" => Some(Format::Npy),
+            "safetensors" => Some(Format::Safetensors),
+            "csv" => Some(Format::Csv),
+            "txt" => Some(Format::Txt),
+            _ => None,
+        }
+    }
+
+    /// What separates the numbers of a text.
+    fn separator(self) -> Option<char> {
+        match self {
+            Format::Csv => Some(','),
+            Format::Txt => Some(' '),
+            Format::Npy | Format::Safetensors => None,
+        }
+    }
 }
 
 impl Output {
-    /// The file at `path`, which is to be none of `inputs` and looks as if it could be written.
+    /// The tensor file at `path`, which is to be none of `inputs` and looks as if it could be written.
     ///
     /// An input is mapped, and its new content would be computed from its old.
     pub fn new(path: &Path, inputs: &[&Path]) -> Result<Self> {
-        let format = match path.extension().and_then(|e| e.to_str()) {
-            Some("npy") => Format::Npy,
-            Some("safetensors") => Format::Safetensors,
-            _ => bail!("not a file that can be written (allowed: FILE.npy, FILE.safetensors)"),
-        };
+        match Format::of(path).filter(|format| format.separator().is_none()) {
+            Some(format) => Output::of_format(format, path, inputs),
+            None => bail!("not a file that can be written (allowed: FILE.npy, FILE.safetensors)"),
+        }
+    }
+
+    /// [`Output::new`], or a text of numbers.
+    pub(crate) fn any(path: &Path, inputs: &[&Path]) -> Result<Self> {
+        match Format::of(path) {
+            Some(format) => Output::of_format(format, path, inputs),
+            None => bail!(
+                "not a file that can be written (allowed: FILE.npy, FILE.safetensors, FILE.csv, FILE.txt, \
+                 - for .npy on stdout)"
+            ),
+        }
+    }
+
+    fn of_format(format: Format, path: &Path, inputs: &[&Path]) -> Result<Self> {
         let directory = directory(path);
         ensure!(
             directory.is_dir(),
@@ -61,16 +103,22 @@ impl Output {
         })
     }
 
-    /// Everything that precedes `bytes` bytes of data in a file of this format.
+    /// What separates the numbers, if it is a text of them.
+    pub(crate) fn separator(&self) -> Option<char> {
+        self.format.separator()
+    }
+
+    /// Everything that precedes `bytes` bytes of data in a file of this format; nothing in a text.
     pub fn header(&self, dtype: DType, shape: &[usize], bytes: usize) -> Result<Vec<u8>> {
         match self.format {
             Format::Npy => npy::header(dtype, shape),
             Format::Safetensors => safetensors::header(TENSOR, dtype, shape, bytes),
+            Format::Csv | Format::Txt => Ok(Vec::new()),
         }
     }
 
-    /// Begins to write the file, of `bytes` bytes: aside, under a temporary name. Refused at once
-    /// if there is no space for it.
+    /// Begins to write the file, of `bytes` bytes, or more if it is a text: aside, under a temporary name.
+    /// Refused at once if there is no space for it.
     pub fn begin(&self, bytes: u64) -> Result<Writing<'_>> {
         let mut builder = tempfile::Builder::new();
         builder.prefix(".wgpu-gather-").suffix(".tmp");

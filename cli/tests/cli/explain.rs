@@ -12,7 +12,7 @@ use crate::gpu::adapters;
 use crate::kit::{Dir, finish};
 
 /// Names of files, and the gathers that they explain.
-const CASES: [(&str, &str); 12] = [
+const CASES: [(&str, &str); 17] = [
     (
         "embedding_rows",
         "--op gather --params-shape 30522,384 --indices-shape 16,512 --index-type i64 \
@@ -62,6 +62,27 @@ const CASES: [(&str, &str); 12] = [
         "--op gather --params-shape 151936,896 --indices-shape 512 --format Q4_0 --bandwidth 100",
     ),
     (
+        "scatter_rows",
+        "--op scatter --reduce add --rules torch --params-shape 30522,768 --indices-shape 32768 \
+         --index-type i64",
+    ),
+    (
+        "scatter_nd_few",
+        "--op scatter-nd --reduce max --params-shape 64,64,3 --indices-shape 100,2 --dtype u8",
+    ),
+    (
+        "scatter_elements",
+        "--op scatter-elements --axis 1 --params-shape 8,100 --indices-shape 8,16 --dtype f64",
+    ),
+    (
+        "bags",
+        "--op embedding-bag --mode mean --params-shape 1000000,64 --indices-shape 10 --offsets 0,2,9",
+    ),
+    (
+        "bags_quantised",
+        "--op embedding-bag --params-shape 50000,256 --indices-shape 512,20 --format Q4_0",
+    ),
+    (
         "empty",
         "--op gather --params-shape 3,4 --indices-shape 2,0",
     ),
@@ -83,7 +104,11 @@ fn explanations_are_as_recorded() {
     let mut wrong = Vec::new();
     for (name, call) in CASES {
         let path = folder().join(format!("{name}.txt"));
-        let call = format!("explain {call} --limits default");
+        // What is said of the others holds on every device.
+        let call = match call.starts_with("--op gather") {
+            true => format!("explain {call} --limits default"),
+            false => format!("explain {call}"),
+        };
         let got = format!("$ {call}\n{}", dir.ok(&call));
         if renew {
             std::fs::write(&path, &got).unwrap();
@@ -136,6 +161,30 @@ fn json_has_the_facts_in_fields() {
         (&got["adapter"], &got["measured"]),
         (&Value::Null, &Value::Null)
     );
+}
+
+#[test]
+fn scatters_and_bags_have_their_facts_in_fields() {
+    let dir = Dir::new();
+    let got = explained(
+        &dir,
+        "--op scatter --params-shape 30522,768 --indices-shape 32768",
+    );
+    assert_eq!(
+        (&got["lookups"], &got["destinations"]),
+        (&json!(32768), &json!(30522))
+    );
+    assert_eq!(got["updates_bytes"], 32768u64 * 768 * 4);
+    let call = "--op embedding-bag --params-shape 1000,64 --indices-shape 10 --offsets 0,2,9";
+    let got = explained(&dir, call);
+    assert_eq!((&got["bags"], &got["longest"]), (&json!(3), &json!(7)));
+    assert_eq!(
+        (&got["rows_bytes"], &got["output_bytes"]),
+        (&json!(2560), &json!(768))
+    );
+    // Blocks of 32 codes of 4 bits and a scale of 2 bytes.
+    let call = "--op embedding-bag --params-shape 1000,64 --indices-shape 5,2 --format Q4_0";
+    assert_eq!(explained(&dir, call)["row_bytes"], 36);
 }
 
 #[test]

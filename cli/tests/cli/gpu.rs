@@ -142,7 +142,8 @@ fn a_bad_index_is_the_same_error_on_every_adapter() {
         assert_eq!(
             ran.stderr,
             "error: gather: indices[1, 0] = 7 is out of bounds for params axis 0 of extent 3 (the \
-             first of 2 bad indices)\n"
+             first of 2 bad indices)\n  tip: --out-of-bounds zero, clip or wrap goes on where an index is \
+             out of bounds\n"
         );
         assert_eq!(dir.files().len(), 2, "an output or a leftover");
     }

@@ -4,6 +4,7 @@
 mod make;
 
 use std::collections::BTreeMap;
+use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
@@ -69,6 +70,28 @@ impl Dir {
     pub(crate) fn run(&self, line: &str) -> Ran {
         let args: Vec<&str> = line.split_whitespace().collect();
         finish(&mut self.command(&args))
+    }
+
+    /// Runs the command with the words of `line` and this on stdin: its status, its stdout, which may be
+    /// any bytes, and its stderr.
+    pub(crate) fn feed(&self, line: &str, stdin: &[u8]) -> (i32, Vec<u8>, String) {
+        let args: Vec<&str> = line.split_whitespace().collect();
+        let mut child = self
+            .command(&args)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        // A command that refuses the call reads nothing.
+        let _ = child.stdin.take().unwrap().write_all(stdin);
+        let output = child.wait_with_output().unwrap();
+        let code = output.status.code().expect("the command was killed");
+        (
+            code,
+            output.stdout,
+            String::from_utf8(output.stderr).unwrap(),
+        )
     }
 
     /// Runs the command, which is to succeed silently on stderr, and gives its stdout.

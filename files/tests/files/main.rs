@@ -3,6 +3,7 @@
 mod damage;
 mod make;
 mod problems;
+mod streams;
 mod tables;
 
 use std::path::PathBuf;
