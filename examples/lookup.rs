@@ -5,9 +5,9 @@
 //! ```
 
 use wgpu_gather::gpu::Engine;
-use wgpu_gather::{Error, Op, Rules, Tensor};
+use wgpu_gather::{Op, Result, Rules, Tensor};
 
-fn main() -> Result<(), Error> {
+fn main() -> Result<()> {
     // A device of its own; `Engine::new(device, queue)` takes yours.
     let engine = Engine::headless(None).wait()?;
     println!("adapter: {}", engine.adapter().label());
@@ -16,11 +16,10 @@ fn main() -> Result<(), Error> {
     let table: Vec<f32> = (0..50_000 * 768).map(|n| (n / 768) as f32).collect();
     let table = engine.upload(&Tensor::new(&[50_000, 768], table)?).wait()?;
 
-    // There is no word 50,000: its row is zeros, as TensorFlow has it on GPUs.
+    // There is no word 50,000: its row is zeros.
     let (first, second) = (vec![7, 49_999, 50_000], vec![11, 7]);
     for (prompt, expected) in [(first, vec![7.0, 49_999.0, 0.0]), (second, vec![11.0, 7.0])] {
-        let ids = Tensor::new(&[prompt.len()], prompt)?;
-        let ids = engine.upload(&ids).wait()?;
+        let ids = engine.upload(&Tensor::from(prompt)).wait()?;
         let rows = engine.gather(Op::gather(0), &Rules::TENSORFLOW_GPU, &table, &ids)?;
         // More gathers, or your own shaders, could go on from here without the host.
         let rows = engine.download(&rows).wait()?;

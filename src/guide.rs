@@ -17,8 +17,15 @@
 //! All of them check their tensors. Below them is one that does not: a plain gather from
 //! [bare buffers](#bare-buffers).
 //!
-//! [Transfers](#transfers), [memory](#memory), [order](#order) and [bad indices](#bad-indices) work
-//! alike at every level; they are at the end.
+//! The page has three parts:
+//!
+//! - **Levels**, with gathers as the example: the table above, and [a count on the device](#a-count-on-the-device).
+//! - **Verbs and tables**: [gather](#gather), [scatter](#scatter), [gather_gradient](#gradients) and
+//!   [embedding_bag](#pooled-lookups); [quantized tables](#quantized-tables), [tables of f16 and
+//!   bf16](#tables-of-f16-and-bf16), [tables in files](#tables-in-files), [tables beyond the device's
+//!   memory](#tables-beyond-the-devices-memory).
+//! - **In a program**: [async programs](#async-programs), [render loops](#render-loops),
+//!   [transfers](#transfers), [memory](#memory), [order](#order) and [bad indices](#bad-indices).
 //!
 //! # Host call
 //!
@@ -44,9 +51,6 @@
 //! A host call moves all of params that its view reaches to read a part of it. On data that the
 //! host has, [`Executor::Cpu`] reads only that part. The GPU is for data that is on the device, or
 //! stays there.
-//!
-//! In an async program, note that [`Executor::Cpu`] computes when its future is polled, and does not
-//! yield: give such a call to a thread that may block (`spawn_blocking` of your runtime).
 //!
 //! [`GatherCall::into`] writes to memory of yours instead of a new tensor. Where the same call is
 //! made again and again, the system then need not find and clear memory for each output:
@@ -131,11 +135,10 @@
 //!
 //! # Batch
 //!
-//! A submission has a price of its own, which small gathers notice. Those on the engine's own
-//! tensors therefore share one as they are ([`Engine::gather`] says when). [`Engine::batch`] makes
-//! sure of it, also with buffers of yours and in a browser: it records any number of calls, of
-//! any verbs and types, and submits them together, or none if one is refused. One may read what an earlier
-//! one writes.
+//! Each submission has a fixed cost. Small gathers on the engine's own tensors therefore share one
+//! ([`Engine::gather`] says when). [`Engine::batch`] guarantees it, also for buffers of yours and in a browser:
+//! it records any number of calls, of any verbs and types, and submits them together, or none if one is
+//! refused. A call may read what an earlier one writes.
 //!
 //! ```no_run
 //! use wgpu_gather::gpu::{DeviceTensor, Engine};
@@ -212,8 +215,8 @@
 //! }
 //! ```
 //!
-//! What the bind groups refer to is fixed, not what lies there: write new indices into the tensor, from a
-//! shader or with [`Engine::write`], and record again. A binding may be several calls, such as the
+//! A binding fixes the buffers, not their contents: write new indices into the tensor, from a shader or with
+//! [`Engine::write`], and encode it again. A binding may be several calls, such as the
 //! write of a token to a cache and the read of what it attends to (`examples/kv_cache.rs`). Calls that copy
 //! or clear a buffer cannot be recorded into a pass: a scatter over a copy, a gradient, bags with both
 //! weights and offsets.
@@ -221,8 +224,8 @@
 //! # Bare buffers
 //!
 //! A [`Plan`] says what is gathered, from shapes alone, and [`Engine::pipeline`] compiles it.
-//! [`GatherPipeline::encode`] takes slices of buffers and knows no tensors: that they hold what the plan says is
-//! your word. It is for plain gathers. [`GatherPipeline::bind`] is to it what [`Engine::bind`] is to tensors.
+//! [`GatherPipeline::encode`] takes slices of buffers instead of tensors: you vouch that they hold what the plan
+//! says. It is for plain gathers. [`GatherPipeline::bind`] makes the bind groups once, as [`Engine::bind`] does.
 //!
 //! ```no_run
 //! use wgpu_gather::gpu::{Buffers, Engine, GatherPipeline};
@@ -276,18 +279,133 @@
 //! }
 //! ```
 //!
-//! # Scatters
+//! # Gather
 //!
-//! Scatters have the same levels: [`Executor::scatter`], [`Executor::scatter_into`] and
-//! [`Executor::gather_gradient`] on host tensors; [`Engine::scatter`], [`Engine::scatter_into`] (in place, into a
-//! view of a cache, say) and [`Engine::gather_gradient`] on device tensors; the same in a batch, in your
-//! encoder, and bound. [`ScatterPlan::explain`] says what one does. It takes several dispatches: the keys of
-//! the lookups, a sort of them, and the fold.
+//! [`Op`] says what an index selects: [`Op::gather`] a slice along an axis (`tf.gather`, `index_select`),
+//! [`Op::gather_nd`] the slice at a tuple of coordinates (`GatherND`), [`Op::gather_elements`] one element
+//! (`torch.gather`, `take_along_axis`). [`Rules`] say what a negative or out-of-range index means. The table
+//! may be a view:
+//!
+//! ```
+//! use wgpu_gather::{Executor, Op, Rules, Tensor};
+//!
+//! # fn main() -> wgpu_gather::Result<()> {
+//! let scores = Tensor::new(&[2, 3], vec![0.1f32, 0.7, 0.2, 0.5, 0.3, 0.9])?;
+//! let best = Tensor::new(&[2, 1], vec![1i64, 2])?;
+//! let call = Executor::Cpu.gather(Op::gather_elements(1), &Rules::TORCH, &scores, &best);
+//! assert_eq!(call.wait()?.data(), [0.7, 0.9]);
+//!
+//! // Two columns, as rows of the transposed matrix.
+//! let columns = scores.view().permute(&[1, 0])?;
+//! let ids = Tensor::from([2, 0]);
+//! let picked = Executor::Cpu.gather(Op::gather(0), &Rules::TORCH, &columns, &ids).wait()?;
+//! assert_eq!(picked.data(), [0.2, 0.9, 0.1, 0.5]);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # Scatter
+//!
+//! A scatter takes the operator of a gather and goes the other way: where the gather would read an element of
+//! its table, the scatter writes an update. [`Executor::scatter`] and [`Engine::scatter`] write to a copy
+//! (`tensor_scatter_nd_*`, `ScatterND`, `ScatterElements`, `.at[].add`); [`Executor::scatter_into`] and
+//! [`Engine::scatter_into`] write in place (`index_add_`, `scatter_reduce_`), also into a view of a tensor,
+//! such as a part of a cache.
+//!
+//! ```
+//! use wgpu_gather::{Executor, Op, Reduce, Rules, Tensor};
+//!
+//! # fn main() -> wgpu_gather::Result<()> {
+//! let mut counts = [0u32; 4];
+//! let ids = Tensor::from([2, 0, 2]);
+//! let ones = Tensor::from([1u32, 1, 1]);
+//! let (op, rules) = (Op::gather(0), Rules::TORCH);
+//! Executor::Cpu.scatter_into(op, Reduce::Add, &rules, &[4], &mut counts, &ids, &ones).wait()?;
+//! assert_eq!(counts, [1, 0, 2, 0]);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! ## How duplicate indices are combined
+//!
+//! [`Reduce`] names the operation: replace (the last update wins), add, multiply, minimum, maximum. Updates of
+//! one destination are combined in row-major order of the indices, starting from the value that is already
+//! there. Float sums therefore have the bits of the sequential loop, on every executor and in every run; only
+//! subnormal numbers may become zeros on a GPU. An out-of-range index that a gather would answer with zeros
+//! or a fill value writes nothing.
+//!
+//! On a device a scatter takes several dispatches: the keys of the lookups, a stable sort of them, and the
+//! fold. [`ScatterPlan::explain`] lists them. Devices have no arithmetic on `f64` and complex numbers: such
+//! a call is [`Error::CpuOnly`] there.
+//!
+//! ```no_run
+//! use wgpu_gather::gpu::{DeviceTensor, Engine};
+//! use wgpu_gather::{Op, Reduce, Result, Rules};
+//!
+//! /// Adds the rows of `updates` to those rows of `table` that `ids` name.
+//! fn add_rows(
+//!     engine: &Engine,
+//!     table: &mut DeviceTensor<f32>,
+//!     ids: &DeviceTensor<u32>,
+//!     updates: &DeviceTensor<f32>,
+//! ) -> Result<()> {
+//!     engine.scatter_into(Op::gather(0), Reduce::Add, &Rules::TORCH, table, ids, updates)
+//! }
+//! ```
+//!
+//! # Gradients
+//!
+//! [`Executor::gather_gradient`] and [`Engine::gather_gradient`] take the gradient of a gather's output and
+//! return that of its table: zeros, to which each row of the gradient is added where the gather read its row.
+//! To add to a gradient that exists, call `scatter_into` with [`Reduce::Add`].
+//!
+//! ```
+//! use wgpu_gather::{Executor, Op, Rules, Tensor};
+//!
+//! # fn main() -> wgpu_gather::Result<()> {
+//! let ids = Tensor::from([2, 0, 2]);
+//! let grad_rows = Tensor::new(&[3, 2], vec![1.0f32, 2.0, 3.0, 4.0, 5.0, 6.0])?;
+//! let (op, rules) = (Op::gather(0), Rules::TORCH);
+//! let grad_table = Executor::Cpu.gather_gradient(op, &rules, &[3, 2], &ids, &grad_rows).wait()?;
+//! assert_eq!(grad_table.data(), [3.0, 4.0, 0.0, 0.0, 6.0, 8.0]);
+//! # Ok(())
+//! # }
+//! ```
 //!
 //! # Pooled lookups
 //!
-//! [`Executor::embedding_bag`] and [`Engine::embedding_bag`] make one row of each bag of indices. Offsets come
-//! from the host and go along with the call; a binding keeps those that it was made with.
+//! [`Executor::embedding_bag`] and [`Engine::embedding_bag`] return one row for each bag of indices: the sum,
+//! mean or maximum of the rows that they select (`F.embedding_bag`). [`Bags`] says where bags begin and which
+//! index stands for padding. Offsets are in host memory and go along with the call; a binding keeps those
+//! that it was made with. Weights are a method of the host call, and an argument on a device.
+//!
+//! ```
+//! use wgpu_gather::{BagMode, Bags, Executor, Rules, Tensor};
+//!
+//! # fn main() -> wgpu_gather::Result<()> {
+//! let table = Tensor::new(&[3, 2], vec![1.0f32, 2.0, 10.0, 20.0, 100.0, 200.0])?;
+//! let ids = Tensor::from([2, 0, 1]);
+//! // Two bags: the indices 2 and 0, and the index 1.
+//! let bags = Bags::offsets(BagMode::Sum, &[0, 2]);
+//! let sums = Executor::Cpu.embedding_bag(bags, &Rules::TORCH, &table, &ids).wait()?;
+//! assert_eq!(sums.data(), [101.0, 202.0, 10.0, 20.0]);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! ```no_run
+//! use wgpu_gather::gpu::{DeviceTensor, Engine};
+//! use wgpu_gather::{BagMode, Bags, Result, Rules};
+//!
+//! fn means(
+//!     engine: &Engine,
+//!     table: &DeviceTensor<f32>,
+//!     ids: &DeviceTensor<u32>,
+//!     offsets: &[usize],
+//! ) -> Result<DeviceTensor<f32>> {
+//!     engine.embedding_bag(Bags::offsets(BagMode::Mean, offsets), &Rules::TORCH, table, ids, None)
+//! }
+//! ```
 //!
 //! # Quantized tables
 //!
@@ -304,6 +422,141 @@
 //!     ids: &DeviceTensor<u32>,
 //! ) -> Result<DeviceTensor<f32>> {
 //!     engine.gather(Op::gather(0), &Rules::TORCH, &table.to::<f32>(), ids)
+//! }
+//! ```
+//!
+//! # Tables of f16 and bf16
+//!
+//! Gathers move 16-bit elements as they are. Without the feature `half`, a table of them is [`Params`]: the
+//! bytes, their [`DType`] and a layout. To decode the rows to `f32` as they are gathered, make it a
+//! [`QuantizedTable`] of the format `F16` or `BF16`, which holds the same bytes:
+//!
+//! ```
+//! use wgpu_gather::quantized::{BlockFormat, QuantizedTable};
+//! use wgpu_gather::{DType, Executor, Layout, Op, Params, Rules, Tensor};
+//!
+//! # fn main() -> wgpu_gather::Result<()> {
+//! // Two rows of two elements, as a file has them: 1, -2; 0.5, 0.
+//! let bytes = [0x00, 0x3c, 0x00, 0xc0, 0x00, 0x38, 0x00, 0x00];
+//! let last = Tensor::from([1]);
+//! let (op, rules) = (Op::gather(0), Rules::TORCH);
+//!
+//! let table = Params::new(&bytes, DType::F16, Layout::contiguous(&[2, 2]))?;
+//! let rows = Executor::Cpu.gather(op, &rules, &table, &last).wait()?;
+//! assert_eq!((rows.element_type(), rows.bytes()), (DType::F16.into(), &bytes[4..]));
+//!
+//! let table = QuantizedTable::blocks(BlockFormat::F16, &[2, 2], &bytes)?;
+//! let rows = Executor::Cpu.gather(op, &rules, &table.to::<f32>(), &last).wait()?;
+//! assert_eq!(rows.data(), [0.5, 0.0]);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! With the feature `half`, `Tensor<half::f16>` and `Tensor<half::bf16>` are tables like any other. Scatters,
+//! gradients and pooled lookups of 16-bit floats calculate in `f32` and round once, at the end.
+//!
+//! # Tables in files
+//!
+//! The crate `wgpu-gather-files` (the folder `files/`) maps `.safetensors`, `.gguf`, `.npy` and `.npz` files.
+//! `TensorFile::open(path)?.tensor(name)?` is a tensor of a file. Its `params()` is a table of plain elements,
+//! `indices()` a tensor of indices, and `quantized_table()` a table to decode: blocks of GGUF, or f16 and bf16
+//! of a `.safetensors` file. They are views of the mapped file (arrays of an `.npz` file are held in memory), and
+//! all go into [`Engine::upload`]. The crate's documentation has a GGUF table and a table of f16 from
+//! `.safetensors`; both examples run as tests.
+//!
+//! # Tables beyond the device's memory
+//!
+//! A table larger than a binding or a buffer of the device needs nothing of you: it is split into segments
+//! ([memory](#memory)). For a table that does not fit the device's memory there are four ways:
+//!
+//! - **Store fewer bits.** A [quantized table](#quantized-tables) stays quantized on the device.
+//! - **Gather on the CPU path** from a mapped file, and upload the rows. The file is read where rows are selected.
+//! - **Several devices.** [`ShardedTable`] distributes the rows over executors, one for each GPU, or a GPU and
+//!   the CPU path; the crate in `mpi/` distributes them over machines.
+//! - **Fall back.** A host call on [`Executor::Gpu`] that the device has no memory for runs on the CPU path.
+//!   [`Engine::fallbacks`] counts such calls. [`Options::max_memory_bytes`] sets a limit below that of the
+//!   device, and [`Options::when_full`] makes the fallback an error.
+//!
+//! An output that is too large for host memory comes in pieces ([`GatherCall::chunks`]):
+//!
+//! ```
+//! use wgpu_gather::{Error, Executor, Op, Rules, Tensor};
+//!
+//! # fn main() -> wgpu_gather::Result<()> {
+//! // In a program: a mapped file.
+//! let table = Tensor::new(&[3, 2], vec![0.5f32, 1.5, 2.5, 3.5, 4.5, 5.5])?;
+//! let ids = Tensor::from([2, 0]);
+//! let mut file = Vec::new();
+//! Executor::Cpu
+//!     .gather(Op::gather(0), &Rules::TENSORFLOW_GPU, &table, &ids)
+//!     .chunks(64 << 20, |bytes| {
+//!         file.extend_from_slice(bytes); // or write them to a file
+//!         Ok::<(), Error>(())
+//!     })
+//!     .wait()?;
+//! assert_eq!(file.len(), 4 * size_of::<f32>());
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # Async programs
+//!
+//! Calls that wait for the device return a future ([`Waiting`] or a call such as [`GatherCall`]); calls that
+//! only submit return at once, so they can be made in async code as they are. No runtime is needed. While a
+//! transfer is awaited, a thread of the engine polls the device; it ends when nothing is under way. `wait`
+//! starts no thread and polls on the thread that called it.
+//!
+//! ```no_run
+//! use wgpu_gather::gpu::{DeviceTensor, Engine};
+//! use wgpu_gather::{Op, Result, Rules, Tensor};
+//!
+//! async fn serve(engine: &Engine, table: &DeviceTensor<f32>, ids: Vec<u32>) -> Result<Tensor<f32>> {
+//!     let ids = engine.upload(&Tensor::from(ids)).await?;
+//!     let rows = engine.gather(Op::gather(0), &Rules::TENSORFLOW_GPU, table, &ids)?; // submits
+//!     engine.download(&rows).await
+//! }
+//! ```
+//!
+//! [`Executor::Cpu`] computes when its future is polled, and does not yield: run such a call on a thread that
+//! may block (`spawn_blocking` of your runtime).
+//!
+//! # Render loops
+//!
+//! A frame must neither wait for the device nor compile a shader:
+//!
+//! - Before the first frame, upload the tables, [`bind`](Engine::bind) the calls to tensors that stay, or
+//!   [warm up](Engine::warm_up) the pipelines of calls that differ from frame to frame.
+//! - In a frame, update indices from a shader or with [`Engine::write`], then encode the binding in a compute
+//!   pass of the frame's encoder. A write of up to 256 KiB does not wait (see [transfers](#transfers)), and the
+//!   binding allocates nothing.
+//! - Do not download in a frame. To look for bad indices, await [`Binding::check`] in a task of its own; it
+//!   waits for what was submitted so far.
+//!
+//! ```no_run
+//! use wgpu_gather::gpu::{Binding, DeviceTensor, Engine};
+//! use wgpu_gather::{Op, Result, Rules, wgpu};
+//!
+//! /// Once: the transforms of the visible instances, gathered in the order in which they are drawn.
+//! fn prepare(
+//!     engine: &Engine,
+//!     transforms: &DeviceTensor<[f32; 16]>,
+//!     visible: &DeviceTensor<u32>,
+//!     drawn: &mut DeviceTensor<[f32; 16]>,
+//! ) -> Result<Binding> {
+//!     let (op, rules) = (Op::gather(0), Rules::TENSORFLOW_GPU);
+//!     engine.bind(|r| r.gather_into(op, &rules, transforms, visible, drawn))
+//! }
+//!
+//! /// Each frame.
+//! fn frame(binding: &Binding, device: &wgpu::Device, queue: &wgpu::Queue) -> Result<()> {
+//!     let mut encoder = device.create_command_encoder(&Default::default());
+//!     let mut pass = encoder.begin_compute_pass(&Default::default());
+//!     // dispatches of your own that write `visible`
+//!     binding.encode_in_pass(&mut pass)?;
+//!     drop(pass);
+//!     // render passes that read `drawn`
+//!     queue.submit([encoder.finish()]);
+//!     Ok(())
 //! }
 //! ```
 //!
@@ -362,7 +615,7 @@
 //! A dispatch does not stop at a bad index. It writes what the rules say: zeros, the fill value,
 //! or what the clipped or wrapped index selects. Under [`OutOfBounds::Error`] it writes zeros, and
 //! further dispatches over the indices count the bad ones and find the first, into a [`Status`].
-//! That is the one rule that costs more. Reading a status is a download of a few bytes, and waits.
+//! It is the only rule with further dispatches. Reading a status is a download of a few bytes, and waits.
 //!
 //! - A host call reads it, and fails.
 //! - A tensor has reports of the bad indices that its calls have met, and inherits those of what they
@@ -403,4 +656,9 @@ use crate::gpu::{
 #[cfg(doc)]
 use crate::quantized::QuantizedTable;
 #[cfg(doc)]
-use crate::{Error, Executor, GatherCall, OutOfBounds, Plan, ScatterPlan, Waiting, bad_indices};
+use crate::shard::ShardedTable;
+#[cfg(doc)]
+use crate::{
+    Bags, DType, Error, Executor, GatherCall, Op, OutOfBounds, Params, Plan, Reduce, Rules,
+    ScatterPlan, Waiting, bad_indices,
+};

@@ -75,7 +75,7 @@ adapters() {
     list_adapters
 }
 
-# note_runs: for the README's table, which adapters the suite has passed on (see `ran` in tests/chroot.sh).
+# note_runs: for docs/platforms.md, which adapters the suite has passed on (see `ran` in tests/chroot.sh).
 note_runs() {
     local where api name driver compiler
     where=$(system_name)

@@ -161,7 +161,7 @@ system_name() {
     (. /etc/os-release 2>/dev/null && echo "${NAME%% GNU/*} ${VERSION_ID:-}") || uname -s
 }
 
-# ran KEY API COMPILER WHERE WHAT: notes what has run where, for the README's table, unless something failed
+# ran KEY API COMPILER WHERE WHAT: notes what has run where, for docs/platforms.md, unless something failed
 # before (tests/steps.sh gathers these lines). A later run has the same key.
 ran() {
     ((failed != 0)) || printf 'RAN\t%s\t%s\t%s\t%s\t%s\n' "$@"

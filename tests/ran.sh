@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Writes into tests/ran.tsv, and from there into the table of the README, what has run where.
+# Writes into tests/ran.tsv, and from there into the table of docs/platforms.md, what has run where.
 #
 #   tests/ran.sh LOG   LOG is what scripts said, with the lines of `ran` in tests/chroot.sh. A line that has
 #                      the key of an older one replaces it. GATHER_RENEW=1 .ci/run does this at its end

@@ -13,7 +13,7 @@
 #   CI=true                     wants adapters of both Vulkan and GL on Linux
 #   WGPU_GATHER_ALLOW_NO_GPU=1  installs nothing and lets the tests run without an adapter
 #   WGPU_BACKEND=vulkan         restricts adapters to one API (a variable of wgpu)
-#   GATHER_RENEW=1              everywhere: writes the README's table of where it has run anew
+#   GATHER_RENEW=1              everywhere: writes the table of docs/platforms.md anew: where it has run
 #   GATHER_CASES=2000           how many random calls the tests make; GATHER_LARGE: large ones;
 #                               GATHER_PROGRAMS: programs
 #   WGPU_GATHER_WANT_BROWSER=1  everywhere: fails where the tests in a browser cannot run, instead of

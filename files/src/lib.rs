@@ -30,6 +30,31 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
+//! A table of f16 (or bf16) in a `.safetensors` file, decoded to f32 as its rows are gathered, and as it is:
+//!
+//! ```
+//! use wgpu_gather::{DType, Executor, Op, Rules, Tensor};
+//! use wgpu_gather_files::TensorFile;
+//!
+//! # let folder = tempfile::tempdir()?;
+//! # let path = folder.path().join("model.safetensors");
+//! # let header = r#"{"words":{"dtype":"F16","shape":[2,2],"data_offsets":[0,8]}}"#;
+//! # let mut bytes = (header.len() as u64).to_le_bytes().to_vec();
+//! # bytes.extend(header.as_bytes());
+//! # bytes.extend([0x00, 0x3c, 0x00, 0xc0, 0x00, 0x38, 0x00, 0x00]);
+//! # std::fs::write(&path, bytes)?;
+//! let words = TensorFile::open(&path)?.tensor("words")?;
+//! let ids = Tensor::from([1]);
+//!
+//! let table = words.quantized_table()?;
+//! let rows = Executor::Cpu.gather(Op::gather(0), &Rules::ONNX, &table.to::<f32>(), &ids).wait()?;
+//! assert_eq!(rows.data(), [0.5, 0.0]);
+//!
+//! let halves = Executor::Cpu.gather(Op::gather(0), &Rules::ONNX, &words.params()?, &ids).wait()?;
+//! assert_eq!((halves.element_type(), halves.bytes()), (DType::F16.into(), &[0, 0x38, 0, 0][..]));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
 //! # Files are not trusted
 //!
 //! Whatever a file holds, the answer is a tensor within it or an [`Error`]: sizes are checked before

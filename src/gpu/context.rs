@@ -1,8 +1,8 @@
-//! What all other files of `gpu` stand on: device, queue and limits, error scopes, compiled
-//! pipelines, and the data of the pool, of staging memory and of the poller.
+//! State shared by all files of `gpu`: device, queue and limits, error scopes, compiled pipelines, buffer
+//! pool, staging memory and poller.
 //!
-//! Made by `engine`; whatever outlives a call (a status, a pipeline) holds it. It must never
-//! know a plan, a tensor or an engine.
+//! Created by `engine`; everything that outlives a call (a status, a pipeline) holds it. It must never know
+//! a plan, a tensor or an engine.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -37,7 +37,7 @@ pub(crate) struct Context {
     pub(super) staging: Staging,
     #[cfg(not(target_arch = "wasm32"))]
     pub(super) poller: Poller,
-    /// What is bound where a kernel reads nothing.
+    /// Placeholder buffer for bindings that a kernel does not read.
     pub(super) nothing: wgpu::Buffer,
     /// The words from 0 on, [`NUMBERS`] of them, to be copied from.
     pub(super) numbers: wgpu::Buffer,

@@ -26,12 +26,12 @@ use crate::waiting::Waiting;
 
 pub use upload::Upload;
 
-/// What an engine may be given besides its device.
+/// Options of an [`Engine`].
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Options {
-    /// Where compiled pipelines are looked up and kept (Vulkan; wgpu's feature `PIPELINE_CACHE`).
-    /// `get_data` of a clone of it gives what to save for the next run.
+    /// Cache of compiled pipelines (Vulkan; wgpu's feature `PIPELINE_CACHE`). To save it for the next run,
+    /// keep a clone and call its `get_data`.
     pub pipeline_cache: Option<wgpu::PipelineCache>,
     /// The most bytes of buffers that are kept when their tensors are dropped.
     ///
@@ -39,16 +39,16 @@ pub struct Options {
     /// used again in the next, and an engine that idles holds no more than that of a GPU's memory.
     /// Raise it for larger tensors, or write into tensors of your own ([`Engine::gather_into`]).
     pub max_pool_bytes: u64,
-    /// The most bytes of tensors that a call between host tensors has in the device's memory at a
-    /// time. A call that takes more is as one that the device has no memory for:
-    /// [`Options::when_full`] says what becomes of it. By default there is no limit.
+    /// The most bytes of device memory that the tensors of a call between host tensors take at a time. A
+    /// call that needs more is treated as if the device were out of memory: see [`Options::when_full`]. By
+    /// default there is no limit.
     pub max_memory_bytes: u64,
     /// The most bytes of output that one dispatch makes, and one submission of the engine's own:
     /// so other users of the device get their turn, and no driver takes the work for a hang. By
     /// default 1 GiB, which takes some tens of milliseconds on a slow GPU.
     pub max_pass_bytes: u64,
-    /// What [`Executor`](crate::Executor) does where the device has no memory for a host call, or may not
-    /// take as much.
+    /// How [`Executor`](crate::Executor) handles a host call that needs more memory than the device has, or
+    /// than [`Options::max_memory_bytes`] allows.
     pub when_full: WhenFull,
     /// The test that watches the engine (`internals`).
     watch: Option<Arc<dyn Watch>>,
@@ -114,7 +114,7 @@ impl Options {
     }
 }
 
-/// What becomes of a host call that the device has no memory for.
+/// How a host call is handled that exceeds the memory of the device, or the limit in [`Options`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum WhenFull {
     /// The CPU path makes it.

@@ -139,7 +139,7 @@ impl Scale<'_> {
         Ok(block)
     }
 
-    /// Whether 32 bits hold the accesses of all that the passes over this box may read, and one more.
+    /// Whether the accesses that passes over this box may read, plus one, can be counted in 32 bits.
     pub(super) fn reaches(&self, pass: &Pass) -> bool {
         let bytes = pass.params_end.wrapping_sub(pass.origin);
         (0..i64::from(u32::MAX)).contains(&(bytes / self.access_bytes as i64))

@@ -1,4 +1,4 @@
-//! What a plan refuses: tensors that it was not made for, and rules that do not fit its elements.
+//! Validation of operands: tensors that do not match the plan, rules that do not fit the element type.
 
 use super::{Geometry, Plan};
 use crate::error::{Error, OpKind, Result, Role};

@@ -8,7 +8,7 @@ use crate::plan::kernels::{KernelKind, KindReason};
 use crate::plan::nest_size::{NestReason, NestSize};
 use crate::rules::OutOfBounds;
 
-/// What the positions of a kernel in params are.
+/// How a kernel addresses params.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Positions {
     /// Accesses of the one binding.
@@ -62,7 +62,7 @@ impl Choice {
     }
 }
 
-/// Whether what a bad index leaves is the same in every access.
+/// Whether the fill value repeats with every access.
 fn fills_each_access(plan: &Plan, access_bytes: usize) -> bool {
     fill_period(plan, access_bytes) == access_bytes.max(4)
 }
@@ -78,7 +78,7 @@ fn access_of(bits: u64) -> usize {
     1 << bits.trailing_zeros().min(4)
 }
 
-/// What keeps the access from being wider; nothing, if it is as wide as there are.
+/// The limits that rule out a wider access; empty at the widest.
 pub(super) fn narrowest(plan: &Plan, origins: Origins) -> Vec<AccessLimit> {
     let widest = widest_access(plan, origins);
     let limits = access_limits(plan, origins);
@@ -121,7 +121,7 @@ pub(crate) struct Reason {
     pub(crate) nest: NestReason,
 }
 
-/// What an access has to divide.
+/// A size, offset or stride that must be a multiple of the access width.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum AccessLimit {
     /// The bytes of a row.

@@ -1,19 +1,19 @@
-//! What a gather between host tensors takes of a device's memory.
+//! Device memory that a gather between host tensors needs.
 
 use crate::plan::Plan;
 
-/// What makes a gather from host tensors to a host tensor, where an engine executes it.
+/// Where an engine runs a gather between host tensors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum HostCall {
     /// The device, with the tensors whole in its memory.
     Device,
-    /// The CPU path, as the tensors take more memory than the call may: to send params through the device
-    /// part by part would move more bytes than are gathered.
+    /// The CPU path: the tensors exceed the memory limit of the call. Streaming params through the device
+    /// would move more bytes than are gathered.
     Cpu,
 }
 
 impl Plan {
-    /// What makes the gather if it may take `max_bytes` of the device's memory for tensors.
+    /// Where the gather runs if its tensors may take `max_bytes` of device memory.
     pub fn host_call(&self, max_bytes: u64) -> HostCall {
         match self.host_bytes() <= max_bytes {
             true => HostCall::Device,

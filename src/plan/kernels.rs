@@ -181,13 +181,13 @@ impl KernelKind {
     }
 }
 
-/// How much of the output a workgroup makes: of rows, or of the bytes of rows.
+/// How the output is divided among workgroups, in units of rows or of their bytes.
 pub(super) struct Share {
-    /// What a row counts.
+    /// Units per row.
     pub(super) per_row: u64,
-    /// What counts before the first row.
+    /// Units before the first row.
     pub(super) lead: u64,
-    /// What a workgroup makes.
+    /// Units per workgroup.
     pub(super) span: u64,
     /// The workgroups that a row takes.
     pub(super) chunks: u64,
@@ -216,7 +216,7 @@ pub(crate) enum KindReason {
     SeveralAccesses,
 }
 
-/// What keeps an invocation from making four at once.
+/// Why an invocation cannot make four elements or words at once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum NotFour {
     /// The innermost loop over lookups does not run in whole fours.

@@ -4,7 +4,7 @@ use crate::quantized::block::BlockFormat;
 use crate::quantized::format::Format;
 use crate::quantized::split::CodeType;
 
-/// What a shader decodes: each has a text of its own, `shaders/decode/`.
+/// Identifies the decoding shader; each variant has its own source in `shaders/decode/`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) enum Decoder {
     /// GGUF's blocks.
@@ -38,7 +38,7 @@ impl Decoder {
 }
 
 impl Format {
-    /// What decodes it on a device.
+    /// The shader that decodes this format.
     pub(crate) fn decoder(&self) -> Decoder {
         match self {
             Format::Blocks(format) => Decoder::Blocks(*format),

@@ -154,7 +154,7 @@ pub(super) fn iq4_nl(block: &[u8], output: &mut [f32]) {
     });
 }
 
-/// What the lower three bits of a float of 4 bits mean, doubled.
+/// Magnitudes of E2M1 (4-bit floats) times two, indexed by the lower three bits.
 const E2M1_DOUBLED: [u32; 8] = [0, 1, 2, 3, 4, 6, 8, 12];
 
 /// A power of two as a byte, then the codes. A negative zero counts as zero, as in GGUF.
@@ -179,8 +179,8 @@ pub(super) fn bf16(block: &[u8], output: &mut [f32]) {
 mod tests {
     use super::*;
 
-    /// What the contract of bits stands on: no product of a scale, a scale of a part and a code rounds. An
-    /// f64 holds all of them.
+    /// Bit-exact decoding relies on exact products of scale, sub-block scale and code. An f64 holds all
+    /// of them.
     #[test]
     fn products_are_exact() {
         let values = IQ4_NL_VALUES.map(i32::from);

@@ -100,7 +100,7 @@ impl ScaleType {
     }
 }
 
-/// What is subtracted from a code before it is scaled.
+/// Zero points, subtracted from codes before they are scaled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ZeroPoints {
@@ -116,7 +116,7 @@ pub enum ZeroPoints {
 }
 
 impl ZeroPoints {
-    /// Whether there is one for each scale.
+    /// Whether the table stores a zero point for each scale.
     pub const fn are_stored(self) -> bool {
         matches!(self, ZeroPoints::Packed | ZeroPoints::PackedRows)
     }
@@ -157,7 +157,7 @@ pub struct SplitFormat {
     pub codes: CodeType,
     /// The type of a scale.
     pub scales: ScaleType,
-    /// What is subtracted from a code.
+    /// How zero points are given.
     pub zero_points: ZeroPoints,
     /// Elements of a block; any number but 0.
     pub block_size: usize,

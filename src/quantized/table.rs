@@ -77,7 +77,7 @@ impl<'a> QuantizedTable<'a> {
         QuantizedTable::new(Format::Rows, shape, bytes, &[], &[])
     }
 
-    /// How it is stored.
+    /// The storage format.
     pub fn format(&self) -> &Format {
         &self.format
     }

@@ -13,14 +13,14 @@ use crate::quantized::split::{Blocks, SplitFormat};
 /// The most elements of a window: positions and rounding up stay within 32 bits.
 const MOST_ELEMENTS: usize = 1 << 30;
 
-/// Stands for an axis or a block that no window reaches the end of.
+/// Sentinel: unbounded axis or block.
 const ENDLESS: usize = i32::MAX as usize;
 
 /// A part of a table.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Window {
     pub(crate) elements: Range<usize>,
-    /// The bytes of its codes, those of neighbours in the first and the last byte with them.
+    /// Byte range of its codes. The first and last byte may also hold codes of neighbouring elements.
     pub(crate) codes: Range<usize>,
     /// Codes in the first byte that come before the window.
     pub(crate) lead: usize,
@@ -31,7 +31,7 @@ pub(crate) struct Window {
 }
 
 impl Window {
-    /// The one of a table without elements.
+    /// The window of an empty table.
     pub(crate) fn empty() -> Self {
         Window {
             elements: 0..0,
@@ -43,7 +43,7 @@ impl Window {
     }
 }
 
-/// What a table is, without its data.
+/// Format, shape and sizes of a table, without its data.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct TableLayout {
     pub(crate) format: Format,
@@ -127,9 +127,9 @@ impl TableLayout {
         }
     }
 
-    /// Whether four neighbours have one scale, from a multiple of four elements of the window on.
+    /// Whether each aligned group of four elements of the window shares one scale.
     pub(crate) fn fours_share_scales(&self, window: &Window) -> bool {
-        // A block that has no end, has none within a four either.
+        // An unbounded block cannot end within a group of four.
         let fours = |n: usize| n.is_multiple_of(4) || n == ENDLESS;
         match (&self.format, &window.blocks) {
             (_, Some(b)) => b.inner == 1 && fours(b.extent) && fours(b.size),
@@ -138,7 +138,7 @@ impl TableLayout {
         }
     }
 
-    /// How many elements have all their codes before a byte.
+    /// The number of elements whose codes end before a byte.
     fn elements_before(&self, byte: usize) -> usize {
         match &self.format {
             Format::Blocks(format) => {
@@ -199,9 +199,9 @@ impl TableLayout {
 }
 
 impl Blocks {
-    /// Where a window from `start` on ends, which is not behind `end`, with scales before scale
-    /// `scales_end`, and how blocks lie in it. In order of size: whole axes, lines from the start of a
-    /// block on, lines of one block, elements of one line.
+    /// The end of the largest window from `start` that ends at or before `end` and needs only scales before
+    /// `scales_end`, with the layout of its blocks. Tried from large to small: whole axes, lines from the
+    /// start of a block, lines of one block, elements of one line.
     fn window(&self, start: usize, end: usize, scales_end: usize) -> Option<(usize, Blocks)> {
         let scales = scales_end.checked_sub(self.of(start))?;
         let room = end.checked_sub(start)?;

@@ -35,7 +35,7 @@ fn the_dependencies_without_features_are_all_named() {
     let needed = needed(&manifest);
     assert!(needed.len() >= 3, "{needed:?}");
     for (text, from) in [
-        ("README.md", "Without features, the crate"),
+        ("docs/features.md", "Without features, the crate"),
         ("src/lib.rs", "Without features the dep"),
     ] {
         let text = read(text).replace("//!", "");
@@ -127,7 +127,7 @@ fn the_paths_that_texts_name_exist() {
     }
 }
 
-/// The lines of the README's table of where it has run, which `tests/ran.sh` renews.
+/// The lines of the table of where it has run, which `tests/ran.sh` renews.
 fn rows_of_runs() -> String {
     let runs = read("tests/ran.tsv");
     let row = |line: &str| {
@@ -140,16 +140,51 @@ fn rows_of_runs() -> String {
 
 #[test]
 fn where_it_has_run_is_what_scripts_noted() {
-    let text = read("README.md");
+    let text = read("docs/platforms.md");
     let head = "| API | shader compiler | where | what ran | last run |\n|---|---|---|---|---|\n";
     let (before, rest) = text.split_once(head).expect("the table");
     let (rows, after) = rest.split_once("\n\n").expect("its end");
     let noted = rows_of_runs();
     if std::env::var_os("GATHER_RENEW").is_some() {
         let text = format!("{before}{head}{noted}\n{after}");
-        return fs::write(path("README.md"), text).expect("the README is written");
+        return fs::write(path("docs/platforms.md"), text).expect("the table is written");
     }
     assert_eq!(format!("{rows}\n"), noted, "tests/ran.sh renews it");
+}
+
+/// The blocks of a language in a text in Markdown.
+fn blocks<'a>(text: &'a str, language: &str) -> Vec<&'a str> {
+    let start = format!("```{language}\n");
+    let blocks = text.split(start.as_str()).skip(1);
+    blocks.filter_map(|rest| rest.split("```").next()).collect()
+}
+
+#[test]
+fn the_readme_is_short_and_its_dependencies_are_packages_with_those_features() {
+    let text = read("README.md");
+    assert!(text.lines().count() <= 160, "{}", text.lines().count());
+    let blocks = blocks(&text, "toml");
+    let [block] = blocks.as_slice() else {
+        panic!("{blocks:?}");
+    };
+    let lines = block.lines().skip(1);
+    let mut seen = 0;
+    for line in lines.filter(|line| !line.is_empty()) {
+        let quoted: Vec<&str> = line.split('"').skip(1).step_by(2).collect();
+        let (name, _) = line.split_once(" = ").expect("a dependency");
+        let (at, features) = quoted.split_first().expect("a path");
+        let folder = at.strip_prefix("../wgpu-gather").expect("a checkout");
+        let manifest = read(&format!(".{folder}/Cargo.toml"));
+        assert!(
+            manifest.contains(&format!("\nname = \"{name}\"\n")),
+            "{line}"
+        );
+        for feature in features {
+            assert!(manifest.contains(&format!("\n{feature} = [")), "{line}");
+        }
+        seen += 1;
+    }
+    assert_eq!(seen, 2, "{block}");
 }
 
 /// What registries and tools would follow must lead somewhere.

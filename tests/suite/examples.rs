@@ -87,7 +87,15 @@ fn the_program_of_the_readme_is_the_example_lookup() {
     let example = read("examples/lookup.rs");
     let (_, program) = example.split_once("\n\n").expect("its documentation");
     assert!(program.contains("fn main"), "{program}");
-    assert!(read("README.md").contains(program), "{program}");
+    let readme = read("README.md");
+    assert!(readme.contains(program), "{program}");
+    // What it prints on every API.
+    for api in engines().iter().map(|e| e.adapter().api.to_string()) {
+        let text = all_text(&run("lookup", &api, &std::env::temp_dir()));
+        let printed: Vec<&str> = text.lines().filter(|l| l.starts_with("ok: ")).collect();
+        let shown = format!("```text\n{}\n```", printed.join("\n"));
+        assert!(readme.contains(&shown), "{api}: {shown}");
+    }
 }
 
 #[test]

@@ -15,7 +15,7 @@ use crate::gpu::device::scope::Scopes;
 #[cfg(not(target_arch = "wasm32"))]
 use crate::gpu::device::scope::scoped;
 
-/// What the device has not said yet about calls that have returned, the earliest first.
+/// Errors reported after the call that caused them has returned, oldest first.
 #[derive(Debug, Clone, Default)]
 pub(in crate::gpu) struct DeferredErrors {
     #[cfg(target_arch = "wasm32")]
@@ -25,7 +25,7 @@ pub(in crate::gpu) struct DeferredErrors {
     watching: Rc<Cell<bool>>,
 }
 
-/// Pending taken from [`DeferredErrors`]: who takes them must await them.
+/// Deferred errors removed from the queue ([`DeferredErrors`]); the caller must await them.
 #[derive(Default)]
 #[cfg_attr(not(target_arch = "wasm32"), derive(Debug))]
 pub(in crate::gpu) struct Pending {

@@ -31,7 +31,7 @@ pub(in crate::gpu) struct Recording {
     commands: Vec<Command>,
     /// Where one submission ends and the next one begins.
     cuts: Vec<usize>,
-    /// What must not serve other tensors before the queue has the commands.
+    /// Buffers that must not be reused before the commands are submitted.
     kept: Vec<Arc<Owned>>,
     /// Where its calls count bad indices, one entry for each call.
     counted: Vec<Status>,
@@ -45,7 +45,7 @@ pub(in crate::gpu) struct Recording {
     copies: Option<(OpKind, Role)>,
 }
 
-/// What goes to the caller. Its buffers serve nothing else from now on.
+/// Finished commands, handed to the caller. Their buffers never return to the pool.
 #[derive(Debug)]
 pub(in crate::gpu) struct Recorded {
     pub(in crate::gpu) commands: Vec<Command>,

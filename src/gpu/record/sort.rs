@@ -59,17 +59,17 @@ impl Sort {
         })
     }
 
-    /// Where the pairs are written.
+    /// Input of the sort: the unsorted pairs.
     pub(in crate::gpu) fn unsorted(&self) -> wgpu::BindingResource<'_> {
         self.whole(&self.pairs[0])
     }
 
-    /// Where they are once they are sorted.
+    /// Output of the sort: the buffer that its last pass writes.
     pub(in crate::gpu) fn sorted(&self, plan: &SortPlan) -> wgpu::BindingResource<'_> {
         self.whole(&self.pairs[plan.digits.len() % 2])
     }
 
-    /// What is bound of scratch memory: buffers of the pool may be larger than a binding.
+    /// Binds scratch memory, up to the limit of a binding: buffers of the pool may be larger.
     pub(in crate::gpu) fn whole<'a>(&self, owned: &'a Owned) -> wgpu::BindingResource<'a> {
         let buffer = owned.buffer();
         wgpu::BindingResource::Buffer(wgpu::BufferBinding {
@@ -118,7 +118,7 @@ impl Sort {
     }
 }
 
-/// So many workgroups in x and y, and at most y - 1 more.
+/// Splits `groups` workgroups into x and y. At most `y - 1` of the dispatched workgroups are surplus.
 pub(in crate::gpu) fn grid(op: OpKind, groups: u64, max_workgroups: u32) -> Result<[u32; 3]> {
     let limit = u64::from(max_workgroups.max(1));
     let y = groups.div_ceil(limit).max(1);

@@ -23,9 +23,9 @@ pub(in crate::gpu) struct Reports {
 
 #[derive(Debug, Default)]
 struct Lists {
-    /// Those of what was read, the earliest first.
+    /// Statuses inherited from the tensors that were read, oldest first.
     inherited: Vec<Status>,
-    /// Those of the calls on the storage itself. The last one counts on.
+    /// Statuses of calls that wrote to this storage. Further calls count in the last one.
     own: Vec<Status>,
     /// Whether calls wrote to it that count no bad indices.
     uncounted: bool,
@@ -34,7 +34,7 @@ struct Lists {
     left: bool,
 }
 
-/// What a call does to the reports of what it writes to.
+/// How a call changes the reports of the storage that it writes to.
 #[derive(Debug)]
 pub(in crate::gpu) struct Written<'a> {
     /// Reports of what it read.
@@ -59,7 +59,7 @@ pub(in crate::gpu) struct Undo {
     left: bool,
 }
 
-/// What was said of data that a call replaces.
+/// Reports about data that a call overwrites, kept for [`Undo`].
 #[derive(Debug)]
 struct Replaced {
     lists: Option<Lists>,

@@ -1,6 +1,6 @@
 //! Tensors on the device with the type of their elements.
 //!
-//! What an engine's typed calls take and give. All that they do, `any_tensor` does.
+//! Parameters and results of an engine's typed calls: wrappers of `AnyDeviceTensor`, which does the work.
 
 use std::marker::PhantomData;
 use std::ops::Range;

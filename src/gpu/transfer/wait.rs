@@ -30,7 +30,7 @@ pub(in crate::gpu) struct Callback<T: Send + 'static> {
     /// Kept so that the channel stays open until the answer is there.
     sender: Sender<Option<T>>,
     receiver: Receiver<Option<T>>,
-    /// What the device has still to say about what was submitted.
+    /// Errors of the submission that have not been reported yet.
     deferred: Pending,
 }
 

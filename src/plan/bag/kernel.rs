@@ -30,8 +30,8 @@ pub(crate) struct BagBlock {
     rows_step: u32,
 }
 
-/// Where a kernel finds what it binds besides the tensors of a gather, in words: the offsets, and the
-/// folds of a part of a bag, where it reads them and where it leaves them.
+/// Positions, in words, within the bindings that a bag kernel has in addition to those of a gather: the
+/// offsets, and the partial folds that it reads and writes.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct BagPlaces {
     pub(crate) offsets: u32,

@@ -55,9 +55,9 @@ pub(crate) struct BagPlan {
 /// Which lookups, in row-major order of the indices, each bag has.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Ranges {
-    /// So many bags of so many each.
+    /// `bags` bags of `each` lookups.
     Even { bags: usize, each: usize },
-    /// From one number to the next.
+    /// Bag `b` has the lookups `offsets[b]..offsets[b + 1]`.
     Offsets(Arc<Vec<usize>>),
 }
 

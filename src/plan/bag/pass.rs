@@ -16,9 +16,9 @@ pub(crate) struct BagPass {
     pub(crate) bags: Range<usize>,
     /// Their lookups.
     pub(crate) lookups: Range<usize>,
-    /// What is bound of params; nothing, if nothing is read.
+    /// Segments of params to bind; empty if nothing is read.
     pub(crate) params: Vec<Segment>,
-    /// What is bound of indices; nothing, if there are none.
+    /// Segment of indices to bind; `None` if there are no indices.
     pub(crate) indices: Option<Segment>,
     /// What is read of the weights, if there are some.
     pub(crate) weights: Option<Segment>,
@@ -30,9 +30,9 @@ pub(crate) struct BagPass {
     pub(crate) is_decoded: bool,
     /// Bytes of the rows that are read.
     pub(crate) bytes: u64,
-    /// Whether it goes on with the one bag that the pass before it has begun.
+    /// Whether it continues the one bag that the previous pass left unfinished.
     pub(crate) resumes: bool,
-    /// Whether the next pass goes on with its one bag.
+    /// Whether it leaves its one bag unfinished, for the next pass to continue.
     pub(crate) is_partial: bool,
 }
 

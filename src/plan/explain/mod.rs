@@ -79,7 +79,7 @@ pub struct Dispatches {
     pub count: usize,
     /// The kernel of the first; the others differ in offsets only.
     kernel: Kernel,
-    /// What keeps its access from being wider; nothing, if it is as wide as there are.
+    /// The limits that rule out a wider access; empty at the widest.
     access_limits: Vec<AccessLimit>,
     /// The segments of params that each binds.
     pub segments: usize,

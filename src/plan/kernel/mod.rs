@@ -34,22 +34,22 @@ pub(crate) struct Kernel {
     pub(crate) positions: Positions,
     /// Workgroups in x, y and z.
     pub(crate) workgroups: [u32; 3],
-    /// What there is to do, and how much of it a workgroup does.
+    /// Work of the dispatch, from which an indirect dispatch derives its workgroups.
     pub(crate) work: Work,
     /// The uniform block.
     pub(crate) block: GeometryBlock,
 }
 
-/// How many workgroups so many rows take: `(rows * scale + lead) / span`, rounded up.
+/// Work of a dispatch, which takes `(rows * scale + lead) / span` workgroups, rounded up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Work {
     /// The rows of a dispatch.
     pub(crate) rows: u32,
-    /// What a row counts: 1, or its bytes.
+    /// Units of work per row: 1, or the bytes of a row.
     pub(crate) scale: u32,
-    /// What counts before the first row.
+    /// Units before the first row.
     pub(crate) lead: u32,
-    /// What a workgroup does.
+    /// Units per workgroup.
     pub(crate) span: u32,
 }
 

@@ -56,8 +56,8 @@ impl Placed<'_> {
     }
 }
 
-/// Where the folds of parts of a bag are left: in two buffers by turns, as one is read while the other
-/// is written. Before the folds is room for the weights of the part that goes on with them.
+/// Partial folds of bags that take several passes. Two buffers alternate: one is read while the other is
+/// written. Layout: weights of the resumed part, then partial folds.
 struct Folds {
     buffers: [wgpu::Buffer; 2],
     /// The bytes before the folds.
