@@ -1,11 +1,12 @@
 // Folds the updates of each key into its destination, in order. An invocation has a pair of the
 // sorted ones and a free step; that with the first pair of its key in the pass folds all of them, the
-// others end at once. (Where the last update replaces the others, that with the last pair.) No two invocations write to one destination. A pass is over so few pairs that no
-// loop is long, which drivers may end; the next one goes on with the key that was not done.
+// others end at once. Where the last update replaces the others, that with the last pair of a key stores it.
+// No two invocations write to one destination. A pass is over so few pairs that no loop is long, which
+// drivers may end; the next one goes on with the key that was not done.
 //
 // Positions count units of a tensor (an element, or a word of one that is moved), from the first that
-// is reached on. An invocation folds one of them, or as many elements as there are lanes. What lies outside the windows
-// of a pass, other passes fold.
+// is reached on. An invocation folds one of them, or as many elements as there are lanes. What lies outside
+// the windows of a pass, other passes fold.
 
 struct Digit {
     extent: u32,

@@ -8,8 +8,8 @@ use crate::names::named;
 /// One index type as the executors read it.
 pub(crate) trait Word: bytemuck::Pod + Into<i128> {}
 
-/// The index types, and the integers that are of them as they are.
-/// `$d` is a dollar sign, for the macro that it makes.
+/// The index types, the integers that are of them as they are, and the macro that goes from one to the other;
+/// `$d` is the dollar sign in it.
 macro_rules! index_types {
     ($d:tt, $($(#[$doc:meta])* $variant:ident $name:literal $integer:ty,)*) => {
         /// The index types as they lie in memory, on the host and on the device.

@@ -1,12 +1,11 @@
 //! Completions for shells and pages of the manual, made from the command line itself.
 
 use anyhow::{Context, Result};
-use clap::{Args, CommandFactory};
+use clap::{Args, Command};
 use clap_complete::Shell;
 use clap_mangen::Man;
 
 use crate::answer::Answer;
-use crate::args::Cli;
 
 /// The name of the program, for files of completions and pages.
 const PROGRAM: &str = "wgpu-gather";
@@ -34,21 +33,20 @@ pub(crate) struct ManArgs {
     command: Option<String>,
 }
 
-/// The script that completes the command in a shell.
-pub(crate) fn completions(args: &CompletionsArgs) -> Result<Answer> {
+/// The script that completes `cli` in a shell.
+pub(crate) fn completions(args: &CompletionsArgs, mut cli: Command) -> Result<Answer> {
     let mut script = Vec::new();
-    clap_complete::generate(args.shell, &mut Cli::command(), PROGRAM, &mut script);
+    clap_complete::generate(args.shell, &mut cli, PROGRAM, &mut script);
     Ok(Answer::good(String::from_utf8(script)?))
 }
 
-/// A page of the manual, as roff.
-pub(crate) fn man(args: &ManArgs) -> Result<Answer> {
-    let mut cli = Cli::command();
+/// A page of the manual of `cli`, as roff.
+pub(crate) fn man(args: &ManArgs, mut cli: Command) -> Result<Answer> {
     cli.build();
     let page = match &args.command {
         None => cli,
         Some(name) => {
-            let commands = cli.get_subcommands().map(clap::Command::get_name);
+            let commands = cli.get_subcommands().map(Command::get_name);
             let allowed = commands.collect::<Vec<_>>().join(", ");
             let found = cli.find_subcommand(name).with_context(|| {
                 format!("man: there is no command \"{name}\" (allowed: {allowed})")

@@ -27,7 +27,7 @@ const LANES: usize = 4;
 /// The invocations of a workgroup of one pair, as `WORKGROUP` in `shaders/fold_rows.wgsl`.
 const ROW_WORKGROUP: u32 = 32;
 
-/// Rows that leave some of them without work are not folded so.
+/// The fewest units of a row that is folded so: each of them has one.
 const LEAST_ROW_UNITS: usize = ROW_WORKGROUP as usize;
 
 /// The most free steps of each, as `STEPS` there.

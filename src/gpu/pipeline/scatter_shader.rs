@@ -1,6 +1,5 @@
 //! What the shaders of scatters have of their own: keys, the sort of them, folds. Used by `shader`.
 
-use super::shader::LANES;
 use crate::scatter::{FoldKernel, SortStage};
 
 const KEYS: &str = include_str!("../../../shaders/keys.wgsl");
@@ -48,14 +47,14 @@ fn fold_units(kernel: FoldKernel) -> Vec<&'static str> {
         true => include_str!("../../../shaders/fold_rows.wgsl"),
         false => include_str!("../../../shaders/fold_flat.wgsl"),
     };
-    let fours = include_str!("../../../shaders/fold_lanes.wgsl");
+    let full = include_str!("../../../shaders/fold_lanes.wgsl");
     let digits = include_str!("../../../shaders/fold_digits.wgsl");
     let subword = include_str!("../../../shaders/fold_subwords.wgsl");
     let words = include_str!("../../../shaders/fold_words.wgsl");
     match kernel.unit_bytes {
-        4 if kernel.fills_lanes() => vec![steps, ONE, LANES, fours],
-        8 if kernel.fills_lanes() => vec![steps, TWO, LANES, fours],
-        _ if kernel.fills_lanes() => vec![steps, FOUR, LANES, fours],
+        4 if kernel.fills_lanes() => vec![steps, ONE, full],
+        8 if kernel.fills_lanes() => vec![steps, TWO, full],
+        _ if kernel.fills_lanes() => vec![steps, FOUR, full],
         ..4 => vec![steps, digits, subword],
         _ => vec![steps, digits, words],
     }

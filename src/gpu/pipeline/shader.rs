@@ -175,7 +175,7 @@ impl PipelineKey {
             }
             Stage::Sort(stage) => scatter_shader::sort(stage).to_vec(),
             Stage::Fold(kernel) => {
-                let mut parts = vec![PRODUCTS, HALVES, ARITHMETIC];
+                let mut parts = vec![PRODUCTS, HALVES, ARITHMETIC, LANES];
                 parts.extend(scatter_shader::fold(kernel));
                 parts
             }
@@ -253,7 +253,7 @@ const PRODUCTS: &str = include_str!("../../../shaders/products.wgsl");
 const HALVES: &str = include_str!("../../../shaders/halves.wgsl");
 const ARITHMETIC: &str = include_str!("../../../shaders/arithmetic.wgsl");
 /// Elements of words as lanes.
-pub(super) const LANES: &str = include_str!("../../../shaders/lanes.wgsl");
+const LANES: &str = include_str!("../../../shaders/lanes.wgsl");
 const CHECK: &str = include_str!("../../../shaders/check.wgsl");
 
 /// What a kernel has of its own, the type of the output (`Out`) first.
