@@ -37,6 +37,7 @@ const QUANTIZED: usize = 256;
 pub(crate) fn cases() -> Vec<Case> {
     use Kind::{Bags, Elements, Gather, Quantized, Scatter};
     let zeros = &Rules::TENSORFLOW_GPU;
+    #[rustfmt::skip]
     let gathers = [
         ("rows of 3072 bytes", 128, 500, Gather(768, 4, zeros)),
         ("rows of 256 bytes", 1024, 3000, Gather(64, 4, zeros)),
@@ -45,93 +46,31 @@ pub(crate) fn cases() -> Vec<Case> {
         ("rows of 300 bytes", 512, 3000, Gather(300, 1, zeros)),
         ("rows of 3 bytes", 4096, 20_000, Gather(3, 1, zeros)),
         ("rows of 1 byte", 8192, 60_000, Gather(1, 1, zeros)),
-        (
-            "rows of 256 bytes, errors",
-            1024,
-            3000,
-            Gather(64, 4, &Rules::TORCH),
-        ),
+        ("rows of 256 bytes, errors", 1024, 3000, Gather(64, 4, &Rules::TORCH)),
         ("32 elements of each row", 4096, 500, Elements(32)),
     ];
+    #[rustfmt::skip]
     let quantized = [
-        (
-            "Q8_0 to f32",
-            256,
-            1000,
-            Quantized(BlockFormat::Q8_0, false),
-        ),
+        ("Q8_0 to f32", 256, 1000, Quantized(BlockFormat::Q8_0, false)),
         ("Q8_0 to f16", 256, 1000, Quantized(BlockFormat::Q8_0, true)),
         ("Q4_0 to f16", 256, 1000, Quantized(BlockFormat::Q4_0, true)),
     ];
+    #[rustfmt::skip]
     let scatters = [
-        (
-            "add rows of 3072 bytes",
-            128,
-            500,
-            Scatter(DType::F32, Reduce::Add, 768),
-        ),
-        (
-            "add rows of 256 bytes",
-            1024,
-            1000,
-            Scatter(DType::F32, Reduce::Add, 64),
-        ),
-        (
-            "add rows of 16 bytes",
-            4096,
-            4000,
-            Scatter(DType::F32, Reduce::Add, 4),
-        ),
-        (
-            "add single f32",
-            8192,
-            8000,
-            Scatter(DType::F32, Reduce::Add, 1),
-        ),
-        (
-            "replace rows of 256 bytes",
-            1024,
-            1000,
-            Scatter(DType::F32, Reduce::None, 64),
-        ),
-        (
-            "max of rows of 300 bytes",
-            512,
-            1000,
-            Scatter(DType::F32, Reduce::Max, 75),
-        ),
-        (
-            "add rows of 64 bf16",
-            512,
-            1000,
-            Scatter(DType::BF16, Reduce::Add, 64),
-        ),
-        (
-            "add rows of 64 bytes of i8",
-            512,
-            1000,
-            Scatter(DType::I8, Reduce::Add, 64),
-        ),
+        ("add rows of 3072 bytes", 128, 500, Scatter(DType::F32, Reduce::Add, 768)),
+        ("add rows of 256 bytes", 1024, 1000, Scatter(DType::F32, Reduce::Add, 64)),
+        ("add rows of 16 bytes", 4096, 4000, Scatter(DType::F32, Reduce::Add, 4)),
+        ("add single f32", 8192, 8000, Scatter(DType::F32, Reduce::Add, 1)),
+        ("replace rows of 256 bytes", 1024, 1000, Scatter(DType::F32, Reduce::None, 64)),
+        ("max of rows of 300 bytes", 512, 1000, Scatter(DType::F32, Reduce::Max, 75)),
+        ("add rows of 64 bf16", 512, 1000, Scatter(DType::BF16, Reduce::Add, 64)),
+        ("add rows of 64 bytes of i8", 512, 1000, Scatter(DType::I8, Reduce::Add, 64)),
     ];
+    #[rustfmt::skip]
     let bags = [
-        (
-            "bags of 32 rows of 256 bytes",
-            1024,
-            3000,
-            Bags(DType::F32, 32, 64),
-        ),
-        (
-            "bags of 8 rows of 64 bf16",
-            512,
-            3000,
-            Bags(DType::BF16, 8, 64),
-        ),
-        (
-            "bags of 8 rows of 64 bytes of i8",
-            512,
-            3000,
-            Bags(DType::I8, 8, 64),
-        ),
+        ("bags of 32 rows of 256 bytes", 1024, 3000, Bags(DType::F32, 32, 64)),
+        ("bags of 8 rows of 64 bf16", 512, 3000, Bags(DType::BF16, 8, 64)),
+        ("bags of 8 rows of 64 bytes of i8", 512, 3000, Bags(DType::I8, 8, 64)),
     ];
     let all = gathers
         .into_iter()
