@@ -4,6 +4,10 @@
 // No two invocations write to one destination. A pass is over so few pairs that no loop is long, which
 // drivers may end; the next one goes on with the key that was not done.
 //
+// Where the order of the updates does not matter, the pairs of a key are cut into pieces, which are folded
+// side by side: the first into the destination, each other one into a sum of its own. The pass after joins
+// them.
+//
 // Positions count units of a tensor (an element, or a word of one that is moved), from the first that
 // is reached on. An invocation folds one of them, or as many elements as there are lanes. What lies outside
 // the windows of a pass, other passes fold.
@@ -42,6 +46,12 @@ struct Fold {
     turn: u32,             // 0 or 1 in turns: which carry is read
     reduce: u32,           // what becomes of values that meet: see below
     sign: u32,             // the sign bit of a lane; of the high one, for 64 bits
+    piece_shift: u32,      // the pairs of a piece, as a power of two
+    piece_mask: u32,       // the bits of a pair's number in its piece; all, if keys are not cut
+    joins: u32,            // whether the pass joins pieces: `first` and `pairs` count pieces then
+    padding_a: u32,
+    padding_b: u32,
+    padding_c: u32,
 }
 
 @group(0) @binding(0) var<uniform> fold: Fold;
@@ -55,16 +65,9 @@ fn main(
     let group = workgroup.y * fold.grid_x + workgroup.x;
     let number = pair_number(group, invocation);
     if (number < fold.pairs) {
-        let first = fold.first + number;
-        let pair = pairs[first];
-        let replaces = fold.reduce == NONE;
-        let last = fold.count - 1u;
-        let neighbour = select(max(first, 1u) - 1u, min(first + 1u, last), replaces);
-        let same = pairs[neighbour].x == pair.x;
-        let goes_on = !replaces & (first != 0u) & same;
-        let starts = select(!goes_on | (number == 0u), (first == last) | !same, replaces);
-        if (starts & (pair.x < fold.key_count)) {
-            fold_steps(Start(pair, first, goes_on), group, invocation);
+        let start = start_of(fold.first + number, number == 0u);
+        if (start.starts & (start.pair.x < fold.key_count)) {
+            fold_steps(start, group, invocation);
         }
     }
 }
@@ -73,7 +76,33 @@ fn main(
 struct Start {
     pair: vec2<u32>,
     first: u32,    // the number of the pair
-    goes_on: bool, // whether the pass before has begun with the key
+    goes_on: bool, // whether others begin with the key: the pass before, or the piece before
+    starts: bool,  // whether anything starts here
+}
+
+fn start_of(number: u32, begins_pass: bool) -> Start {
+    if (fold.joins != 0u) {
+        return start_of_join(number);
+    }
+    let pair = pairs[number];
+    let replaces = fold.reduce == NONE;
+    let last = fold.count - 1u;
+    let neighbour = select(max(number, 1u) - 1u, min(number + 1u, last), replaces);
+    let same = pairs[neighbour].x == pair.x;
+    let goes_on = !replaces & (number != 0u) & same;
+    let begins = begins_pass | ((number & fold.piece_mask) == 0u);
+    let starts = select(!goes_on | begins, (number == last) | !same, replaces);
+    return Start(pair, number, goes_on, starts);
+}
+
+// The piece with the first pairs of a key that has more pieces.
+fn start_of_join(piece: u32) -> Start {
+    let first = piece << fold.piece_shift;
+    let last = first | fold.piece_mask;
+    let pair = pairs[last];
+    let ends = pairs[last + 1u].x != pair.x;
+    let begun = (first != 0u) & (pairs[first].x == pair.x) & (pairs[max(first, 1u) - 1u].x == pair.x);
+    return Start(pair, last + 1u, false, !ends & !begun);
 }
 
 // Folds one free step of a key.
@@ -81,13 +110,28 @@ fn fold_step(at: Start, free: u32) {
     let step = at_digits(64u, fold.free_digits, free);
     let to = fold.key_offset + at_digits(0u, fold.key_digits, at.pair.x).x + step.x;
     if (to - fold.destination_from < fold.destination_count) {
-        let before = load_destination(to + fold.destination_shift);
-        var sum = widen(before);
-        if (at.goes_on) {
-            sum = resumed(sum, free);
+        let is_piece = at.goes_on & is_cut();
+        let goes_on = at.goes_on & carries() & !is_cut();
+        // While a piece is folded, the first one may store what is there.
+        var before = vec4(0u);
+        if (!is_piece) {
+            before = load_destination(to + fold.destination_shift);
         }
-        let folded = fold_updates(at.pair, at.first, step.y, sum);
-        if (!(folded.open & held(folded.sum, free, folded.open))) {
+        var sum = widen(before);
+        if (goes_on) {
+            sum = carried(fold.turn * fold.free_count + free);
+        }
+        var folded: Folded;
+        if (fold.joins != 0u) {
+            folded = Folded(joined(at, free, sum), false);
+        } else {
+            folded = fold_updates(at, is_piece, step.y, sum);
+        }
+        if (is_piece) {
+            carry_over((at.first >> fold.piece_shift) * fold.free_count + free, folded.sum);
+        } else if (folded.open & carries() & !is_cut()) {
+            carry_over((1u - fold.turn) * fold.free_count + free, folded.sum);
+        } else {
             store_destination(to + fold.destination_shift, before, narrow(folded.sum));
         }
     }
@@ -98,21 +142,49 @@ struct Folded {
     open: bool, // whether the next pass goes on with the key
 }
 
-// The sum with the updates of the key that the pass has, from this pair on.
-fn fold_updates(start: vec2<u32>, first: u32, step: u32, before: vec4<u32>) -> Folded {
-    let end = fold.first + fold.pairs;
+// The sum with the updates of the key that the pass has, or the piece, from this pair on. That of a piece
+// starts with its first update.
+fn fold_updates(at: Start, is_piece: bool, step: u32, before: vec4<u32>) -> Folded {
+    let last = min(fold.first + fold.pairs - 1u, at.first | fold.piece_mask);
     var sum = before;
-    var pair = start;
-    var n = first;
-    for (; (n < end) & (pair.x == start.x); n++) {
-        let lookup = at_digits(32u, fold.lookup_digits, pair.y).y;
-        let position = fold.lookup_offset + lookup + step;
+    var pair = at.pair;
+    var n = at.first;
+    if (is_piece) {
+        sum = widen(load_update(update_of(pair, step) + fold.updates_shift));
+        n += 1u;
+        pair = pairs[min(n, fold.count - 1u)];
+    }
+    for (; (n <= last) & (pair.x == at.pair.x); n++) {
+        let position = update_of(pair, step);
         pair = pairs[min(n + 1u, fold.count - 1u)];
         if (position - fold.updates_from < fold.updates_count) {
             sum = combine(sum, widen(load_update(position + fold.updates_shift)));
         }
     }
-    return Folded(sum, (n < fold.count) & (pair.x == start.x));
+    return Folded(sum, (n < fold.count) & (pair.x == at.pair.x));
+}
+
+// The position of the update of a pair.
+fn update_of(pair: vec2<u32>, step: u32) -> u32 {
+    return fold.lookup_offset + at_digits(32u, fold.lookup_digits, pair.y).y + step;
+}
+
+// The sum with those of the pieces from this pair on.
+fn joined(at: Start, free: u32, before: vec4<u32>) -> vec4<u32> {
+    var sum = before;
+    var n = at.first >> fold.piece_shift;
+    var first = at.first;
+    while ((first < fold.count) && (pairs[first].x == at.pair.x)) {
+        sum = combine(sum, carried(n * fold.free_count + free));
+        n += 1u;
+        first = n << fold.piece_shift;
+    }
+    return sum;
+}
+
+// Whether keys are cut into pieces.
+fn is_cut() -> bool {
+    return fold.piece_mask != 0xffffffffu;
 }
 
 // As `Reduce` in src/fold/mod.rs.

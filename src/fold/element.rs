@@ -2,6 +2,8 @@
 
 use crate::element::DType;
 use crate::error::{Error, OpKind, Result};
+#[cfg(feature = "gpu")]
+use crate::fold::Reduce;
 
 /// What the values of a fold are to the shaders: the numbers are those in `shaders/arithmetic.wgsl`. Signs
 /// only matter to an order, which is given them.
@@ -68,6 +70,19 @@ impl FoldElement {
             DType::I16 => 1 << 15,
             DType::I32 | DType::I64 => 1 << 31,
             _ => 0,
+        }
+    }
+
+    /// Whether any order of the values gives the same bits.
+    #[cfg(feature = "gpu")]
+    pub(crate) fn takes_any_order(self, reduce: Reduce) -> bool {
+        match self {
+            FoldElement::F32 | FoldElement::F16 | FoldElement::BF16 => {
+                matches!(reduce, Reduce::Min | Reduce::Max)
+            }
+            FoldElement::I8 | FoldElement::I16 | FoldElement::I32 | FoldElement::I64 => {
+                reduce != Reduce::None
+            }
         }
     }
 

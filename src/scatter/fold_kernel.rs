@@ -3,6 +3,8 @@
 use bytemuck::{Pod, Zeroable};
 
 use super::plan::{Digits, ScatterPlan};
+#[cfg(feature = "gpu")]
+use super::sort::SortPlan;
 use crate::element::DType;
 use crate::error::{Error, OpKind, Result};
 use crate::fold::{FoldElement, Reduce};
@@ -210,7 +212,10 @@ pub(crate) struct FoldBlock {
     turn: u32,
     reduce: u32,
     sign: u32,
-    padding: [u32; 2],
+    piece_shift: u32,
+    piece_mask: u32,
+    joins: u32,
+    padding: [u32; 3],
 }
 
 impl FoldBlock {
@@ -224,6 +229,7 @@ impl FoldBlock {
         let mut block = FoldBlock {
             reduce: plan.reduce as u32,
             sign: FoldElement::sign_bit(plan.dtype),
+            piece_mask: u32::MAX,
             ..FoldBlock::zeroed()
         };
         let narrow = |what, got: usize, limit: usize| match got <= limit {
@@ -318,6 +324,34 @@ impl FoldBlock {
         [self.first, self.pairs, self.count] = [first, pairs, count];
         [self.turn, self.grid_x] = [turn, grid_x];
         self
+    }
+
+    /// The block whose keys are cut into pieces of so many pairs, a power of two; for the pass that folds
+    /// them, or for that which joins them and counts pieces.
+    #[cfg(feature = "gpu")]
+    pub(crate) fn in_pieces(mut self, piece: u32, joins: bool) -> Self {
+        (self.piece_shift, self.piece_mask) = (piece.trailing_zeros(), piece - 1);
+        self.joins = u32::from(joins);
+        self
+    }
+
+    /// The pairs of a piece, if keys of `count` sorted pairs are cut into pieces: where any order of the
+    /// updates gives the same bits, and there are more lookups than one tile. About as many pairs as there
+    /// are pieces, so that neither loop is long.
+    #[cfg(feature = "gpu")]
+    pub(crate) fn piece(
+        &self,
+        plan: &ScatterPlan,
+        kernel: FoldKernel,
+        count: usize,
+    ) -> Option<u32> {
+        if !kernel.element.takes_any_order(plan.reduce) || SortPlan::is_one_tile(count) {
+            return None;
+        }
+        let piece = (count as u32).isqrt().next_power_of_two();
+        let loops = [piece, (count as u32).div_ceil(piece)];
+        let most = self.most_pairs(kernel);
+        loops.iter().all(|&steps| steps <= most).then_some(piece)
     }
 
     /// The most pairs of a pass, so that no invocation takes more than [`MAX_LOOP_STEPS`]: for each of its

@@ -24,17 +24,17 @@ faults! {
     "base dropped": "fn fold_updates"
         "var sum = widen(before);" => "var sum = vec4(0u);",
     "a row not gone on with": "WORKGROUP * STEPS"
-        "!goes_on | (number == 0u)" => "!goes_on",
+        "begins_pass | (" => "(",
     "sums of the pass before dropped": "fn fold_updates"
-        "if (at.goes_on) {" => "if (at.goes_on & false) {",
+        "if (goes_on) {" => "if (false) {",
     "the carry read where it is written": "carry["
-        "LANES * ((1u - fold.turn) *" => "LANES * (fold.turn *",
+        "carry_over((1u - fold.turn) *" => "carry_over(fold.turn *",
     "all updates but the first lost": "fn fold_updates"
-        "(n < end) & (pair.x" => "(n < first + 1u) & (pair.x",
+        "(n <= last) & (pair.x" => "(n <= at.first) & (pair.x",
     "the last update lost": "fn fold_updates"
-        "(n < end) & (pair.x" => "(n + 1u < end) & (pair.x",
+        "(n <= last) & (pair.x" => "(n < last) & (pair.x",
     "updates of the next keys folded, too": "fn fold_updates"
-        "(pair.x == start.x); n++" => "(pair.x >= start.x); n++",
+        "(pair.x == at.pair.x); n++" => "(pair.x >= at.pair.x); n++",
     "the order of many lookups swapped": "pairs[geometry.output_offset + n]"
         "pairs[geometry.output_offset + n]" => "pairs[geometry.row_count - 1u - n]",
     "the order of few lookups swapped": "key = key_of_row"
@@ -142,9 +142,9 @@ faults! {
     "zeros of both signs alike": "fn ordered"
         "value >= sign)" => "value > sign)",
     "the first update of a key taken where the last replaces it": "fn fold_updates"
-        "min(first + 1u, last), replaces" => "min(first + 1u, last), false",
+        "min(number + 1u, last), replaces" => "min(number + 1u, last), false",
     "the last pair of all not taken for the last of its key": "fn fold_updates"
-        "(first == last) | !same, replaces" => "!same, replaces",
+        "(number == last) | !same, replaces" => "!same, replaces",
     "units of all lanes loaded from their neighbours": "array<Unit>;"
         "updates[at])" => "updates[at ^ 1u])",
     "units of all lanes stored over their neighbours": "array<Unit>;"
@@ -153,8 +153,24 @@ faults! {
         "halves.x | (halves.y << 16u)" => "halves.y | (halves.x << 16u)",
     "bytes in the places of others": "array<Unit>;"
         "vec4(words.x) >> vec4(0u, 8u," => "vec4(words.x) >> vec4(8u, 0u,",
-    "the carry of one lane for all": "LANES * (fold.turn"
-        "carry[at + 1u], carry" => "carry[at], carry",
+    "the carry of one lane for all": "fn carry_over"
+        "carry[at] = sum;" => "carry[at] = sum.xxxx;",
+    "keys not cut": "fn joined"
+        "((number & fold.piece_mask) == 0u)" => "false",
+    "pieces that go on in the next": "fn joined"
+        "fold.pairs - 1u, at.first | fold.piece_mask)" => "fold.pairs - 1u, 0xffffffffu)",
+    "a piece that starts with the destination": "fn joined"
+        "if (is_piece) {\n        sum" => "if (is_piece & false) {\n        sum",
+    "the first pair of a piece folded twice": "fn joined"
+        "n += 1u;\n        pair = pairs" => "pair = pairs",
+    "pieces not joined": "fn joined"
+        "while ((first < fold.count)" => "while ((first < at.first)",
+    "the pieces of the next keys joined, too": "fn joined"
+        "(pairs[first].x == at.pair.x)" => "(pairs[first].x >= at.pair.x)",
+    "pieces joined from the middle of a key on, too": "fn joined"
+        "!ends & !begun" => "!ends",
+    "pieces of one free step joined in all": "fn joined"
+        "carried(n * fold.free_count + free)" => "carried(n * fold.free_count)",
     "each workgroup of a pair at the start of the row": "WORKGROUP * STEPS"
         "free = start + own + invocation" => "free = own + invocation",
     "each block of a row the first": "WORKGROUP * STEPS"
@@ -164,7 +180,8 @@ faults! {
 }
 
 /// What the shaders have of scatters of more than one tile.
-const OF_MANY: [&str; 6] = [
+const OF_MANY: [&str; 7] = [
+    "fn joined",
     "pairs[geometry.output_offset + n]",
     "atomicAdd(&found",
     "fn total_of",
@@ -213,7 +230,10 @@ fn scatters() -> Vec<Scatter> {
     all.push(long);
     // More of one row than a pass has.
     let long = [&[2, 1024][..], &[6000], &[6000, 1024]];
-    all.push(scatter(Op::gather(0), long, DType::U32, Reduce::Add, 10));
+    let mut long = scatter(Op::gather(0), long, DType::F32, Reduce::Add, 10);
+    long.base = tame_values(DType::F32, Reduce::Add, 2 * 1024, 10);
+    long.updates = tame_values(DType::F32, Reduce::Add, 6000 * 1024, 110);
+    all.push(long);
     all
 }
 
@@ -236,6 +256,13 @@ fn of_many() -> Vec<Scatter> {
     for (order, extent) in orders.into_iter().zip(extents) {
         for dtype in [DType::BF16, DType::F32] {
             all.push(in_order(dtype, order, extent, 5000));
+        }
+    }
+    // Keys in several pieces, of one column and of several; 0 is less than nearly all.
+    for (dtype, reduce) in [(DType::I32, Reduce::Add), (DType::U32, Reduce::Min)] {
+        for columns in [1, 8] {
+            let shapes = [&[11, columns][..], &[5000], &[5000, columns]];
+            all.push(scatter(Op::gather(0), shapes, dtype, reduce, 6));
         }
     }
     // Several groups of tiles.

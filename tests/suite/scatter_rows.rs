@@ -3,13 +3,14 @@
 
 use wgpu_gather::gpu::{Engine, Options, internals};
 use wgpu_gather::{
-    DType, Executor, IndexType, Layout, Op, Reduce, Rules, ScatterLayouts, ScatterPlan, TensorView,
+    DType, Executor, HasDType, IndexType, Layout, Op, Reduce, Rules, ScatterLayouts, ScatterPlan,
+    TensorView,
 };
 
 use crate::common::{executors, fresh_device};
 use crate::scatter_faults::scatter;
 use crate::segments;
-use gather_conformance::{Scatter, values};
+use gather_conformance::{Scatter, tame_values, values};
 
 /// Rows that a workgroup shares with others, has to itself, and shares among several; and one element
 /// more than fours.
@@ -82,8 +83,10 @@ fn rows_in_fours_on_every_executor() {
     }
 }
 
-/// Many updates of the second of three rows, and a few of the others between them.
+/// Many updates of the second of three rows, and a few of the others between them: of `u32`, or of `f32`
+/// whose sums and products depend on the order.
 struct Sums {
+    floats: bool,
     width: usize,
     count: usize,
     reduce: Reduce,
@@ -104,6 +107,9 @@ impl Sums {
     fn update(&self, n: usize, column: usize) -> u32 {
         let bits = ((n * self.width + column) as u32).wrapping_mul(2_654_435_761);
         let bits = bits ^ bits >> 15;
+        if self.floats {
+            return (1.0 + (bits >> 12) as f32 * f32::EPSILON / 64.0).to_bits();
+        }
         let is_extreme = n == column * self.count / self.width;
         match self.reduce {
             Reduce::Mul => bits | 1,
@@ -126,7 +132,10 @@ impl Sums {
     }
 
     fn combine(&self, sum: u32, value: u32) -> u32 {
+        let [a, b] = [sum, value].map(f32::from_bits);
         match self.reduce {
+            Reduce::Add if self.floats => (a + b).to_bits(),
+            Reduce::Mul if self.floats => (a * b).to_bits(),
             Reduce::None => value,
             Reduce::Add => sum.wrapping_add(value),
             Reduce::Mul => sum.wrapping_mul(value),
@@ -145,7 +154,7 @@ impl Sums {
         ]
         .map(Layout::contiguous);
         let layouts = ScatterLayouts {
-            dtype: DType::U32,
+            dtype: if self.floats { DType::F32 } else { DType::U32 },
             destination: &destination,
             index_type: IndexType::U32,
             indices: &indices,
@@ -160,7 +169,12 @@ impl Sums {
         let (width, count) = (self.width, self.count);
         let rows: Vec<u32> = (0..count).map(|n| self.row(n)).collect();
         let mut updates = Vec::with_capacity(count * width);
-        let base = vec![1u32 << 19 | 1; 3 * width];
+        let first = if self.floats {
+            1f32.to_bits()
+        } else {
+            1 << 19 | 1
+        };
+        let base = vec![first; 3 * width];
         let mut expected = base.clone();
         for (n, &row) in rows.iter().enumerate() {
             for column in 0..width {
@@ -170,43 +184,64 @@ impl Sums {
             }
         }
         let ids = TensorView::new(&[count], &rows).expect("ids");
-        let updates = TensorView::new(&[count, width], &updates).expect("updates");
+        let what = (width, count, self.reduce, self.floats);
         for executor in executors {
-            let mut got = base.clone();
-            let (op, rules) = (Op::gather(0), &Rules::TORCH);
-            let made = executor
-                .scatter_into(
-                    op,
-                    self.reduce,
-                    rules,
-                    &[3, width],
-                    &mut got,
-                    &ids,
-                    &updates,
-                )
-                .wait();
-            made.unwrap_or_else(|error| panic!("{}: {error}", executor.describe()));
+            let got = match self.floats {
+                true => self.scattered::<f32>(executor, &base, &ids, &updates),
+                false => self.scattered::<u32>(executor, &base, &ids, &updates),
+            };
             let differing = got.iter().zip(&expected).filter(|(a, b)| a != b).count();
-            let what = (executor.describe(), width, count, self.reduce);
-            assert_eq!(differing, 0, "{what:?} of {} elements", got.len());
+            let name = executor.describe();
+            assert_eq!(differing, 0, "{name}: {what:?} of {} elements", got.len());
         }
     }
+
+    /// What an executor makes of `base`.
+    fn scattered<T: HasDType + bytemuck::Pod>(
+        &self,
+        executor: &Executor,
+        base: &[u32],
+        ids: &TensorView<'_, u32>,
+        updates: &[u32],
+    ) -> Vec<u32> {
+        let (width, count) = (self.width, self.count);
+        let mut got: Vec<T> = bytemuck::cast_slice(base).to_vec();
+        let updates = TensorView::new(&[count, width], bytemuck::cast_slice::<_, T>(updates));
+        let made = executor
+            .scatter_into(
+                Op::gather(0),
+                self.reduce,
+                &Rules::TORCH,
+                &[3, width],
+                &mut got,
+                ids,
+                &updates.expect("updates"),
+            )
+            .wait();
+        made.unwrap_or_else(|error| panic!("{}: {error}", executor.describe()));
+        bytemuck::cast_slice(&got).to_vec()
+    }
 }
+
+/// How many updates each width gets: about as many as a pass of some kernel has, and several times that.
+const MANY: [(usize, &[usize]); 4] = [
+    (3, &[12_000, 22_000]),
+    (12, &[40_000]),
+    (128, &[8_189, 8_191, 11_000, 22_000, 40_000]),
+    (1_024, &[8_189, 8_191, 11_000, 22_000]),
+];
 
 /// More updates of one row than a pass has, so that the next goes on with it: where an invocation folds one
 /// element, four at once, and several fours one after the other.
 #[test]
 fn a_row_that_passes_go_on_with() {
     let executors = executors();
-    for (width, counts) in [
-        (3, &[12_000, 22_000][..]),
-        (12, &[40_000]),
-        (128, &[8_189, 8_191, 11_000, 22_000, 40_000]),
-        (1_024, &[8_189, 8_191, 11_000, 22_000]),
-    ] {
+    for (width, counts) in MANY {
+        let reduces = [Reduce::Add, Reduce::Mul];
         let mut goes_on = 0;
-        for (&count, reduce) in counts.iter().flat_map(|n| Reduce::ALL.map(|r| (n, r))) {
+        for (&count, reduce) in counts.iter().flat_map(|n| reduces.map(|r| (n, r))) {
             let sums = Sums {
+                floats: true,
                 width,
                 count,
                 reduce,
@@ -216,7 +251,69 @@ fn a_row_that_passes_go_on_with() {
             goes_on += usize::from(of_one > sums.most_pairs());
             sums.check(&executors);
         }
-        // No pass goes on where the last update replaces the others.
-        assert!(goes_on >= Reduce::ALL.len() - 1, "{width}: {goes_on}");
+        assert!(goes_on >= reduces.len(), "{width}: {goes_on}");
+    }
+}
+
+/// As many updates of one row, in pieces that are folded side by side, as any order gives the same bits.
+#[test]
+fn a_row_in_pieces() {
+    let executors = executors();
+    for (width, counts) in MANY {
+        for (&count, reduce) in counts.iter().flat_map(|n| Reduce::ALL.map(|r| (n, r))) {
+            let sums = Sums {
+                floats: false,
+                width,
+                count,
+                reduce,
+                others: 97,
+            };
+            sums.check(&executors);
+        }
+    }
+}
+
+/// Rows that start and end where pieces do, one before and one behind; all bad indices; one row alone.
+#[test]
+fn rows_that_end_where_pieces_do() {
+    // Pieces of 64 pairs.
+    let runs = [
+        64, 128, 63, 65, 1, 127, 192, 1, 191, 64, 2, 62, 1000, 900, 800, 436,
+    ];
+    let lookups: usize = runs.iter().sum();
+    assert_eq!(lookups, 4096);
+    let ids = runs
+        .iter()
+        .enumerate()
+        .flat_map(|(row, &run)| vec![row as u32; run]);
+    let ids = Vec::from_iter(ids);
+    // In another order, as 1,001 is odd.
+    let ids = Vec::from_iter((0..lookups).map(|n| ids[n * 1001 % lookups]));
+    let mut calls = Vec::new();
+    for extent in [runs.len(), 12, 1] {
+        for dtype in [
+            DType::I8,
+            DType::U16,
+            DType::I32,
+            DType::I64,
+            DType::F32,
+            DType::F16,
+        ] {
+            for reduce in [Reduce::Add, Reduce::Mul, Reduce::Min, Reduce::Max] {
+                for width in [1, 4, 132] {
+                    let shapes = [&[extent, width][..], &[lookups], &[lookups, width]];
+                    let mut call = scatter(Op::gather(0), shapes, dtype, reduce, width as u64);
+                    // Where the row is the only one, all of them are its own.
+                    let id = |&id: &u32| if extent == 1 { 0 } else { id };
+                    call.call.indices = ids.iter().map(id).flat_map(u32::to_ne_bytes).collect();
+                    call.base = tame_values(dtype, reduce, extent * width, 7);
+                    call.updates = tame_values(dtype, reduce, lookups * width, 8);
+                    calls.push(call);
+                }
+            }
+        }
+    }
+    for executor in executors() {
+        check(&executor, &calls, &executor.describe());
     }
 }

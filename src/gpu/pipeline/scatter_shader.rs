@@ -37,7 +37,7 @@ pub(super) fn sort(stage: SortStage) -> &'static [&'static str] {
 
 /// A fold, after the arithmetic.
 pub(super) fn fold(kernel: FoldKernel) -> Vec<&'static str> {
-    let mut parts = vec![FOLD, fold_sums(kernel)];
+    let mut parts = vec![FOLD, include_str!("../../../shaders/fold_carry.wgsl")];
     parts.extend(fold_units(kernel));
     parts
 }
@@ -73,13 +73,6 @@ const FOUR: &str = "alias Unit = vec4<u32>;
 fn words_of(unit: Unit) -> vec4<u32> { return unit; }
 fn unit_of(words: vec4<u32>) -> Unit { return words; }
 ";
-
-fn fold_sums(kernel: FoldKernel) -> &'static str {
-    match kernel.resumes() {
-        true => include_str!("../../../shaders/fold_resume.wgsl"),
-        false => include_str!("../../../shaders/fold_carry.wgsl"),
-    }
-}
 
 /// The override constants of a fold.
 pub(super) fn fold_constants(kernel: FoldKernel) -> Vec<(&'static str, f64)> {

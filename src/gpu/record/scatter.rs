@@ -189,6 +189,17 @@ fn commands(context: &Context, plan: &ScatterPlan, placed: &PlacedScatter<'_>) -
     recording.make()
 }
 
+/// Bytes of a sum that a free step leaves for a later pass, as in `shaders/fold_carry.wgsl`.
+const SUM_BYTES: u64 = 16;
+
+/// What folds leave for later passes.
+#[derive(Debug)]
+struct Sums {
+    carry: Arc<Owned>,
+    /// The pairs of a piece, if keys are cut.
+    piece: Option<u32>,
+}
+
 /// What the dispatches of one recording are made from.
 struct Scattering<'a> {
     context: &'a Context,
@@ -203,34 +214,35 @@ struct Scattering<'a> {
 
 impl Scattering<'_> {
     fn make(&self) -> Result<Made> {
-        let (carry, most) = (self.carry()?, self.chunk()?);
+        let most = self.chunk()?;
         let lookups = self.plan.lookups();
+        let sums = self.sums(lookups.min(most))?;
         let (mut all, sort) = match &self.boxes[..] {
             [pass] if lookups <= most && SortPlan::is_one_tile(lookups) => {
-                self.in_one_tile(pass, &carry)?
+                self.in_one_tile(pass, &sums)?
             }
-            _ => self.in_chunks(most, &carry)?,
+            _ => self.in_chunks(most, &sums)?,
         };
         if let Some(status) = self.placed.status {
             all.extend(self.count(status)?);
         }
         Ok(Made {
-            scratch: sort.scratch().into_iter().chain([carry]).collect(),
+            scratch: sort.scratch().into_iter().chain([sums.carry]).collect(),
             ..Made::of(all)
         })
     }
 
     /// Few lookups, whose keys are sorted where they are made.
-    fn in_one_tile(&self, pass: &LookupPass, carry: &Owned) -> Result<(Vec<Dispatch>, Sort)> {
+    fn in_one_tile(&self, pass: &LookupPass, sums: &Sums) -> Result<(Vec<Dispatch>, Sort)> {
         let lookups = self.plan.lookups();
         let sort = Sort::of_tile(self.context, lookups)?;
         let mut all = Vec::from_iter(self.keys_of(pass, &(0..lookups), &sort, true)?);
-        all.extend(self.folds(lookups, sort.unsorted(), sort.whole(carry))?);
+        all.extend(self.folds(lookups, &sort, sort.unsorted(), sums)?);
         Ok((all, sort))
     }
 
     /// So many lookups at once.
-    fn in_chunks(&self, most: usize, carry: &Owned) -> Result<(Vec<Dispatch>, Sort)> {
+    fn in_chunks(&self, most: usize, sums: &Sums) -> Result<(Vec<Dispatch>, Sort)> {
         let lookups = self.plan.lookups();
         let (op, key_count) = (self.plan.op, self.block.key_count());
         let sort = Sort::new(self.context, op, lookups.min(most), key_count)?;
@@ -242,27 +254,42 @@ impl Scattering<'_> {
                 all.extend(self.keys_of(pass, &chunk, &sort, false)?);
             }
             all.extend(sort.dispatches(self.context, op, &plan)?);
-            all.extend(self.folds(chunk.len(), sort.sorted(&plan), sort.whole(carry))?);
+            all.extend(self.folds(chunk.len(), &sort, sort.sorted(&plan), sums)?);
         }
         Ok((all, sort))
     }
 
-    /// Two sums for each free step, where an element does not hold one.
-    fn carry(&self) -> Result<Arc<Owned>> {
-        let sums = match self.kernel.resumes() {
-            true => 1,
-            false => 2 * u64::from(self.block.free_count()) * self.kernel.elements(),
+    /// Where sums stay from pass to pass, for `count` lookups at once: those of pieces, if a binding holds
+    /// them; two for each free step, where an element does not hold one.
+    fn sums(&self, count: usize) -> Result<Sums> {
+        let free = u64::from(self.block.free_count());
+        let limit = self.context.binding_limits.output_bytes;
+        let pieces = |piece: u32| count.div_ceil(piece as usize) as u64;
+        let bytes = |sums: u64| sums.saturating_mul(free * SUM_BYTES);
+        let piece = self.block.piece(self.plan, self.kernel, count);
+        let piece = piece.filter(|&piece| {
+            self.windows.bind_all_updates()
+                && piece as usize <= self.most()
+                && bytes(pieces(piece)) <= limit
+        });
+        let bytes = match piece {
+            Some(piece) => bytes(pieces(piece)),
+            None if self.kernel.resumes() => SUM_BYTES,
+            None => bytes(2),
         };
-        let (bytes, limit) = (sums * 4, self.context.binding_limits.output_bytes);
-        match bytes <= limit {
-            true => self.context.acquire("carry", bytes),
-            false => Err(Error::TooMany {
+        if bytes > limit {
+            let elements = self.kernel.elements();
+            return Err(Error::TooMany {
                 op: self.plan.op,
                 what: "the elements of a slice of 16-bit floats",
-                got: sums / 2,
-                limit: limit / 8,
-            }),
+                got: free * elements,
+                limit: limit / (2 * SUM_BYTES) * elements,
+            });
         }
+        Ok(Sums {
+            carry: self.context.acquire("carry", bytes)?,
+            piece,
+        })
     }
 
     /// How many lookups are sorted at once.
@@ -325,41 +352,69 @@ impl Scattering<'_> {
     fn folds(
         &self,
         count: usize,
+        sort: &Sort,
         sorted: wgpu::BindingResource<'_>,
-        carry: wgpu::BindingResource<'_>,
+        sums: &Sums,
     ) -> Result<Vec<Dispatch>> {
-        let free = u64::from(self.block.free_count().max(1));
-        let unit = self.kernel.unit_bytes as u64;
-        let of_pass = self.context.binding_limits.pass_bytes / (free * unit);
-        let most = of_pass
-            .min(MOST_INVOCATIONS / free)
-            .min(u64::from(self.block.most_pairs(self.kernel)))
-            .max(1) as usize;
         let mut all = Vec::new();
         for (destination, updates) in self.windows.pairs() {
-            for (turn, first) in (0..count).step_by(most).enumerate() {
-                let pairs = most.min(count - first);
-                let groups = self
-                    .kernel
-                    .groups(pairs as u64, self.block.free_count().max(1));
-                let grid =
-                    sort::grid(self.plan.op, groups, self.context.binding_limits.workgroups)?;
-                let block = self.block.over(destination.window, updates.window);
-                let sorted_pairs = [first, pairs, count].map(|n| n as u32);
-                let block = block.of_pairs(sorted_pairs, turn as u32 % 2, grid[0]);
-                let launch = self.launch(Stage::Fold(self.kernel), &block, grid)?;
-                let bindings = [
-                    (INDICES, sorted.clone()),
-                    (PARAMS, self.placed.updates.binding(&updates.segment)),
-                    (
-                        OUTPUT,
-                        self.placed.destination.binding(&destination.segment),
-                    ),
-                    (CARRY, carry.clone()),
-                ];
-                let bound = launch.bind(self.context, &bindings)?;
-                all.push(bound.making(pairs as u64 * free * unit));
+            let block = self.block.over(destination.window, updates.window);
+            let bindings = [
+                (INDICES, sorted.clone()),
+                (PARAMS, self.placed.updates.binding(&updates.segment)),
+                (
+                    OUTPUT,
+                    self.placed.destination.binding(&destination.segment),
+                ),
+                (CARRY, sort.whole(&sums.carry)),
+            ];
+            match sums.piece {
+                None => all.extend(self.passes(block, count, count, self.most(), &bindings)?),
+                Some(piece) => {
+                    let most = self.most() / piece as usize * piece as usize;
+                    let folds = block.in_pieces(piece, false);
+                    all.extend(self.passes(folds, count, count, most, &bindings)?);
+                    let joins = block.in_pieces(piece, true);
+                    let pieces = count.div_ceil(piece as usize) - 1;
+                    all.extend(self.passes(joins, pieces, count, self.most(), &bindings)?);
+                }
             }
+        }
+        Ok(all)
+    }
+
+    /// The most pairs that a dispatch folds.
+    fn most(&self) -> usize {
+        let free = u64::from(self.block.free_count().max(1));
+        let of_pass =
+            self.context.binding_limits.pass_bytes / (free * self.kernel.unit_bytes as u64);
+        of_pass
+            .min(MOST_INVOCATIONS / free)
+            .min(u64::from(self.block.most_pairs(self.kernel)))
+            .max(1) as usize
+    }
+
+    /// The dispatches over `numbers` pairs, or pieces, of `count` pairs; at most so many in each.
+    fn passes(
+        &self,
+        block: FoldBlock,
+        numbers: usize,
+        count: usize,
+        most: usize,
+        bindings: &[(u32, wgpu::BindingResource<'_>)],
+    ) -> Result<Vec<Dispatch>> {
+        let free = self.block.free_count().max(1);
+        let most_workgroups = self.context.binding_limits.workgroups;
+        let mut all = Vec::new();
+        for (turn, first) in (0..numbers).step_by(most).enumerate() {
+            let of_pass = most.min(numbers - first);
+            let groups = self.kernel.groups(of_pass as u64, free);
+            let grid = sort::grid(self.plan.op, groups, most_workgroups)?;
+            let range = [first, of_pass, count].map(|n| n as u32);
+            let block = block.of_pairs(range, turn as u32 % 2, grid[0]);
+            let launch = self.launch(Stage::Fold(self.kernel), &block, grid)?;
+            let made = of_pass as u64 * u64::from(free) * self.kernel.unit_bytes as u64;
+            all.push(launch.bind(self.context, bindings)?.making(made));
         }
         Ok(all)
     }

@@ -50,6 +50,11 @@ impl Windows {
         Ok(all)
     }
 
+    /// Whether one pass reaches all updates.
+    pub(in crate::gpu) fn bind_all_updates(&self) -> bool {
+        self.updates.len() == 1
+    }
+
     /// What the passes bind of the destination and of the updates, in order.
     pub(in crate::gpu) fn pairs(&self) -> impl Iterator<Item = (&Bound, &Bound)> {
         let with_all = |destination| {
