@@ -1,7 +1,7 @@
 // Counts the bad lookups and finds the first, in row-major order of indices, without disturbing
 // the gather. Dispatched over the lookups, each index tuple once; `locate` then stores the values
-// of the first bad tuple, so that the error can name them. Where indices take several dispatches,
-// they run in order: the first that finds a bad lookup has found the first of all.
+// of the first bad tuple, so that the error can name them. `count_and_locate` does both. Where indices
+// take several dispatches, they run in order: the first that finds a bad lookup has found the first of all.
 //
 // Nearly always there is none, and the copy knows: where the output has room for a flag behind its
 // data, the copy raises it, and indices are not read a second time if it did not.
@@ -29,19 +29,10 @@ fn is_bad(at: Place) -> bool {
 
 // Many bad lookups would be many additions to one word of memory: an invocation's are added up first. (Not
 // a workgroup's: barriers cost more than the rest where the flag is down.)
-@compute @workgroup_size(WORKGROUP)
-fn count(
-    @builtin(workgroup_id) workgroup: vec3<u32>,
-    @builtin(local_invocation_index) invocation: u32,
-) {
-    let group = workgroup_number(workgroup) * WORKGROUP * CHECKED;
-    var end = min(geometry.row_count, group + WORKGROUP * CHECKED);
-    if (rule(FLAG)) {
-        end = select(0u, end, output[geometry.flag_at] == RAISED);
-    }
+fn count_from(first: u32, end: u32) {
     var bad = 0u;
     var lowest = 0xffffffffu;
-    for (var lookup = group + invocation; lookup < end; lookup += WORKGROUP) {
+    for (var lookup = first; lookup < end; lookup += WORKGROUP) {
         if (is_bad(place(lookup))) {
             bad += 1u;
             lowest = min(lowest, lookup);
@@ -57,8 +48,16 @@ fn count(
     }
 }
 
-@compute @workgroup_size(1)
-fn locate() {
+// None are looked at where the flag is down.
+fn unless_down(lookups: u32) -> u32 {
+    var end = lookups;
+    if (rule(FLAG)) {
+        end = select(0u, end, output[geometry.flag_at] == RAISED);
+    }
+    return end;
+}
+
+fn locate_first() {
     if (rule(FLAG)) {
         output[geometry.flag_at] = 0u;
     }
@@ -76,5 +75,31 @@ fn locate() {
         let index = load_index(at.indices + k * geometry.index_step);
         atomicStore(&status[7u + 2u * k], index.x);
         atomicStore(&status[8u + 2u * k], index.y);
+    }
+}
+
+@compute @workgroup_size(WORKGROUP)
+fn count(
+    @builtin(workgroup_id) workgroup: vec3<u32>,
+    @builtin(local_invocation_index) invocation: u32,
+) {
+    let group = workgroup_number(workgroup) * WORKGROUP * CHECKED;
+    let end = min(geometry.row_count, group + WORKGROUP * CHECKED);
+    count_from(group + invocation, unless_down(end));
+}
+
+@compute @workgroup_size(1)
+fn locate() {
+    locate_first();
+}
+
+// Both, by one workgroup: for few lookups, and for more where a flag says that there is nearly never
+// anything to count.
+@compute @workgroup_size(WORKGROUP)
+fn count_and_locate(@builtin(local_invocation_index) invocation: u32) {
+    count_from(invocation, unless_down(geometry.row_count));
+    storageBarrier(); // after the counts
+    if (invocation == 0u) {
+        locate_first();
     }
 }

@@ -65,7 +65,12 @@ fn main(
     let group = workgroup.y * fold.grid_x + workgroup.x;
     let number = pair_number(group, invocation);
     if (number < fold.pairs) {
-        let start = start_of(fold.first + number, number == 0u);
+        var start: Start;
+        if (fold.joins != 0u) {
+            start = start_of_join(fold.first + number);
+        } else {
+            start = start_of_pair(fold.first + number, number == 0u);
+        }
         if (start.starts & (start.pair.x < fold.key_count)) {
             fold_steps(start, group, invocation);
         }
@@ -80,10 +85,7 @@ struct Start {
     starts: bool,  // whether anything starts here
 }
 
-fn start_of(number: u32, begins_pass: bool) -> Start {
-    if (fold.joins != 0u) {
-        return start_of_join(number);
-    }
+fn start_of_pair(number: u32, begins_pass: bool) -> Start {
     let pair = pairs[number];
     let replaces = fold.reduce == NONE;
     let last = fold.count - 1u;

@@ -202,7 +202,7 @@ impl Pipelines {
             Stage::Bag(..) if key.segments > 0 => &self.bags_in_segments,
             Stage::Bag(..) => &self.bags,
             Stage::Fold(_) => &self.fold,
-            Stage::Count | Stage::Locate => &self.check,
+            Stage::Count | Stage::Locate | Stage::CountAndLocate => &self.check,
             Stage::IndirectArgs => &self.indirect_args,
         };
         let compute = device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {

@@ -17,6 +17,9 @@ const CHECKED: u64 = 64;
 const _: () = assert!(CHECKED as u32 * (1 + LOOKUP_STEPS) < MAX_LOOP_STEPS);
 /// Lookups that a workgroup checks.
 pub(super) const CHECKED_BY_WORKGROUP: u64 = WORKGROUP * CHECKED;
+/// Lookups that one workgroup can check, if it has to: where a flag is raised.
+pub(super) const CHECKED_ALONE: u64 =
+    WORKGROUP * ((MAX_LOOP_STEPS - 1) / (1 + LOOKUP_STEPS)) as u64;
 /// Outputs of an invocation, as in `shaders/elements.wgsl` and `shaders/elements_x4.wgsl`.
 const PER_INVOCATION: u64 = 4;
 

@@ -30,11 +30,11 @@ const CONSTRUCTS: &[(&str, &[&str])] = &[
         &["bad lookups counted per coordinate"],
     ),
     (
-        "check.wgsl locate for",
+        "check.wgsl locate_first for",
         &["values of the first coordinate for all"],
     ),
     (
-        "check.wgsl locate return",
+        "check.wgsl locate_first return",
         &["first bad lookup of each dispatch located"],
     ),
     (
@@ -61,7 +61,7 @@ const CONSTRUCTS: &[(&str, &[&str])] = &[
         &["last bit of a modulo left out"],
     ),
     (
-        "check.wgsl count for",
+        "check.wgsl count_from for",
         &["first lookup of an invocation checked alone"],
     ),
     (
@@ -195,6 +195,13 @@ const CONSTRUCTS: &[(&str, &[&str])] = &[
     (
         "fold.wgsl fold_updates for",
         &["all updates but the first lost", "the last update lost"],
+    ),
+    (
+        "fold.wgsl joined for",
+        &[
+            "pieces not joined",
+            "the pieces of the next keys joined, too",
+        ],
     ),
     (
         "fold_digits.wgsl at_digits for",

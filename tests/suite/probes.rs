@@ -151,8 +151,8 @@ fn a_status_that_cannot_be_is_an_error() {
         (
             |s| {
                 s.replace(
-                    "fn locate() {",
-                    "fn locate() { if (geometry.depth > 0u) { return; }",
+                    "fn locate_first() {",
+                    "fn locate_first() { if (geometry.depth > 0u) { return; }",
                 )
             },
             "the flag of the first bad index",

@@ -112,6 +112,7 @@ fn source(pipeline: PipelineKey) -> PipelineSource {
         }
         Stage::Count => ("count", 0, None, None),
         Stage::Locate => ("locate", 0, None, None),
+        Stage::CountAndLocate => ("count and locate", 0, None, None),
         Stage::IndirectArgs => ("indirect_args", 0, None, None),
         // It folds: `access_bytes` is of those that copy.
         Stage::Bag(..) => ("bag", 0, None, None),

@@ -14,6 +14,7 @@ impl fmt::Display for PipelineKey {
             }
             Stage::Count => f.write_str("count")?,
             Stage::Locate => f.write_str("locate")?,
+            Stage::CountAndLocate => f.write_str("count and locate")?,
             Stage::IndirectArgs => f.write_str("indirect_args")?,
             Stage::Bag(element, bytes) => write!(f, "bag {} {bytes}", element.name())?,
             Stage::Keys { sorted } => f.write_str(if sorted { "sorted keys" } else { "keys" })?,

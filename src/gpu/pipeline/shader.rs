@@ -19,6 +19,8 @@ pub(crate) enum Stage {
     Count,
     /// Stores the index values of the first bad lookup.
     Locate,
+    /// Both, by one workgroup.
+    CountAndLocate,
     /// Fits another dispatch to a count on the device.
     IndirectArgs,
     /// Pools rows of such elements, so many bytes at once.
@@ -103,7 +105,12 @@ impl PipelineKey {
 
     /// Every key there is on a device that binds so many segments of params.
     pub(crate) fn all(segments: u32) -> Vec<PipelineKey> {
-        let mut stages = vec![Stage::Count, Stage::Locate, Stage::IndirectArgs];
+        let mut stages = vec![
+            Stage::Count,
+            Stage::Locate,
+            Stage::CountAndLocate,
+            Stage::IndirectArgs,
+        ];
         for kind in KernelKind::ALL {
             for &access_bytes in kind.access_widths() {
                 let nests = NestSize::ALL.into_iter();
@@ -166,7 +173,7 @@ impl PipelineKey {
                 parts.extend(bag_shader::parts(access_bytes));
                 parts
             }
-            Stage::Count | Stage::Locate => vec![GEOMETRY, INDEX, CHECK],
+            Stage::Count | Stage::Locate | Stage::CountAndLocate => vec![GEOMETRY, INDEX, CHECK],
             Stage::IndirectArgs => vec![include_str!("../../../shaders/indirect_args.wgsl")],
             Stage::Keys { sorted } => {
                 let mut parts = vec![GEOMETRY, INDEX];
@@ -189,7 +196,7 @@ impl PipelineKey {
             Stage::Copy(_, _, nest) => self.segments > 0 && nest == NestSize::ANY,
             Stage::Decode(_, _, nest) => nest == NestSize::ANY,
             Stage::Bag(..) => self.segments > 0,
-            Stage::Count | Stage::Locate | Stage::Keys { .. } => true,
+            Stage::Count | Stage::Locate | Stage::CountAndLocate | Stage::Keys { .. } => true,
             Stage::IndirectArgs | Stage::Sort(_) | Stage::Fold(_) => false,
         }
     }
@@ -204,6 +211,7 @@ impl PipelineKey {
             Stage::Keys { .. } | Stage::Sort(_) | Stage::Fold(_) | Stage::Bag(..) => "main",
             Stage::Count => "count",
             Stage::Locate => "locate",
+            Stage::CountAndLocate => "count_and_locate",
         }
     }
 
@@ -213,7 +221,7 @@ impl PipelineKey {
             Stage::IndirectArgs | Stage::Sort(_) => return Vec::new(),
             Stage::Fold(kernel) => return scatter_shader::fold_constants(kernel),
             Stage::Copy(..) | Stage::Decode(..) | Stage::Bag(..) => {}
-            Stage::Count | Stage::Locate | Stage::Keys { .. } => {}
+            Stage::Count | Stage::Locate | Stage::CountAndLocate | Stage::Keys { .. } => {}
         }
         let mut constants = vec![
             ("INDEX_WORDS", f64::from(self.index_words)),

@@ -15,7 +15,9 @@ use crate::plan::{CheckPass, IndirectDispatch, Kernel, Plan, check_passes};
 /// The pipelines that the checks of a plan need; none, if there is nothing to count.
 pub(in crate::gpu) fn pipelines(plan: &Plan) -> Vec<PipelineKey> {
     match plan.counts_bad_indices() {
-        true => [Stage::Count, Stage::Locate].map(PipelineKey::new).to_vec(),
+        true => [Stage::Count, Stage::Locate, Stage::CountAndLocate]
+            .map(PipelineKey::new)
+            .to_vec(),
         false => Vec::new(),
     }
 }
@@ -79,6 +81,10 @@ pub(in crate::gpu) fn count(
             Grid::Fixed(grid),
         )
     };
+    if looked.count.is_none() && Kernel::checks_alone(pass) {
+        let both = launch(Stage::CountAndLocate, [1, 1, 1])?;
+        return Ok(vec![both.bind(context, &bindings)?]);
+    }
     let mut dispatches = Vec::new();
     let counting = match looked.count {
         None => launch(Stage::Count, grid)?,

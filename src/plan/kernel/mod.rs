@@ -12,7 +12,7 @@ use crate::error::{Error, Result};
 use crate::plan::block::{GeometryBlock, Origins, Scale, divisor, fill, narrow};
 use crate::plan::choice::Reason;
 use crate::plan::choice::{Choice, Positions};
-use crate::plan::kernels::{CHECKED_BY_WORKGROUP, KernelKind};
+use crate::plan::kernels::{CHECKED_ALONE, CHECKED_BY_WORKGROUP, KernelKind};
 use crate::plan::loop_steps::parts_of_row;
 use crate::plan::nest_size::NestSize;
 use crate::plan::{CheckPass, Loop, Pass, Plan};
@@ -213,6 +213,16 @@ impl Kernel {
             block.set_flag(output.size, 4);
         }
         Ok(([x, y, 1], work, block))
+    }
+
+    /// Whether one workgroup counts and locates what a pass looks at: few lookups; or more, which a flag
+    /// nearly always keeps from being looked at.
+    pub(crate) fn checks_alone(pass: &CheckPass) -> bool {
+        let most = match pass.flagged {
+            Some(_) => CHECKED_ALONE,
+            None => CHECKED_BY_WORKGROUP,
+        };
+        pass.lookups.len() as u64 <= most
     }
 }
 

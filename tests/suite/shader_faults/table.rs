@@ -260,7 +260,19 @@ pub(crate) const SHADER_FAULTS: &[Fault] = &[
             s,
             "fn is_bad",
             "lookup < end",
-            "lookup < min(end, group + WORKGROUP)",
+            "lookup < min(end, first + WORKGROUP)",
+        )
+    }),
+    ("no barrier after bad lookups are counted", Whole, |s| {
+        plant(s, "fn is_bad", "storageBarrier(); // after the counts", "")
+    }),
+    ("bad lookups of one invocation counted", Whole, |s| {
+        let alone = "count_from(invocation, unless";
+        plant(
+            s,
+            "fn is_bad",
+            alone,
+            "count_from(invocation * WORKGROUP, unless",
         )
     }),
     ("wrapped coordinates one behind another", Whole, |s| {
