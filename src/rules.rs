@@ -246,23 +246,7 @@ impl Rules {
     /// still outside gives NaN (floats), the least value (signed), the greatest value (unsigned),
     /// `true` (bool) or NaN + 0i (complex).
     pub fn jax_fill(dtype: DType) -> Rules {
-        let fill = match dtype {
-            DType::Bool => Fill::new(1u8),
-            DType::U8 => Fill::new(u8::MAX),
-            DType::I8 => Fill::new(i8::MIN),
-            DType::U16 => Fill::new(u16::MAX),
-            DType::I16 => Fill::new(i16::MIN),
-            DType::F16 => Fill::new(0x7e00u16),
-            DType::BF16 => Fill::new(0x7fc0u16),
-            DType::U32 => Fill::new(u32::MAX),
-            DType::I32 => Fill::new(i32::MIN),
-            DType::F32 => Fill::new(f32::NAN),
-            DType::U64 => Fill::new(u64::MAX),
-            DType::I64 => Fill::new(i64::MIN),
-            DType::F64 => Fill::new(f64::NAN),
-            DType::C64 => Fill::new([f32::NAN, 0.0]),
-            DType::C128 => Fill::new([f64::NAN, 0.0]),
-        };
+        let fill = Fill::from_bytes(&dtype.missing());
         Rules::NUMPY.with_out_of_bounds(OutOfBounds::Fill(fill))
     }
 
