@@ -62,6 +62,25 @@ impl OutOfBounds {
         *self == OutOfBounds::Wrap
     }
 
+    /// Whether it moves a bad index to a valid one, so that every lookup finds an element.
+    pub const fn moves(&self) -> bool {
+        match self {
+            OutOfBounds::Clip | OutOfBounds::Wrap => true,
+            OutOfBounds::Zero | OutOfBounds::Fill(_) | OutOfBounds::Error => false,
+        }
+    }
+
+    /// What happens to a bad index, as the end of a sentence about it.
+    pub(crate) const fn effect(&self) -> &'static str {
+        match self {
+            OutOfBounds::Zero => "gives zeros",
+            OutOfBounds::Fill(_) => "gives the fill value",
+            OutOfBounds::Clip => "is clipped",
+            OutOfBounds::Wrap => "wraps around",
+            OutOfBounds::Error => "is an error",
+        }
+    }
+
     /// The name: `zero`, `fill`, `clip`, `wrap`, `error`.
     pub const fn name(&self) -> &'static str {
         match self {
@@ -300,16 +319,6 @@ impl Rules {
         match self.out_of_bounds {
             OutOfBounds::Fill(_) => self.clone().with_out_of_bounds(OutOfBounds::Zero),
             _ => self.clone(),
-        }
-    }
-}
-
-impl OutOfBounds {
-    /// Its name, if this rule moves a bad index to a valid one.
-    pub(crate) fn moves(&self) -> Option<&'static str> {
-        match self {
-            OutOfBounds::Clip | OutOfBounds::Wrap => Some(self.name()),
-            OutOfBounds::Zero | OutOfBounds::Fill(_) | OutOfBounds::Error => None,
         }
     }
 }

@@ -10,7 +10,7 @@ use crate::plan::{
     Plan, Segment, passes,
 };
 use crate::tests::calls;
-use crate::{Fill, IndexType, Layout, Op, OutOfBounds, Rules};
+use crate::{Fill, IndexType, Layout, Negative, Op, OutOfBounds, Rules};
 
 #[test]
 fn the_list_of_pipelines_is_complete() {
@@ -207,15 +207,10 @@ fn absurd_plan(random: &mut Numbers) -> Option<Plan> {
         _ => Op::gather_elements(random.below(4) as isize),
     };
     let widths = [1, 2, 4, 8, 16, 3, 5, 6, 12, 20, 256, 257];
-    let width = widths[random.below(12) as usize];
-    let fill = OutOfBounds::Fill(Fill::from_bytes(&vec![0xb7; width]));
-    let rules = match random.below(4) {
-        0 => Rules::default().with_out_of_bounds(fill),
-        1 => Rules::XLA,
-        2 => Rules::NUMPY_WRAP,
-        _ => Rules::ONNX,
-    };
-    let index_type = IndexType::ALL[random.below(4) as usize];
+    let width = random.of(&widths);
+    let out_of_bounds = random.of(&OutOfBounds::all(Fill::from_bytes(&vec![0xb7; width])));
+    let rules = Rules::new(random.of(&Negative::ALL), out_of_bounds);
+    let index_type = random.of(&IndexType::ALL);
     let plan = Plan::new(op, &rules, width, &params, index_type, &indices).ok()?;
     (!plan.is_empty()).then_some(plan)
 }
@@ -248,6 +243,10 @@ impl Numbers {
         self.next() % n
     }
 
+    fn of<T: Clone>(&mut self, all: &[T]) -> T {
+        all[self.below(all.len() as u64) as usize].clone()
+    }
+
     fn size(&mut self) -> usize {
         const EDGES: [u64; 9] = [
             1 << 15,
@@ -261,7 +260,7 @@ impl Numbers {
             u64::MAX,
         ];
         match self.below(16) {
-            0 => EDGES[self.below(9) as usize] as usize,
+            0 => self.of(&EDGES) as usize,
             1 => self.next() as usize,
             2 => self.below(1 << 16) as usize,
             3..=5 => self.below(21) as usize,
