@@ -40,7 +40,7 @@ pub(crate) fn elements_from_bits<T: Element>(role: Role, mut bits: Vec<T::Bits>)
 }
 
 macro_rules! dtypes {
-    ($($variant:ident $name:literal $bytes:literal $doc:literal,)*) => {
+    ($($variant:ident $name:literal $bytes:literal $missing:expr, $doc:literal;)*) => {
         /// The element types that files and frameworks name.
         ///
         /// The library gathers any [`Element`]; a `DType` is for callers that learn the type of
@@ -56,6 +56,11 @@ macro_rules! dtypes {
             pub const fn bytes(self) -> usize {
                 match self { $(DType::$variant => $bytes,)* }
             }
+
+            /// The bits that `jax.numpy.take` gives for an index out of bounds.
+            pub(crate) fn missing(self) -> Vec<u8> {
+                match self { $(DType::$variant => bytemuck::bytes_of(&$missing).to_vec(),)* }
+            }
         }
 
         named!(DType, "element type", { $($variant $name,)* });
@@ -63,21 +68,21 @@ macro_rules! dtypes {
 }
 
 dtypes! {
-    Bool "bool" 1 "Truth values, one byte each, 0 or 1.",
-    U8 "u8" 1 "Unsigned 8-bit integers.",
-    I8 "i8" 1 "Signed 8-bit integers.",
-    U16 "u16" 2 "Unsigned 16-bit integers.",
-    I16 "i16" 2 "Signed 16-bit integers.",
-    F16 "f16" 2 "IEEE half precision.",
-    BF16 "bf16" 2 "The upper half of an f32.",
-    U32 "u32" 4 "Unsigned 32-bit integers.",
-    I32 "i32" 4 "Signed 32-bit integers.",
-    F32 "f32" 4 "IEEE single precision.",
-    U64 "u64" 8 "Unsigned 64-bit integers.",
-    I64 "i64" 8 "Signed 64-bit integers.",
-    F64 "f64" 8 "IEEE double precision.",
-    C64 "c64" 8 "Complex numbers of two f32.",
-    C128 "c128" 16 "Complex numbers of two f64.",
+    Bool "bool" 1 1u8, "Truth values, one byte each, 0 or 1.";
+    U8 "u8" 1 u8::MAX, "Unsigned 8-bit integers.";
+    I8 "i8" 1 i8::MIN, "Signed 8-bit integers.";
+    U16 "u16" 2 u16::MAX, "Unsigned 16-bit integers.";
+    I16 "i16" 2 i16::MIN, "Signed 16-bit integers.";
+    F16 "f16" 2 0x7e00u16, "IEEE half precision.";
+    BF16 "bf16" 2 0x7fc0u16, "The upper half of an f32.";
+    U32 "u32" 4 u32::MAX, "Unsigned 32-bit integers.";
+    I32 "i32" 4 i32::MIN, "Signed 32-bit integers.";
+    F32 "f32" 4 f32::NAN, "IEEE single precision.";
+    U64 "u64" 8 u64::MAX, "Unsigned 64-bit integers.";
+    I64 "i64" 8 i64::MIN, "Signed 64-bit integers.";
+    F64 "f64" 8 f64::NAN, "IEEE double precision.";
+    C64 "c64" 8 [f32::NAN, 0.0], "Complex numbers of two f32.";
+    C128 "c128" 16 [f64::NAN, 0.0], "Complex numbers of two f64.";
 }
 
 /// An element type that has a [`DType`].

@@ -6,12 +6,20 @@ use crate::element::{DType, Element};
 use crate::names::named;
 
 /// One index type as the executors read it.
-pub(crate) trait Word: bytemuck::Pod + Into<i128> {}
+pub(crate) trait Word: bytemuck::Pod + Into<i128> {
+    /// Its bits: the unsigned integer that is as wide.
+    type Bits: Bits;
+}
+
+/// The bits of an index.
+pub(crate) trait Bits: bytemuck::Pod + Ord + Into<u64> + TryFrom<u64> {}
+
+impl<T: bytemuck::Pod + Ord + Into<u64> + TryFrom<u64>> Bits for T {}
 
 /// The index types, the integers that are of them as they are, and the macro that goes from one to the other;
 /// `$d` is the dollar sign in it.
 macro_rules! index_types {
-    ($d:tt, $($(#[$doc:meta])* $variant:ident $name:literal $integer:ty,)*) => {
+    ($d:tt, $($(#[$doc:meta])* $variant:ident $name:literal $integer:ty, $bits:ty;)*) => {
         /// The index types as they lie in memory, on the host and on the device.
         ///
         /// The narrower integer types are widened on the host ([`Index`]).
@@ -39,7 +47,7 @@ macro_rules! index_types {
             }
 
             /// Whether an index of this type can have the value.
-            #[cfg(feature = "gpu")]
+            #[cfg(any(feature = "gpu", test))]
             pub(crate) fn holds(self, value: i128) -> bool {
                 match self { $(IndexType::$variant => <$integer>::try_from(value).is_ok(),)* }
             }
@@ -103,7 +111,9 @@ macro_rules! index_types {
         pub(crate) use with_index_type;
 
         $(
-            impl Word for $integer {}
+            impl Word for $integer {
+                type Bits = $bits;
+            }
             impl sealed::Sealed for $integer {}
             impl Index for $integer {
                 type Wide = $integer;
@@ -119,13 +129,13 @@ macro_rules! index_types {
 index_types! {
     $,
     /// Signed, 32 bits.
-    I32 "i32" i32,
+    I32 "i32" i32, u32;
     /// Unsigned, 32 bits.
-    U32 "u32" u32,
+    U32 "u32" u32, u32;
     /// Signed, 64 bits: two words on the device.
-    I64 "i64" i64,
+    I64 "i64" i64, u64;
     /// Unsigned, 64 bits: two words on the device.
-    U64 "u64" u64,
+    U64 "u64" u64, u64;
 }
 
 impl IndexType {

@@ -62,6 +62,25 @@ impl OutOfBounds {
         *self == OutOfBounds::Wrap
     }
 
+    /// Whether it moves a bad index to a valid one, so that every lookup finds an element.
+    pub const fn moves(&self) -> bool {
+        match self {
+            OutOfBounds::Clip | OutOfBounds::Wrap => true,
+            OutOfBounds::Zero | OutOfBounds::Fill(_) | OutOfBounds::Error => false,
+        }
+    }
+
+    /// What happens to a bad index, as the end of a sentence about it.
+    pub(crate) const fn effect(&self) -> &'static str {
+        match self {
+            OutOfBounds::Zero => "gives zeros",
+            OutOfBounds::Fill(_) => "gives the fill value",
+            OutOfBounds::Clip => "is clipped",
+            OutOfBounds::Wrap => "wraps around",
+            OutOfBounds::Error => "is an error",
+        }
+    }
+
     /// The name: `zero`, `fill`, `clip`, `wrap`, `error`.
     pub const fn name(&self) -> &'static str {
         match self {
@@ -246,23 +265,7 @@ impl Rules {
     /// still outside gives NaN (floats), the least value (signed), the greatest value (unsigned),
     /// `true` (bool) or NaN + 0i (complex).
     pub fn jax_fill(dtype: DType) -> Rules {
-        let fill = match dtype {
-            DType::Bool => Fill::new(1u8),
-            DType::U8 => Fill::new(u8::MAX),
-            DType::I8 => Fill::new(i8::MIN),
-            DType::U16 => Fill::new(u16::MAX),
-            DType::I16 => Fill::new(i16::MIN),
-            DType::F16 => Fill::new(0x7e00u16),
-            DType::BF16 => Fill::new(0x7fc0u16),
-            DType::U32 => Fill::new(u32::MAX),
-            DType::I32 => Fill::new(i32::MIN),
-            DType::F32 => Fill::new(f32::NAN),
-            DType::U64 => Fill::new(u64::MAX),
-            DType::I64 => Fill::new(i64::MIN),
-            DType::F64 => Fill::new(f64::NAN),
-            DType::C64 => Fill::new([f32::NAN, 0.0]),
-            DType::C128 => Fill::new([f64::NAN, 0.0]),
-        };
+        let fill = Fill::from_bytes(&dtype.missing());
         Rules::NUMPY.with_out_of_bounds(OutOfBounds::Fill(fill))
     }
 
@@ -316,16 +319,6 @@ impl Rules {
         match self.out_of_bounds {
             OutOfBounds::Fill(_) => self.clone().with_out_of_bounds(OutOfBounds::Zero),
             _ => self.clone(),
-        }
-    }
-}
-
-impl OutOfBounds {
-    /// Its name, if this rule moves a bad index to a valid one.
-    pub(crate) fn moves(&self) -> Option<&'static str> {
-        match self {
-            OutOfBounds::Clip | OutOfBounds::Wrap => Some(self.name()),
-            OutOfBounds::Zero | OutOfBounds::Fill(_) | OutOfBounds::Error => None,
         }
     }
 }

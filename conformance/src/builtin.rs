@@ -1,7 +1,7 @@
 //! The built-in set: every operator, element width, index type and rule, at sizes around the
 //! boundaries where kernels change hands.
 
-use wgpu_gather::{Fill, IndexType, Layout, Op, OutOfBounds, Rules};
+use wgpu_gather::{Fill, IndexType, Layout, Op, OutOfBounds, Plan, Rules};
 
 use crate::call::Call;
 
@@ -101,21 +101,12 @@ pub fn builtin() -> Vec<Call> {
 }
 
 /// The extents that the components of an index tuple are looked up in.
-fn extents<'a>(op: Op, params: &'a [usize], indices: &[usize]) -> &'a [usize] {
-    let from_front = |n: isize, rank: usize| n.rem_euclid(rank.max(1) as isize) as usize;
-    match op {
-        Op::GatherNd { batch_dims } => {
-            let batch = from_front(batch_dims, indices.len());
-            &params[batch..batch + indices[indices.len() - 1]]
-        }
-        _ => {
-            let batch = from_front(op.batch_dims().unwrap_or(0), indices.len());
-            let axis = op
-                .axis()
-                .map_or(batch, |axis| from_front(axis, params.len()));
-            &params[axis..=axis]
-        }
-    }
+fn extents((op, params, indices): Shape) -> Vec<usize> {
+    let [params, indices] = [params, indices].map(Layout::contiguous);
+    let plan = Plan::new(op, &Rules::default(), 1, &params, IndexType::I32, &indices);
+    let plan = plan.expect("shapes that fit");
+    let coordinates = plan.geometry().coordinates.iter();
+    coordinates.map(|coordinate| coordinate.extent).collect()
 }
 
 fn pairs<A: Clone, B: Copy>(first: &[A], second: &[B]) -> impl Iterator<Item = (A, B)> {
@@ -135,16 +126,11 @@ fn rules(width: usize) -> Vec<Rules> {
     [with(Rules::TENSORFLOW_GPU), with(Rules::ONNX)].concat()
 }
 
-fn call(
-    (op, params, indices): Shape,
-    width: usize,
-    index_type: IndexType,
-    rules: Rules,
-    seed: u64,
-) -> Call {
+fn call(shape: Shape, width: usize, index_type: IndexType, rules: Rules, seed: u64) -> Call {
     let mut random = SplitMix(seed);
+    let (op, params, indices) = shape;
     let elements: usize = params.iter().product();
-    let extents = extents(op, params, indices);
+    let extents = extents(shape);
     let count: usize = indices.iter().product();
     let mut index_bytes = Vec::with_capacity(count * index_type.bytes());
     let mut wild = 0;

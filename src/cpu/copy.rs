@@ -7,9 +7,9 @@
 use std::iter::zip;
 use std::mem::MaybeUninit;
 
-use super::lookups::{BAD, Bits, GROUP, Lookups};
+use super::lookups::{BAD, GROUP, Lookups};
 use super::rows::{Rows, Run};
-use crate::index::IndexType;
+use crate::index::{Bits, Word, with_index_type};
 use crate::plan::Plan;
 use crate::rules::OutOfBounds;
 
@@ -109,20 +109,18 @@ impl<'a> Work<'a> {
 
     /// Copies rows of `WIDTH` bytes, or of [`ANY`] number of bytes.
     fn copy<const WIDTH: usize>(&self, mut run: Run, mut rows: &mut [MaybeUninit<u8>]) -> bool {
-        use IndexType::{I32, I64, U32, U64};
         let width = self.width::<WIDTH>();
         let mut starts = [0; BLOCK];
         let mut any_bad = false;
         while run.rows > 0 {
-            let inside = match (self.plan.index_type(), self.lookups.packed_depth) {
-                (I32 | U32, 1) => self.copy_inside::<u32, 1, WIDTH>(run, rows),
-                (I32 | U32, 2) => self.copy_inside::<u32, 2, WIDTH>(run, rows),
-                (I32 | U32, 3) => self.copy_inside::<u32, 3, WIDTH>(run, rows),
-                (I64 | U64, 1) => self.copy_inside::<u64, 1, WIDTH>(run, rows),
-                (I64 | U64, 2) => self.copy_inside::<u64, 2, WIDTH>(run, rows),
-                (I64 | U64, 3) => self.copy_inside::<u64, 3, WIDTH>(run, rows),
-                (I32 | U32 | I64 | U64, _) => 0,
-            };
+            let inside = with_index_type!(self.plan.index_type(), I => {
+                match self.lookups.packed_depth {
+                    1 => self.copy_inside::<<I as Word>::Bits, 1, WIDTH>(run, rows),
+                    2 => self.copy_inside::<<I as Word>::Bits, 2, WIDTH>(run, rows),
+                    3 => self.copy_inside::<<I as Word>::Bits, 3, WIDTH>(run, rows),
+                    _ => 0,
+                }
+            });
             let (_, rest) = run.split_at(inside);
             // What comes next is not plainly inside, and its neighbours may not be either.
             let (block, later) = rest.split_at(rest.rows.min(BLOCK));

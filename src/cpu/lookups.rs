@@ -6,10 +6,8 @@
 use std::hint::select_unpredictable;
 use std::iter::zip;
 
-use bytemuck::Pod;
-
 use super::rows::{Rows, Run, forward};
-use crate::index::IndexType;
+use crate::index::{Bits, IndexType, Word, with_index_type};
 use crate::plan::Plan;
 use crate::rules::{Negative, OutOfBounds, Rules};
 
@@ -18,12 +16,6 @@ pub(super) const BAD: usize = usize::MAX;
 
 /// How many rows [`Packed`] looks up at once.
 pub(super) const GROUP: usize = 8;
-
-/// The bits of an index.
-pub(super) trait Bits: Pod + Ord + Into<u64> + TryFrom<u64> {}
-
-impl Bits for u32 {}
-impl Bits for u64 {}
 
 /// The lookups of one execution.
 pub(super) struct Lookups<'a> {
@@ -76,13 +68,10 @@ impl<'a> Lookups<'a> {
 
     /// Writes to `starts` where the rows of `run` start in params by the rules, in bytes, or [`BAD`].
     pub(super) fn find(&self, run: Run, starts: &mut [usize]) {
-        use IndexType::{I32, I64, U32, U64};
-        match (self.plan.index_type(), &self.coordinates[..]) {
-            (I32 | U32, [only]) => self.find_by::<u32>(&[*only], run, starts),
-            (I32 | U32, all) => self.find_by::<u32>(all, run, starts),
-            (I64 | U64, [only]) => self.find_by::<u64>(&[*only], run, starts),
-            (I64 | U64, all) => self.find_by::<u64>(all, run, starts),
-        }
+        with_index_type!(self.plan.index_type(), I => match &self.coordinates[..] {
+            [only] => self.find_by::<<I as Word>::Bits>(&[*only], run, starts),
+            all => self.find_by::<<I as Word>::Bits>(all, run, starts),
+        });
     }
 
     #[inline(always)]
@@ -215,12 +204,13 @@ impl Coordinate {
     fn new(rules: &Rules, index_type: IndexType, extent: usize, stride: isize) -> Self {
         let extent = extent as u64;
         let from_end = rules.negative == Negative::FromEnd;
-        let (index_sign, extension) = match index_type {
-            IndexType::I32 => (1 << 31, u64::from(u32::MAX) << 32),
-            IndexType::I64 => (1 << 63, 0),
-            IndexType::U32 | IndexType::U64 => (0, 0),
+        let bits = 8 * index_type.bytes() as u32;
+        let (index_sign, extension, sign) = if index_type.is_signed() {
+            let extension = u64::MAX.checked_shl(bits).unwrap_or(0);
+            (1 << (bits - 1), extension, 1 << 63)
+        } else {
+            (0, 0, 0)
         };
-        let sign = if index_type.is_signed() { 1 << 63 } else { 0 };
         let (below, above) = match rules.out_of_bounds {
             OutOfBounds::Clip => (0, extent.wrapping_sub(1)),
             OutOfBounds::Zero | OutOfBounds::Fill(_) | OutOfBounds::Error | OutOfBounds::Wrap => {
@@ -327,14 +317,11 @@ mod tests {
                 let rules = Rules::new(negative, out_of_bounds.clone());
                 let c = Coordinate::new(&rules, t, extent, 1);
                 for index in bounds.iter().flat_map(|&b| around(b)) {
-                    let Some(bits) = (match t {
-                        IndexType::I32 => i32::try_from(index).ok().map(|i| u64::from(i as u32)),
-                        IndexType::U32 => u32::try_from(index).ok().map(u64::from),
-                        IndexType::I64 => i64::try_from(index).ok().map(|i| i as u64),
-                        IndexType::U64 => u64::try_from(index).ok(),
-                    }) else {
+                    if !t.holds(index) {
                         continue;
-                    };
+                    }
+                    let mask = u64::MAX >> (64 - 8 * t.bytes());
+                    let bits = index as u64 & mask;
                     let what = || format!("{rules:?} {t:?} {extent} {index}");
                     let expected = rules.resolve(index, extent);
                     let (coordinate, inside) = c.by_rules(bits);

@@ -4,7 +4,7 @@
 use crate::bag::BagMode;
 use crate::call::EmbeddingBag;
 use crate::element::DType;
-use crate::fold::{Arithmetic, BF16, C64, C128, F16, Fold, Ordered};
+use crate::fold::{Arithmetic, Fold, Ordered, by_number};
 
 /// One way to pool elements `T`.
 pub(super) trait Pool<T: Fold>: Send + Sync {
@@ -122,22 +122,11 @@ pub(super) trait Pooling {
 
 /// Does `work` for elements of this type, which has the mode of the call.
 pub(super) fn pool_with<W: Pooling>(dtype: DType, call: &EmbeddingBag<'_>, work: W) -> W::Output {
-    match dtype {
-        DType::F16 => of_floats::<F16, W>(call, work),
-        DType::BF16 => of_floats::<BF16, W>(call, work),
-        DType::F32 => of_floats::<f32, W>(call, work),
-        DType::F64 => of_floats::<f64, W>(call, work),
-        DType::C64 => of_sums::<C64, W>(call, work),
-        DType::C128 => of_sums::<C128, W>(call, work),
-        DType::Bool | DType::U8 => of_integers::<u8, W>(call, work),
-        DType::I8 => of_integers::<i8, W>(call, work),
-        DType::U16 => of_integers::<u16, W>(call, work),
-        DType::I16 => of_integers::<i16, W>(call, work),
-        DType::U32 => of_integers::<u32, W>(call, work),
-        DType::I32 => of_integers::<i32, W>(call, work),
-        DType::U64 => of_integers::<u64, W>(call, work),
-        DType::I64 => of_integers::<i64, W>(call, work),
-    }
+    by_number!(dtype, T => {
+        float: of_floats::<T, W>(call, work),
+        integer: of_integers::<T, W>(call, work),
+        complex: of_sums::<T, W>(call, work),
+    })
 }
 
 fn of_floats<T: Arithmetic<Sum: Divide> + Ordered, W: Pooling>(

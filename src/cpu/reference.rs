@@ -60,12 +60,7 @@ fn gather_with(
             None => {
                 match &rules.out_of_bounds {
                     OutOfBounds::Fill(fill) => element.copy_from_slice(fill.bytes()),
-                    OutOfBounds::Zero
-                    | OutOfBounds::Clip
-                    | OutOfBounds::Wrap
-                    | OutOfBounds::Error => {
-                        element.fill(0);
-                    }
+                    _ => element.fill(0),
                 }
                 any_bad = true;
             }
@@ -113,14 +108,13 @@ impl<'a> Definition<'a> {
         })
     }
 
-    /// Clip and Wrap need an element to move to.
+    /// A rule that moves bad indices needs an element to move them to.
     pub(super) fn check_rules(&self) -> Result<()> {
-        let rule = match self.rules.out_of_bounds {
-            OutOfBounds::Clip => "clip",
-            OutOfBounds::Wrap => "wrap",
-            OutOfBounds::Zero | OutOfBounds::Fill(_) | OutOfBounds::Error => return Ok(()),
-        };
-        let op = self.kind;
+        let rule = &self.rules.out_of_bounds;
+        if !rule.moves() {
+            return Ok(());
+        }
+        let (op, rule) = (self.kind, rule.name());
         match self.axes().find(|&axis| self.extent(axis) == 0) {
             Some(axis) => Err(Error::NothingToRead { op, axis, rule }),
             None => Ok(()),

@@ -58,7 +58,7 @@ impl FoldElement {
             DType::U16 | DType::I16 => Some(FoldElement::I16),
             DType::U32 | DType::I32 => Some(FoldElement::I32),
             DType::U64 | DType::I64 => Some(FoldElement::I64),
-            DType::Bool | DType::F64 | DType::C64 | DType::C128 => None,
+            _ => None,
         }
     }
 

@@ -21,7 +21,7 @@ mod number;
 mod tests;
 
 pub(crate) use complex::{C64, C128};
-pub(crate) use dispatch::{Folding, check, fold_with};
+pub(crate) use dispatch::{Folding, by_number, check, fold_with};
 pub(crate) use element::FoldElement;
 pub(crate) use half::{BF16, F16};
 pub(crate) use number::{Arithmetic, Combine, Fold, Ordered};

@@ -103,7 +103,7 @@
 //! let ids = array![[101i32, 2023], [2003, 102]];
 //!
 //! let table = engine.upload(&TensorView::try_from(table.t())?).await?;
-//! let ids = engine.upload_indices(&TensorView::try_from(&ids)?).await?;
+//! let ids = engine.upload(&TensorView::try_from(&ids)?).await?;
 //! let columns = engine.gather(Op::gather(1), &Rules::ONNX, &table, &ids)?;
 //! let columns = ArrayD::try_from(engine.download(&columns).await?)?; // 384 × 2 × 2
 //! # Ok(())

@@ -89,14 +89,15 @@ pub(super) fn check_something_to_read(
     rules: &Rules,
     geometry: &Geometry,
 ) -> Result<()> {
-    let Some(rule) = rules.out_of_bounds.moves() else {
+    let rule = &rules.out_of_bounds;
+    if !rule.moves() {
         return Ok(());
-    };
+    }
     match geometry.coordinates.iter().find(|c| c.extent == 0) {
         Some(c) => Err(Error::NothingToRead {
             op,
             axis: c.axis,
-            rule,
+            rule: rule.name(),
         }),
         None => Ok(()),
     }

@@ -176,10 +176,10 @@ mod tests {
             "fill=0xfffe"
         );
         let error = |text: &str| text.parse::<OutOfBounds>().unwrap_err().to_string();
-        assert_eq!(
-            error("fill"),
-            "unknown out_of_bounds \"fill\" (allowed: zero, clip, wrap, error, fill=0x…)"
-        );
+        let text = error("fill");
+        let known = "unknown out_of_bounds \"fill\" (allowed: zero, clip, ";
+        assert!(text.starts_with(known), "{text}");
+        assert!(text.ends_with(", error, fill=0x…)"), "{text}");
         for wrong in ["", "7", "0x1", "0x+1", "0x0g", "0xü"] {
             assert_eq!(
                 error(&format!("fill={wrong}")),

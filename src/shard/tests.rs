@@ -196,7 +196,8 @@ fn random_plans_give_what_the_reference_gives() {
             .map(|_| numbers.below(256) as u8)
             .collect();
         let fill = Fill::from_bytes(&vec![7; width]);
-        let out_of_bounds = OutOfBounds::all(fill)[numbers.below(5)].clone();
+        let kinds = OutOfBounds::all(fill);
+        let out_of_bounds = kinds[numbers.below(kinds.len())].clone();
         let rules = Rules::new(Negative::ALL[numbers.below(2)], out_of_bounds);
         // Now and then only good ones, so that the rule "error" has an output, too.
         let reach = if numbers.below(3) == 0 { 3 } else { 0 };

@@ -1,12 +1,12 @@
 //! The calls of the crate `conformance` in the types of these tests: that crate has the library as a
 //! dependency, of which a unit test is another copy.
 
+use std::fmt::Display;
+use std::str::FromStr;
+
 use gather_conformance::{Call, wgpu_gather as library};
 
-use crate::{
-    ElementsShapes, Executor, Fill, IndexType, Indices, Layout, Negative, Op, OutOfBounds, Params,
-    Plan, Result, Rules,
-};
+use crate::{Error, Executor, Indices, Layout, Op, Params, Plan, Result, Rules};
 
 fn op(op: library::Op) -> Op {
     match op {
@@ -19,33 +19,15 @@ fn op(op: library::Op) -> Op {
 
 fn rules(rules: &library::Rules) -> Rules {
     Rules {
-        negative: match rules.negative {
-            library::Negative::OutOfBounds => Negative::OutOfBounds,
-            library::Negative::FromEnd => Negative::FromEnd,
-        },
-        out_of_bounds: match &rules.out_of_bounds {
-            library::OutOfBounds::Zero => OutOfBounds::Zero,
-            library::OutOfBounds::Fill(fill) => OutOfBounds::Fill(Fill::from_bytes(fill.bytes())),
-            library::OutOfBounds::Clip => OutOfBounds::Clip,
-            library::OutOfBounds::Wrap => OutOfBounds::Wrap,
-            library::OutOfBounds::Error => OutOfBounds::Error,
-            other => panic!("{other:?} is not known here"),
-        },
-        elements_shapes: match rules.elements_shapes {
-            library::ElementsShapes::Onnx => ElementsShapes::Onnx,
-            library::ElementsShapes::Torch => ElementsShapes::Torch,
-        },
+        negative: as_here(rules.negative),
+        out_of_bounds: as_here(&rules.out_of_bounds),
+        elements_shapes: as_here(rules.elements_shapes),
     }
 }
 
-fn index_type(index_type: library::IndexType) -> IndexType {
-    match IndexType::ALL
-        .into_iter()
-        .find(|t| t.name() == index_type.name())
-    {
-        Some(index_type) => index_type,
-        None => panic!("{index_type:?} is not known here"),
-    }
+/// The value that prints as that one does.
+fn as_here<T: FromStr<Err = Error>>(there: impl Display) -> T {
+    there.to_string().parse().unwrap()
 }
 
 fn layout(layout: &library::Layout) -> Layout {
@@ -62,7 +44,7 @@ pub(super) fn params(call: &Call) -> Result<Params<'_>> {
 
 pub(super) fn indices(call: &Call) -> Result<Indices<'_>> {
     let (bytes, layout) = (call.indices.as_slice(), layout(&call.indices_layout));
-    Indices::new(bytes, index_type(call.index_type), layout)
+    Indices::new(bytes, as_here(call.index_type), layout)
 }
 
 pub(super) fn plan(call: &Call) -> Result<Plan> {

@@ -4,7 +4,7 @@
 use gather_conformance::{Call, Outcome, builtin, compare};
 use wgpu_gather::gpu::{AnyDeviceTensor, DeviceTensor, Engine};
 use wgpu_gather::{
-    DType, ElementType, Error, Layout, Op, OpKind, Params, Result, Role, Rules, Tensor,
+    DType, ElementType, Error, IndexType, Layout, Op, OpKind, Params, Result, Role, Rules, Tensor,
 };
 
 use crate::common::{buffer_with, engines, report};
@@ -127,8 +127,9 @@ fn types_and_widths_that_do_not_fit_are_refused() {
             (wrap(0, 4, 3).unwrap(), "4 bytes"),
         ] {
             let refused = gather(&indices, 2).unwrap_err();
+            let allowed = IndexType::ALL.map(IndexType::name).join(", ");
             let expected = format!(
-                "gather: elements of indices are {text}, which is no type of indices (allowed: i32, u32, i64, u64)"
+                "gather: elements of indices are {text}, which is no type of indices (allowed: {allowed})"
             );
             assert_eq!(refused.to_string(), expected);
         }

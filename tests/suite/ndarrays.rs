@@ -93,7 +93,7 @@ fn gathered<T: Element>(axis: usize, view: &TensorView<'_, T>, ids: &[i64]) -> V
     });
     let device = engines().iter().map(|engine| {
         let params = engine.upload(view).wait().unwrap();
-        let ids = engine.upload_indices(&ids).wait().unwrap();
+        let ids = engine.upload(&ids).wait().unwrap();
         let output = engine.gather(op, &Rules::NUMPY, &params, &ids).unwrap();
         ArrayD::try_from(engine.download(&output).wait().unwrap()).unwrap()
     });

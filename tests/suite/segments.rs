@@ -3,7 +3,9 @@
 
 use gather_conformance::{Call, builtin, call_from};
 use wgpu_gather::gpu::{DeviceTensor, Engine, Options, WhenFull};
-use wgpu_gather::{Error, Executor, Fill, IndexType, Layout, Op, OutOfBounds, Rules, Tensor, wgpu};
+use wgpu_gather::{
+    Error, Executor, Fill, IndexType, Layout, Op, OutOfBounds, Plan, Rules, Tensor, wgpu,
+};
 
 use crate::common::{assert_all_passed, block_on, check_all, device_on, engines, fresh_adapter};
 
@@ -61,12 +63,10 @@ pub(crate) fn calls() -> Vec<Call> {
 
 /// From the first index of a tuple to its last: they must lie in one binding, wherever that starts.
 fn tuple_bytes(call: &Call) -> usize {
-    let layout = &call.indices_layout;
-    let components = match call.op {
-        Op::GatherNd { .. } => layout.shape().iter().zip(layout.strides()).next_back(),
-        _ => None,
-    };
-    let steps = components.map_or(0, |(&k, &step)| k.saturating_sub(1) * step.unsigned_abs());
+    let steps = call.plan().map_or(0, |plan| {
+        let nest = plan.geometry();
+        nest.coordinates.len().saturating_sub(1) * nest.index_step.unsigned_abs()
+    });
     (steps + 1) * call.index_type.bytes()
 }
 
@@ -108,16 +108,19 @@ fn call(
 ) -> Call {
     let count = |shape: &[usize]| shape.iter().product::<usize>();
     let bytes = count(params) * element_bytes;
-    let depth = match op {
-        Op::GatherNd { .. } => *indices.last().unwrap(),
-        _ => 1,
-    };
-    let axis = match op {
-        Op::GatherElements { axis } => axis as usize,
-        _ => 0,
-    };
+    let [params_layout, indices_layout] = [params, indices].map(Layout::contiguous);
+    let plan = Plan::new(
+        op,
+        rules,
+        element_bytes,
+        &params_layout,
+        index_type,
+        &indices_layout,
+    );
+    let plan = plan.expect("shapes that fit");
+    let coordinates = &plan.geometry().coordinates;
     let value = |n: usize| {
-        let extent = params[axis + n % depth];
+        let extent = coordinates[n % coordinates.len()].extent;
         let all_over = n.wrapping_mul(2_654_435_761) % (extent + extent / 8 + 1);
         all_over as i64
     };
@@ -130,10 +133,10 @@ fn call(
         rules: rules.clone(),
         element_bytes,
         params: (0..bytes).map(|n| (n * 31 + n / 255) as u8).collect(),
-        params_layout: Layout::contiguous(params),
+        params_layout,
         index_type,
         indices: index_bytes,
-        indices_layout: Layout::contiguous(indices),
+        indices_layout,
     }
 }
 

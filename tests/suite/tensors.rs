@@ -3,8 +3,8 @@
 use gather_conformance::{Call, Work, builtin, call_from, compare};
 use wgpu_gather::gpu::{DeviceTensor, Engine};
 use wgpu_gather::{
-    BadIndices, Element, Error, Index, IndexType, Layout, Op, OpKind, Plan, Result, Rules, Tensor,
-    TensorView, with_index_type,
+    BadIndices, Element, Error, Index, IndexType, Indices, Layout, Op, OpKind, Plan, Result, Rules,
+    Tensor, TensorView, with_index_type,
 };
 
 use crate::common::{block_on, buffer_with, engines, failed, report};
@@ -303,7 +303,8 @@ fn narrow_indices_are_widened_on_the_way() {
         let ids = [[0i8, -1], [2, 1]].concat();
         let layout = Layout::strided(&[2], &[2], 1).unwrap();
         let view = TensorView::strided(layout, &ids).unwrap();
-        let wide: DeviceTensor<i32> = engine.upload_indices(&view).wait().unwrap();
+        let ids = Indices::try_from(&view).unwrap();
+        let wide = DeviceTensor::<i32>::try_from(engine.upload(&ids).wait().unwrap()).unwrap();
         assert_eq!(engine.download(&wide).wait().unwrap().data(), [-1, 1]);
     }
 }

@@ -89,8 +89,8 @@ pub struct PipelineSource {
     pub loops: Option<usize>,
     /// Coordinates; `None`, if any number.
     pub depth: Option<usize>,
-    /// Words of an index; 0, if either.
-    pub index_words: u32,
+    /// Bytes of an index; 0, if any.
+    pub index_bytes: u32,
     /// Segments of params that are bound; 0, if the positions in the one need no search.
     pub segments: u32,
 }
@@ -129,7 +129,7 @@ fn source(pipeline: PipelineKey) -> PipelineSource {
         access_bytes,
         loops,
         depth,
-        index_words: pipeline.index_words,
+        index_bytes: pipeline.index_bytes,
         segments: pipeline.segments,
     }
 }

@@ -12,7 +12,7 @@ use crate::gpu::tensor::storage::Storage;
 use crate::gpu::tensor::table::DeviceOperand;
 use crate::gpu::tensor::table::sealed::AsTensor;
 use crate::gpu::tensor::typed::DeviceTensor;
-use crate::index::{Index, IndexType};
+use crate::index::IndexType;
 use crate::op::Op;
 use crate::operand::{AnyTensor, Indices, Params};
 use crate::quantized::{QuantizedTable, TableLayout};
@@ -22,7 +22,7 @@ use crate::tensor::{Tensor, TensorView};
 use crate::waiting::{BoxFuture, PollMode, Waiting};
 
 /// What can be uploaded: a [`Tensor`] or [`TensorView`], [`Params`] or [`AnyTensor`] of a type known at run
-/// time, [`Indices`], a [`QuantizedTable`].
+/// time, [`Indices`] (of any integer type: those of 8 and 16 bits are widened), a [`QuantizedTable`].
 pub trait Upload: sealed::Upload + Sync {}
 
 mod sealed {
@@ -102,34 +102,6 @@ impl Engine {
     /// [`Error::GpuOutOfMemory`], [`Error::ZeroSizedElement`], and the errors of the device.
     pub fn upload<'a, T: Upload>(&'a self, tensor: &'a T) -> Waiting<'a, Result<T::Uploaded>> {
         Waiting::new(|poll_mode| tensor.upload(self, poll_mode))
-    }
-
-    /// Uploads indices: the types of 8 and 16 bits are widened to 32.
-    ///
-    /// ```no_run
-    /// # fn ids(engine: &wgpu_gather::gpu::Engine) -> wgpu_gather::Result<()> {
-    /// use wgpu_gather::{Tensor, gpu::DeviceTensor};
-    ///
-    /// let ids = Tensor::new(&[3], vec![7u8, 0, 255])?;
-    /// let ids: DeviceTensor<u32> = engine.upload_indices(&ids.view()).wait()?;
-    /// # Ok(())
-    /// # }
-    /// ```
-    ///
-    /// # Errors
-    ///
-    /// As [`Engine::upload`].
-    pub fn upload_indices<'a, I: Index>(
-        &'a self,
-        view: &'a TensorView<'_, I>,
-    ) -> Waiting<'a, Result<DeviceTensor<I::Wide>>> {
-        Waiting::new(move |poll_mode| async move {
-            let (layout, range) = view.layout().trimmed(1);
-            let wide = I::widened(&view.data()[range]);
-            let wide = Params::new(&wide, I::TYPE.dtype(), layout)?;
-            let made = self.upload_params(&wide, poll_mode).await;
-            made.map(DeviceTensor::of)
-        })
     }
 
     /// A new tensor of zeros. Waits for nothing.

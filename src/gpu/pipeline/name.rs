@@ -24,6 +24,9 @@ impl fmt::Display for PipelineKey {
         if self.segments > 0 {
             write!(f, " in {}", self.segments)?;
         }
-        f.write_str(if self.index_words == 2 { " i64" } else { "" })
+        match self.index_bytes {
+            0 | 4 => Ok(()),
+            bytes => write!(f, " i{}", 8 * bytes),
+        }
     }
 }

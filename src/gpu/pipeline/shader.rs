@@ -42,11 +42,11 @@ impl Stage {
         )
     }
 
-    /// The words of an index that there are pipelines for, for so many segments: one for either, where
+    /// The bytes of an index that there are pipelines for, for so many segments: one for any (0), where
     /// little depends on speed.
-    fn index_words(&self, segments: u32) -> &'static [u32] {
+    fn index_bytes(&self, segments: u32) -> &'static [u32] {
         match self {
-            Stage::Copy(_, _, nest) if nest.loops == Some(2) && segments == 0 => &[1, 2],
+            Stage::Copy(_, _, nest) if nest.loops == Some(2) && segments == 0 => &[4, 8],
             _ => &[0],
         }
     }
@@ -58,8 +58,8 @@ impl Stage {
 pub(crate) struct PipelineKey {
     /// What the pipeline does.
     pub(crate) stage: Stage,
-    /// Words of an index: 1 or 2; 0, if it takes either.
-    pub(crate) index_words: u32,
+    /// Bytes of an index; 0, if it takes any.
+    pub(crate) index_bytes: u32,
     /// Segments of params that are bound; 0, if it is one, the positions in which need no search.
     pub(crate) segments: u32,
 }
@@ -73,20 +73,20 @@ impl PipelineKey {
             Positions::Bound => 0,
             Positions::Segments | Positions::Wide => limits.segments as u32,
         };
-        let words = plan.index_type().bytes() as u32 / 4;
-        let compiled = stage.index_words(segments).contains(&words);
+        let bytes = plan.index_type().bytes() as u32;
+        let compiled = stage.index_bytes(segments).contains(&bytes);
         PipelineKey {
-            index_words: if compiled { words } else { 0 },
+            index_bytes: if compiled { bytes } else { 0 },
             segments,
             ..Self::new(stage)
         }
     }
 
-    /// The pipeline of what takes either width of an index, and params in one segment.
+    /// The pipeline of what takes any width of an index, and params in one segment.
     pub(crate) fn new(stage: Stage) -> Self {
         PipelineKey {
             stage,
-            index_words: 0,
+            index_bytes: 0,
             segments: 0,
         }
     }
@@ -139,10 +139,10 @@ impl PipelineKey {
             };
             let several = stage.takes_segments().then_some(segments);
             for segments in [0].into_iter().chain(several) {
-                let words = stage.index_words(segments).iter();
-                keys.extend(words.map(|&index_words| PipelineKey {
+                let widths = stage.index_bytes(segments).iter();
+                keys.extend(widths.map(|&index_bytes| PipelineKey {
                     stage,
-                    index_words,
+                    index_bytes,
                     segments,
                 }));
             }
@@ -224,7 +224,7 @@ impl PipelineKey {
             Stage::Count | Stage::Locate | Stage::CountAndLocate | Stage::Keys { .. } => {}
         }
         let mut constants = vec![
-            ("INDEX_WORDS", f64::from(self.index_words)),
+            ("INDEX_WORDS", f64::from(self.index_bytes / 4)),
             ("WIDE", f64::from(u8::from(self.is_wide()))),
         ];
         if let Stage::Copy(_, _, nest) | Stage::Decode(_, _, nest) = self.stage {

@@ -186,7 +186,7 @@ impl Placed<'_> {
             Some(_) if plan.looks_up() => check_passes(plan, parts.indices, limits)?,
             _ => Vec::new(),
         };
-        let finds_bad = plan.rules().out_of_bounds.moves().is_none();
+        let finds_bad = !plan.rules().out_of_bounds.moves();
         if self.flag && finds_bad && windows.len() <= 1 {
             let bytes = plan.output_bytes() as u64;
             give_flag(bytes, &mut copies, &mut checks, limits);

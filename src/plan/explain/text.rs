@@ -5,7 +5,7 @@ use std::fmt::{self, Display, Formatter};
 use crate::plan::explain::{Dispatches, Explanation};
 use crate::plan::kernels::WORKGROUP;
 use crate::plan::{HostCall, LoopDims, Positions};
-use crate::rules::{Negative, OutOfBounds, Rules};
+use crate::rules::{Negative, Rules};
 
 impl Display for Explanation {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
@@ -181,18 +181,12 @@ fn line(f: &mut Formatter<'_>, heading: &str, text: &str) -> fmt::Result {
 }
 
 fn rules(rules: &Rules) -> String {
-    let bad = match &rules.out_of_bounds {
-        OutOfBounds::Zero => "an index out of bounds gives zeros",
-        OutOfBounds::Fill(_) => "an index out of bounds gives the fill value",
-        OutOfBounds::Clip => "an index out of bounds is clipped",
-        OutOfBounds::Wrap => "an index out of bounds wraps around",
-        OutOfBounds::Error => "an index out of bounds is an error",
-    };
+    let effect = rules.out_of_bounds.effect();
     let negative = match rules.negative {
         Negative::OutOfBounds => "a negative one is out of bounds",
         Negative::FromEnd => "a negative one counts from the end",
     };
-    format!("{bad}; {negative}")
+    format!("an index out of bounds {effect}; {negative}")
 }
 
 /// `dim 0 of both`, `dims 0 and 1 of indices`.

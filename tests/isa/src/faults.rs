@@ -127,7 +127,7 @@ impl Fault {
         let of_kernel = all.iter().filter(|p| {
             (p.kernel, p.access_bytes) == (kernel, bytes) && p.segments == 0 && p.loops.is_some()
         });
-        let least = of_kernel.min_by_key(|p| (p.index_words, p.loops, p.depth));
+        let least = of_kernel.min_by_key(|p| (p.index_bytes, p.loops, p.depth));
         least.ok_or_else(|| format!("there is no pipeline {kernel} {bytes}"))
     }
 }

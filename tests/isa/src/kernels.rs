@@ -152,8 +152,12 @@ impl Kernel {
     /// each counted once.
     pub(crate) fn moved(&self, source: &PipelineSource, stored: u32) -> f64 {
         let lookups = f64::from(stored) / f64::from(self.row.of(source));
-        let words = source.depth.unwrap_or(1) as f64 * f64::from(source.index_words.max(1));
-        (1.0 + self.read) * f64::from(stored) + lookups * words * 4.0
+        let index_bytes = match source.index_bytes {
+            0 => 4, // the least
+            bytes => bytes,
+        };
+        let tuple = source.depth.unwrap_or(1) as f64 * f64::from(index_bytes);
+        (1.0 + self.read) * f64::from(stored) + lookups * tuple
     }
 }
 
@@ -192,14 +196,14 @@ mod tests {
     #[test]
     fn what_is_moved_is_output_params_and_indices() {
         let all = pipelines(1);
-        let moved = |kernel, access_bytes, index_words, stored| {
+        let moved = |kernel, access_bytes, index_bytes, stored| {
             let mut source = all[0].clone();
             (source.kernel, source.access_bytes) = (kernel, access_bytes);
-            (source.depth, source.index_words) = (Some(1), index_words);
+            (source.depth, source.index_bytes) = (Some(1), index_bytes);
             Kernel::of(&source).unwrap().unwrap().moved(&source, stored)
         };
-        assert_eq!(moved("elements", 4, 1, 16), 16.0 + 16.0 + 4.0 * 4.0);
-        assert_eq!(moved("elements", 4, 2, 16), 16.0 + 16.0 + 4.0 * 8.0);
-        assert_eq!(moved("rows", 16, 1, 64), 64.0 + 64.0 + 4.0);
+        assert_eq!(moved("elements", 4, 4, 16), 16.0 + 16.0 + 4.0 * 4.0);
+        assert_eq!(moved("elements", 4, 8, 16), 16.0 + 16.0 + 4.0 * 8.0);
+        assert_eq!(moved("rows", 16, 4, 64), 64.0 + 64.0 + 4.0);
     }
 }

@@ -59,6 +59,13 @@ impl Lookups<'_> {
         }
     }
 
+    /// The axes of params that a lookup selects from; none, if the shapes do not fit.
+    pub(super) fn axes(&self) -> Vec<usize> {
+        let first = self.output_shape().map(|shape| vec![0; shape.len()]);
+        let looked_up = first.map_or(Vec::new(), |first| self.source(&first).looked_up);
+        looked_up.into_iter().map(|(_, axis)| axis).collect()
+    }
+
     fn source(&self, output: &[usize]) -> Source {
         let q = self.indices.len();
         match self.op {

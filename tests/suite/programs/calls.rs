@@ -1,8 +1,9 @@
 //! What calls are given: operators, indices and tensors that fit, or do not.
 
 use wgpu_gather::gpu::{AnyDeviceTensor, DeviceTensor};
-use wgpu_gather::{DType, Fill, IndexType, Op, OutOfBounds, Rules};
+use wgpu_gather::{DType, Fill, IndexType, Negative, Op, OutOfBounds, Rules};
 
+use super::arithmetic::Lookups;
 use super::expected::{Difference, Expected};
 use super::machine::Machine;
 use super::slots::{Slot, Way};
@@ -20,18 +21,19 @@ pub(super) fn index_type(view: &View, number: u8) -> IndexType {
 }
 
 pub(super) fn rules(number: u8, dtype: DType) -> Rules {
-    let filled = match dtype {
-        DType::F32 => Fill::from_bytes(&2.5f32.to_ne_bytes()),
-        _ => Fill::from_bytes(&[1, 2, 3, 4, 0, 0, 0, 0][..dtype.bytes()]),
+    let filled: &[u8] = match dtype {
+        DType::F32 => &2.5f32.to_ne_bytes(),
+        _ => &[1, 2, 3, 4, 0, 0, 0, 0][..dtype.bytes()],
     };
     match number % 10 {
         0 => Rules::TENSORFLOW_GPU,
         1..4 => Rules::ONNX,
         4 | 5 => Rules::TENSORFLOW_CPU,
-        6 => Rules::JAX_CLIP,
-        7 => Rules::NUMPY_WRAP,
-        8 => Rules::ONNX.with_out_of_bounds(OutOfBounds::Fill(filled)),
-        _ => Rules::WEBNN,
+        _ => {
+            let kinds = OutOfBounds::all(Fill::from_bytes(filled));
+            let kind = kinds[usize::from(number / 10) % kinds.len()].clone();
+            Rules::new(Negative::ALL[usize::from(number % 2)], kind)
+        }
     }
 }
 
@@ -58,7 +60,7 @@ pub(super) fn op(number: u8, rank: usize) -> Op {
     }
 }
 
-/// Whether clipping or wrapping has nothing to read.
+/// Whether a rule that moves indices has nothing to move them to.
 pub(super) fn has_nothing(
     op: Op,
     params: &View,
@@ -66,17 +68,13 @@ pub(super) fn has_nothing(
     rules: &Rules,
     is_empty: bool,
 ) -> bool {
-    let moves = matches!(rules.out_of_bounds, OutOfBounds::Clip | OutOfBounds::Wrap);
-    let looked_up: Vec<usize> = match op {
-        Op::Gather { axis, .. } => vec![axis.unwrap_or(0) as usize],
-        Op::GatherElements { axis } => vec![axis as usize],
-        Op::GatherNd { batch_dims } => {
-            let (b, depth) = (batch_dims as usize, *indices.shape.last().unwrap_or(&0));
-            (b..b + depth).collect()
-        }
-        _ => Vec::new(),
+    let lookups = Lookups {
+        op,
+        params: &params.shape,
+        indices: &indices.shape,
     };
-    moves && !is_empty && looked_up.iter().any(|&axis| params.shape[axis] == 0)
+    let has_nothing = |axis: usize| params.shape[axis] == 0;
+    rules.out_of_bounds.moves() && !is_empty && lookups.axes().into_iter().any(has_nothing)
 }
 
 /// What a gather or scatter selects by.

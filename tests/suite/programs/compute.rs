@@ -22,14 +22,9 @@ impl Model {
     }
 
     fn gather(&mut self, g: &Gather) -> Option<BadIndices> {
-        let lookups = Lookups {
-            op: g.op,
-            params: &g.params.shape,
-            indices: &g.indices.shape,
-        };
         let rows = g.count.unwrap_or(usize::MAX);
         let index_at = |at: &[usize]| index(self.element(&g.indices, at), g.index_type);
-        let (found, bad) = lookups.find(g.op.kind(), &g.rules, index_at);
+        let (found, bad) = g.lookups().find(g.op.kind(), &g.rules, index_at);
         let fill = fill_of(&g.rules);
         let value = |source: &Option<Vec<usize>>| match source {
             Some(at) => self.element(&g.params, at),
@@ -46,13 +41,8 @@ impl Model {
     }
 
     fn scatter(&mut self, s: &Scatter) -> Option<BadIndices> {
-        let lookups = Lookups {
-            op: s.op,
-            params: &s.destination.shape,
-            indices: &s.indices.shape,
-        };
         let index_at = |at: &[usize]| index(self.element(&s.indices, at), s.index_type);
-        let (found, bad) = lookups.find(s.op.transposed_kind(), &s.rules, index_at);
+        let (found, bad) = s.lookups().find(s.op.transposed_kind(), &s.rules, index_at);
         let updates = self.elements(&s.updates);
         let mut touched = Vec::new();
         for (target, update) in found.into_iter().zip(updates) {

@@ -2,6 +2,7 @@
 
 use wgpu_gather::{BadIndices, BagMode, DType, IndexType, Op, OutOfBounds, Reduce, Rules};
 
+use super::arithmetic::Lookups;
 use super::reports::{Reports, Statuses, Written};
 use super::view::{View, coordinates};
 
@@ -302,18 +303,34 @@ impl Model {
 
     /// Whether a call looks at any index.
     pub(super) fn looks_up(&self, call: &Call) -> bool {
-        let depth = |op: &Op, indices: &View| match op {
-            Op::GatherNd { .. } => indices.shape[indices.rank() - 1],
-            _ => 1,
-        };
         match call {
-            Call::Gather(g) => !g.output.is_empty() && depth(&g.op, &g.indices) > 0,
-            Call::Scatter(s) => !s.updates.is_empty() && depth(&s.op, &s.indices) > 0,
+            Call::Gather(g) => !g.output.is_empty() && !g.lookups().axes().is_empty(),
+            Call::Scatter(s) => !s.updates.is_empty() && !s.lookups().axes().is_empty(),
             Call::Bag(bag) => {
                 let row: usize = bag.params.shape[1..].iter().product();
                 row > 0 && bag.ends.last().is_some_and(|&end| end > 0)
             }
             Call::Copy { .. } => false,
+        }
+    }
+}
+
+impl Gather {
+    pub(super) fn lookups(&self) -> Lookups<'_> {
+        Lookups {
+            op: self.op,
+            params: &self.params.shape,
+            indices: &self.indices.shape,
+        }
+    }
+}
+
+impl Scatter {
+    pub(super) fn lookups(&self) -> Lookups<'_> {
+        Lookups {
+            op: self.op,
+            params: &self.destination.shape,
+            indices: &self.indices.shape,
         }
     }
 }

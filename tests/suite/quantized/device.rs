@@ -104,7 +104,7 @@ fn an_engine_gathers_into_tensors_of_any_float() {
     for engine in engines() {
         let table = engine.upload(&host).wait().unwrap();
         let ids = Tensor::new(&[3], vec![1i64, -1, 0]).unwrap();
-        let ids = engine.upload_indices(&ids.view()).wait().unwrap();
+        let ids = engine.upload(&ids).wait().unwrap();
         let (op, rules) = (Op::gather(0), Rules::default());
         let decoded = table.to::<f32>();
         let rows = engine.gather(op, &rules, &decoded, &ids);
@@ -117,7 +117,7 @@ fn an_engine_gathers_into_tensors_of_any_float() {
             .gather(op, &rules, &table.to::<half::f16>(), &ids)
             .unwrap();
         let swapped = Tensor::new(&[3], vec![0i64, 0, 1]).unwrap();
-        let swapped = engine.upload_indices(&swapped.view()).wait().unwrap();
+        let swapped = engine.upload(&swapped).wait().unwrap();
         engine
             .gather_into(op, &rules, &table.to::<half::f16>(), &swapped, &mut halves)
             .unwrap();
@@ -137,7 +137,7 @@ fn an_engine_gathers_into_tensors_of_any_float() {
         engine.download_bytes(&rows, &mut bytes).wait().unwrap();
         assert_eq!(bytes[6..8], 0x3fc0u16.to_ne_bytes()); // 1.5
         let bad = Tensor::new(&[2], vec![0u32, 2]).unwrap();
-        let bad = engine.upload_indices(&bad.view()).wait().unwrap();
+        let bad = engine.upload(&bad).wait().unwrap();
         let rows = engine.gather(op, &Rules::ONNX, &decoded, &bad);
         let error = engine.download(&rows.unwrap()).wait().unwrap_err();
         let text = "gather: indices[1] = 2 is out of bounds for params axis 0 of extent 2";

@@ -94,13 +94,10 @@ impl Bag {
             1 => -1 - n.below(rows) as i64,
             _ => n.below(rows) as i64,
         };
-        let indices = (0..lookups).map(|_| index());
-        let indices: Vec<u8> = match index_type {
-            IndexType::I32 | IndexType::U32 => {
-                indices.flat_map(|i| (i as i32).to_le_bytes()).collect()
-            }
-            IndexType::I64 | IndexType::U64 => indices.flat_map(i64::to_le_bytes).collect(),
-        };
+        let mut indices = Vec::new();
+        for _ in 0..lookups {
+            index_type.encode(index().into(), &mut indices);
+        }
         let elements: usize = params_shape.iter().product();
         let params = (0..elements)
             .flat_map(|_| element(dtype, weighted, n))
