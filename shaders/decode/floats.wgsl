@@ -17,13 +17,13 @@ fn f16_value(bits: u32) -> f32 {
     return bitcast<f32>(from_f16(vec4(bits)).x);
 }
 
-// Whether an f16 is below 8, so that it is finite, and so are as f16 its products with the codes of all formats.
+// Whether an f16 is below 8. Then it is finite, and so are, as f16, its products with codes of any format.
 fn is_moderate(bits: u32) -> bool {
     return (bits & 0x7fffu) < 0x4800u;
 }
 
-// Whether the magnitudes of two f32 are from `least` up to `most`, both as bits: by integers, as compilers may
-// take it that there is no NaN.
+// Whether the magnitudes of two f32 are from `least` up to `most`, both as bits: by integers, as compilers
+// may assume that there is no NaN.
 fn are_within(bits: vec2<u32>, least: u32, most: u32) -> bool {
     let above = (bits & vec2(0x7fffffffu)) - vec2(least);
     return max(above.x, above.y) < most - least;

@@ -27,6 +27,7 @@ fn main(
     // Fours apart: as many as the format pairs, or one for each invocation.
     let apart_log2 = select(max(PAIR_LOG2, 2u) - 2u, geometry.sharers_log2, PAIR_LOG2 == 0u);
     let apart = 1u << apart_log2;
+    let last_first = last - select(apart, 0u, PAIR_LOG2 == 0u); // the first of the last pair
     let first = workgroup.z * sharers * IN_FLIGHT + (invocation & (sharers - 1u));
     let pairs = geometry.chunks * sharers * IN_FLIGHT;
     for (var pair = first; pair * 2u <= last + apart; pair += pairs) {
@@ -34,8 +35,8 @@ fn main(
         let b = a + apart;
         let c = first_of(pair + sharers, apart_log2);
         let d = c + apart;
-        let spot_a = spot_of(source, a, last);
-        let spot_c = spot_of(source, c, last);
+        let spot_a = spot_of(source, a, last_first);
+        let spot_c = spot_of(source, c, last_first);
         var spot_b = spot_of(source, b, last);
         var spot_d = spot_of(source, d, last);
         if (PAIR_LOG2 != 0u) { // of one block
