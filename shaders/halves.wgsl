@@ -3,19 +3,22 @@
 
 const QUIET_NAN = 0x7fc00000u;
 
+// The least normal f16.
+const LEAST_NORMAL = 0.00006103515625;
+
 fn is_nan(bits: vec4<u32>) -> vec4<bool> {
     return (bits & vec4(0x7fffffffu)) > vec4(0x7f800000u);
 }
 
-// f32 with the values of f16. A subnormal is a whole number of 2^-24.
+// f32 with the values of f16. With the difference of the exponents added, a subnormal has a leading one too
+// many, 2^-15, and half of its value: what makes it right makes others larger.
 fn from_f16(halves: vec4<u32>) -> vec4<u32> {
     let magnitude = halves & vec4(0x7fffu);
-    let small = bitcast<vec4<u32>>(vec4<f32>(magnitude) * 5.9604644775390625e-8);
+    let normal = bitcast<vec4<f32>>((magnitude << vec4(13u)) + vec4(112u << 23u));
+    let number = bitcast<vec4<u32>>(min(normal, 2.0 * normal - vec4(LEAST_NORMAL)));
     let special = (magnitude << vec4(13u)) | vec4(0x7f800000u);
-    let normal = (magnitude << vec4(13u)) + vec4(112u << 23u);
-    let found = select(normal, special, magnitude >= vec4(0x7c00u));
     let sign = (halves & vec4(0x8000u)) << vec4(16u);
-    return select(found, small, magnitude < vec4(0x400u)) | sign;
+    return select(number, special, magnitude >= vec4(0x7c00u)) | sign;
 }
 
 // To nearest even. A NaN keeps its sign and the payload that there is room for.

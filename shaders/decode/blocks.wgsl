@@ -1,22 +1,25 @@
 // Codes and scales apart: the block of an element, and the codes of four.
 
+const PAIR_LOG2 = 0u;
+
 fn block_of(e: u32) -> u32 {
-    let line = divide(e, table.inner_divisor);
-    let column = e - line * table.inner;
-    let outer = divide(line, table.extent_divisor);
-    let within = line - outer * table.extent;
-    return (outer * table.along + divide(within, table.block_divisor)) * table.inner + column;
+    var block = e >> table.block_log2;
+    if (option(ODD_BLOCKS)) {
+        let line = divide(e, table.inner_divisor);
+        let column = e - line * table.inner;
+        let outer = divide(line, table.extent_divisor);
+        let within = line - outer * table.extent;
+        block = (outer * table.along + divide(within, table.block_divisor)) * table.inner + column;
+    }
+    return block;
 }
 
-// Four codes, each in the upper bits of a word.
-fn codes_of_four(e: u32) -> vec4<u32> {
+// Four codes, from the lowest bit on.
+fn four_codes(e: u32) -> u32 {
     let position = table.lead + e;
     let per_byte_log2 = 3u - table.bits_log2;
     let at = table.codes_offset + (position >> per_byte_log2);
-    let shift = (position & ((1u << per_byte_log2) - 1u)) << table.bits_log2;
-    let shifts = vec4(0u, 1u, 2u, 3u) << vec4(table.bits_log2);
-    let left = vec4(32u - (1u << table.bits_log2));
-    return (vec4(four_bytes(at) >> shift) >> shifts) << left;
+    return four_bytes(at) >> ((position & ((1u << per_byte_log2) - 1u)) << table.bits_log2);
 }
 
 fn scale_byte(at: u32) -> u32 {

@@ -1,8 +1,48 @@
 // Floats of 8 bits times powers of two.
 
-fn decode_four(e: u32, own: u32) -> vec4<u32> {
-    let codes = codes_of_four(e) >> vec4(24u);
-    let scale = scale_byte(table.scales_offset + block_of(own));
+const SHORT = true;
+const NORMAL = false;
+
+struct Raw {
+    codes: vec2<u32>,
+    scales: vec2<u32>,
+}
+
+fn load_pair(a: u32, b: u32) -> Raw {
+    let at = vec2(table.scales_offset) + vec2(block_of(a), block_of(b));
+    let codes = vec2(table.codes_offset) + vec2(a, b);
+    return Raw(vec2(codes_at(codes.x), codes_at(codes.y)), vec2(scale_byte(at.x), scale_byte(at.y)));
+}
+
+// No element is a NaN, none is subnormal as f32 and none above the largest f16.
+fn is_plain(raw: Raw) -> bool {
+    let nans = ((raw.codes & vec2(0x7f7f7f7fu)) + vec2(0x01010101u)) & vec2(0x80808080u);
+    let moderate = (raw.scales >= vec2(10u)) & (raw.scales <= vec2(134u));
+    return all(moderate) & ((nans.x | nans.y) == 0u);
+}
+
+fn decode(raw: Raw, plain: bool) -> Eight {
+    var eight = Eight();
+    if (plain) {
+        eight = Eight(plain_scaled(raw.codes.x, raw.scales.x), plain_scaled(raw.codes.y, raw.scales.y));
+    } else {
+        eight = Eight(any_scaled(raw.codes.x, raw.scales.x), any_scaled(raw.codes.y, raw.scales.y));
+    }
+    return eight;
+}
+
+// As halves: exponent and mantissa in place, which is 2^-8 of the number.
+fn plain_scaled(codes: u32, scale: u32) -> vec4<u32> {
+    let places = vec4(codes << 20u, codes << 12u, codes << 4u, codes >> 4u);
+    let magnitudes = bitcast<vec4<f32>>((places & vec4(0x07f00000u)) | vec4(112u << 23u));
+    let unscaled = min(magnitudes, 2.0 * magnitudes - vec4(LEAST_NORMAL));
+    let values = bitcast<vec4<u32>>(unscaled * bitcast<f32>((scale + 8u) << 23u));
+    let signs = vec4(codes << 24u, codes << 16u, codes << 8u, codes) & vec4(0x80000000u);
+    return values | signs;
+}
+
+fn any_scaled(word: u32, scale: u32) -> vec4<u32> {
+    let codes = bytes(word);
     return vec4(
         decode_one(codes.x, scale),
         decode_one(codes.y, scale),

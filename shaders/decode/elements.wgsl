@@ -8,7 +8,7 @@ fn main(
 ) {
     let per_word = select(1u, 2u, option(HALVES));
     let total = geometry.row_count * geometry.row_length;
-    let skipped = geometry.output_offset % per_word; // 1: the first half is not ours
+    let skipped = geometry.output_offset & (per_word - 1u); // 1: the first half is not ours
     let word = workgroup_number(workgroup) * WORKGROUP + invocation;
     if (word * per_word >= total + skipped) {
         return;
@@ -22,7 +22,7 @@ fn main(
         mask = 0xffffffffu;
     }
     var valid = a.valid;
-    if (per_word == 2u) {
+    if (option(HALVES)) {
         let b = decoded(min(first + 1u, total - 1u));
         let is_first = (word > 0u) | (skipped == 0u);
         bits = (a.bits & 0xffffu) | (b.bits << 16u);
@@ -30,8 +30,23 @@ fn main(
             | select(0u, 0xffff0000u, b.stored & (first + 1u < total));
         valid = valid & b.valid;
     }
-    store_masked(geometry.output_offset / per_word + word, bits, mask);
+    let words = select(geometry.output_offset, geometry.output_offset >> 1u, option(HALVES));
+    store_masked(words + word, bits, mask);
     raise_flag(valid);
+}
+
+// Codes from any byte on, of which the first is used, or of halves the first two.
+fn codes_at(at: u32) -> u32 {
+    return params[at >> 2u] >> (8u * (at & 3u));
+}
+
+fn codes_from(at: u32) -> u32 {
+    return codes_at(at);
+}
+
+// Four bytes behind a row of any length.
+fn row_word(at: u32) -> u32 {
+    return four_bytes(at);
 }
 
 // An element as the output has it.
@@ -49,11 +64,13 @@ fn decoded(n: u32) -> One {
         source = wrapped(at, source);
     }
     let spot = find_spot(source, n - row * geometry.row_length);
-    let four = decode_four(spot.element & 0xfffffffcu, spot.element);
-    let two = select(four.xy, four.zw, (spot.element & 2u) != 0u);
-    var bits = select(two.x, two.y, (spot.element & 1u) != 0u);
+    // The first of its four, or of that which is paired with another.
+    let pair = (1u << PAIR_LOG2) & 0xfffffffcu;
+    let raw = load_pair(spot.element & ~pair, spot.element | pair);
+    let eight = decode(raw, is_plain(raw));
+    var bits = select(eight.a.x, eight.b.x, (spot.element & pair) != 0u);
     if (option(HALVES)) {
-        bits = rounded(vec4(bits)).x;
+        bits = rounded(vec4(bits)).x & 0xffffu;
     }
     return One(select(geometry.fill[0].x, bits, source.valid), spot.stored, source.valid);
 }

@@ -1,13 +1,27 @@
 // (code - zero point) * scale
 
-fn decode_four(e: u32, own: u32) -> vec4<u32> {
-    let codes = codes_of_four(e);
-    let right = vec4(32u - (1u << table.bits_log2));
-    let unsigned = bitcast<vec4<i32>>(codes >> right);
-    let integers = select(unsigned, bitcast<vec4<i32>>(codes) >> right, table.is_signed != 0u);
-    let block = block_of(own);
-    let differences = vec4<f32>(integers - vec4(zero_of(block)));
-    return bitcast<vec4<u32>>(differences * scale_of(block));
+const SHORT = false;
+const NORMAL = true;
+
+struct Raw {
+    codes: vec2<u32>,
+    scales: vec2<u32>, // as stored
+    zeros: vec2<i32>,
+}
+
+fn load_pair(a: u32, b: u32) -> Raw {
+    let block_a = block_of(a);
+    let block_b = block_of(b);
+    return Raw(
+        vec2(four_codes(a), four_codes(b)),
+        vec2(scale_at(block_a), scale_at(block_b)),
+        vec2(zero_of(block_a), zero_of(block_b)),
+    );
+}
+
+fn scale_at(block: u32) -> u32 {
+    let at = table.scales_offset + (block << table.scale_log2);
+    return scales[at >> 2u] >> (8u * (at & 2u));
 }
 
 fn zero_of(block: u32) -> i32 {
@@ -20,16 +34,41 @@ fn zero_of(block: u32) -> i32 {
     return zero;
 }
 
-fn scale_of(block: u32) -> f32 {
-    let at = table.scales_offset + (block << table.scale_log2);
-    let word = scales[at >> 2u];
-    let short = (word >> (8u * (at & 2u))) & 0xffffu;
-    var bits = word;
+// The bits of a scale as f32.
+fn scale_bits(stored: u32) -> u32 {
+    var bits = stored;
     if (option(F16_SCALES)) {
-        bits = from_f16(vec4(short)).x;
+        bits = from_f16(vec4(stored & 0xffffu)).x;
     }
     if (option(BF16_SCALES)) {
-        bits = short << 16u;
+        bits = stored << 16u;
     }
-    return bitcast<f32>(bits);
+    return bits;
+}
+
+// From the least normal f16 up to 128: differences are below 256.
+fn is_plain(raw: Raw) -> bool {
+    let both = vec2(scale_bits(raw.scales.x), scale_bits(raw.scales.y));
+    return are_within(both, 0x38800000u, 0x43000000u);
+}
+
+fn decode(raw: Raw, plain: bool) -> Eight {
+    return Eight(
+        of_integers(raw.codes.x, raw.zeros.x, bitcast<f32>(scale_bits(raw.scales.x))),
+        of_integers(raw.codes.y, raw.zeros.y, bitcast<f32>(scale_bits(raw.scales.y))),
+    );
+}
+
+// Signed codes are taken for unsigned ones that are larger by half of their range.
+fn of_integers(codes: u32, zero: i32, scale: f32) -> vec4<u32> {
+    let bits = 1u << table.bits_log2;
+    let sign = table.is_signed << (bits - 1u);
+    let unsigned = vec4(
+        extractBits(codes, 0u, bits) ^ sign,
+        extractBits(codes, bits, bits) ^ sign,
+        extractBits(codes, 2u * bits, bits) ^ sign,
+        extractBits(codes, 3u * bits, bits) ^ sign,
+    );
+    let origin = f32(bitcast<i32>(sign) + zero);
+    return bitcast<vec4<u32>>((vec4<f32>(unsigned) - vec4(origin)) * scale);
 }

@@ -1,15 +1,60 @@
 // A power of two as a byte, then floats of 4 bits. Negative zero counts as zero.
-fn decode_four(e: u32, own: u32) -> vec4<u32> {
-    let block = table.codes_offset + (e >> 5u) * 17u;
-    let exponent = i32(byte_at(block)) - 128;
-    let codes = nibbles(block + 1u, e & 31u);
-    let sign = select(vec4(0u), vec4(0x80000000u), codes > vec4(8u));
-    // Twice what the lower three bits mean: 0 1 2 3 4 6 8 12.
-    let doubled = (vec4(0xc8643210u) >> ((codes & vec4(7u)) << vec4(2u))) & vec4(15u);
+const PAIR_LOG2 = 4u;
+const SHORT = true;
+const NORMAL = false;
+
+struct Raw {
+    codes: u32,
+    exponent: u32,
+}
+
+fn load_pair(a: u32, b: u32) -> Raw {
+    let block = table.codes_offset + (a >> 5u) * 17u;
+    return Raw(codes_from(block + 1u + (a & 15u)), byte_at(block));
+}
+
+// From the least f16, half of which is the unit of codes, up to where six times it is below the largest.
+fn is_plain(raw: Raw) -> bool {
+    return (raw.exponent >= 104u) & (raw.exponent <= 140u);
+}
+
+fn decode(raw: Raw, plain: bool) -> Eight {
+    let low = low_nibbles(raw.codes);
+    let high = high_nibbles(raw.codes);
+    var eight = Eight();
+    if (plain) {
+        let unit = bitcast<f32>((raw.exponent - 1u) << 23u);
+        eight = Eight(times_unit(low, unit), times_unit(high, unit));
+    } else {
+        let exponent = i32(raw.exponent) - 128;
+        eight = Eight(any_scaled(low, exponent), any_scaled(high, exponent));
+    }
+    return eight;
+}
+
+// Twice what the lower three bits of a code mean: 0 1 2 3 4 6 8 12. Four bytes at once: from 4 on, the lower
+// two bits count twice, and 2 more if both are set.
+fn doubled(codes: u32) -> u32 {
+    let fours = (codes >> 2u) & 0x01010101u;
+    let again = codes & (fours * 3u);
+    return (codes & 0x07070707u) + again + ((again & (again >> 1u)) & 0x01010101u) * 2u;
+}
+
+// Integers from -12 to 12 as bytes from 20 to 44, so that no zero has a sign.
+fn times_unit(codes: u32, unit: f32) -> vec4<u32> {
+    let negative = (codes >> 3u) & 0x01010101u;
+    let ones = (negative << 5u) - negative;
+    let biased = ((doubled(codes) ^ ones) + 0x20202020u) - ones;
+    return bitcast<vec4<u32>>((vec4<f32>(bytes(biased)) - vec4(32.0)) * unit);
+}
+
+fn any_scaled(codes: u32, exponent: i32) -> vec4<u32> {
+    let sign = select(vec4(0u), vec4(0x80000000u), bytes(codes) > vec4(8u));
+    let magnitude = bytes(doubled(codes));
     return vec4(
-        scaled(sign.x, doubled.x, exponent),
-        scaled(sign.y, doubled.y, exponent),
-        scaled(sign.z, doubled.z, exponent),
-        scaled(sign.w, doubled.w, exponent),
+        scaled(sign.x, magnitude.x, exponent),
+        scaled(sign.y, magnitude.y, exponent),
+        scaled(sign.z, magnitude.z, exponent),
+        scaled(sign.w, magnitude.w, exponent),
     );
 }

@@ -1,11 +1,39 @@
 // 16 scales, 64 bytes of codes, a scale of all and one of the minima.
-fn decode_four(e: u32, own: u32) -> vec4<u32> {
-    let block = table.codes_offset + (e >> 8u) * 84u;
-    let n = e & 255u;
-    let scales = byte_at(block + (n >> 4u));
-    let word = four_bytes(block + 16u + ((n >> 7u) << 5u) + (n & 31u));
-    let codes = vec4<f32>((bytes(word) >> vec4(((n >> 5u) & 3u) << 1u)) & vec4(3u));
-    let scale = half_at(block + 80u) * f32(scales & 15u);
-    let least = half_at(block + 82u) * f32(scales >> 4u);
-    return bitcast<vec4<u32>>(scale * codes - vec4(least));
+const PAIR_LOG2 = 5u;
+const SHORT = false;
+const NORMAL = false;
+
+struct Raw {
+    codes: u32,
+    parts: vec2<u32>,
+    scale: u32,
+    least: u32,
+}
+
+fn load_pair(a: u32, b: u32) -> Raw {
+    let block = table.codes_offset + (a >> 8u) * 84u;
+    let n = a & 255u;
+    let parts = block + (n >> 4u);
+    let codes = codes_at(block + 16u + ((n >> 7u) << 5u) + (n & 31u));
+    return Raw(
+        codes >> ((n >> 4u) & 4u),
+        vec2(byte_at(parts), byte_at(parts + 2u)),
+        half_at(block + 80u),
+        half_at(block + 82u),
+    );
+}
+
+fn is_plain(raw: Raw) -> bool {
+    return is_moderate(raw.scale) & is_moderate(raw.least);
+}
+
+fn decode(raw: Raw, plain: bool) -> Eight {
+    let scales = f16_value(raw.scale) * vec2<f32>(raw.parts & vec2(15u));
+    let least = f16_value(raw.least) * vec2<f32>(raw.parts >> vec2(4u));
+    let a = bytes(raw.codes & 0x03030303u);
+    let b = bytes((raw.codes >> 2u) & 0x03030303u);
+    return Eight(
+        bitcast<vec4<u32>>(scales.x * vec4<f32>(a) - vec4(least.x)),
+        bitcast<vec4<u32>>(scales.y * vec4<f32>(b) - vec4(least.y)),
+    );
 }

@@ -1,7 +1,35 @@
 // Two scales of all, 12 bytes of scales, 128 of codes.
-fn decode_four(e: u32, own: u32) -> vec4<u32> {
-    let block = table.codes_offset + (e >> 8u) * 144u;
-    let part = (e >> 5u) & 7u;
-    let word = four_bytes(block + 16u + ((part >> 1u) << 5u) + (e & 31u));
-    return scale_codes(block, part, (bytes(word) >> vec4((part & 1u) << 2u)) & vec4(15u));
+const PAIR_LOG2 = 5u;
+const SHORT = false;
+const NORMAL = false;
+
+struct Raw {
+    codes: u32,
+    part: u32,
+    parts: vec3<u32>,
+    scale: u32,
+    least: u32,
+}
+
+fn load_pair(a: u32, b: u32) -> Raw {
+    let block = table.codes_offset + (a >> 8u) * 144u;
+    let part = (a >> 5u) & 7u;
+    return Raw(
+        codes_at(block + 16u + ((part >> 1u) << 5u) + (a & 31u)),
+        part,
+        fetch_parts(block + 4u, part),
+        half_at(block),
+        half_at(block + 2u),
+    );
+}
+
+fn is_plain(raw: Raw) -> bool {
+    return is_moderate(raw.scale) & is_moderate(raw.least);
+}
+
+fn decode(raw: Raw, plain: bool) -> Eight {
+    let parts = parts_of(raw.parts, raw.part);
+    let a = low_nibbles(raw.codes);
+    let b = high_nibbles(raw.codes);
+    return scale_codes(a, b, parts, f16_value(raw.scale), f16_value(raw.least));
 }

@@ -1,8 +1,27 @@
-fn decode_four(e: u32, own: u32) -> vec4<u32> {
-    let block = table.codes_offset + (e >> 5u) * 34u;
-    return bitcast<vec4<u32>>(vec4<f32>(signed_bytes(four_bytes(block + 2u + (e & 31u)))) * half_at(block));
+const PAIR_LOG2 = 4u;
+const SHORT = false;
+const NORMAL = false;
+
+struct Raw {
+    codes: vec2<u32>,
+    scale: u32,
 }
 
-fn signed_bytes(word: u32) -> vec4<i32> {
-    return bitcast<vec4<i32>>(vec4(word) << vec4(24u, 16u, 8u, 0u)) >> vec4(24u);
+fn load_pair(a: u32, b: u32) -> Raw {
+    let block = table.codes_offset + (a >> 5u) * 34u;
+    let codes = block + 2u + (a & 15u);
+    return Raw(vec2(codes_from(codes), codes_from(codes + 16u)), half_at(block));
+}
+
+fn is_plain(raw: Raw) -> bool {
+    return is_moderate(raw.scale);
+}
+
+fn decode(raw: Raw, plain: bool) -> Eight {
+    let scale = f16_value(raw.scale);
+    return Eight(of_signed(raw.codes.x, scale), of_signed(raw.codes.y, scale));
+}
+
+fn of_signed(codes: u32, scale: f32) -> vec4<u32> {
+    return bitcast<vec4<u32>>((vec4<f32>(bytes(codes ^ 0x80808080u)) - vec4(128.0)) * scale);
 }

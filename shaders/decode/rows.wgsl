@@ -1,9 +1,10 @@
 // Rows of whole fours of elements, each of which starts at a multiple of four in the table, in the window
-// and in the output. Invocations share rows as in rows.wgsl; each has four fours under way.
+// and in the output; of whole blocks, where fours are paired. Invocations share rows as in rows.wgsl; each
+// has two pairs of fours under way.
 
 alias Out = vec2<u32>;
 
-const IN_FLIGHT = 4u;
+const IN_FLIGHT = 2u;
 
 @compute @workgroup_size(WORKGROUP)
 fn main(
@@ -23,53 +24,92 @@ fn main(
     }
     let last = geometry.row_length - 1u;
     let to = geometry.output_offset + row * geometry.row_length;
-    let span = sharers * IN_FLIGHT;
-    let first = workgroup.z * span + (invocation & (sharers - 1u));
-    for (var a = first; a <= last; a += geometry.chunks * span) {
-        let four_a = decoded(source, a, last);
-        let four_b = decoded(source, a + sharers, last);
-        let four_c = decoded(source, a + 2u * sharers, last);
-        let four_d = decoded(source, a + 3u * sharers, last);
+    // Fours apart: as many as the format pairs, or one for each invocation.
+    let apart_log2 = select(max(PAIR_LOG2, 2u) - 2u, geometry.sharers_log2, PAIR_LOG2 == 0u);
+    let apart = 1u << apart_log2;
+    let last_first = last - select(apart, 0u, PAIR_LOG2 == 0u); // the first of the last pair
+    let first = workgroup.z * sharers * IN_FLIGHT + (invocation & (sharers - 1u));
+    let pairs = geometry.chunks * sharers * IN_FLIGHT;
+    for (var pair = first; pair * 2u <= last + apart; pair += pairs) {
+        let a = first_of(pair, apart_log2);
+        let b = a + apart;
+        let c = first_of(pair + sharers, apart_log2);
+        let d = c + apart;
+        let spot_a = spot_of(source, a, last_first);
+        let spot_c = spot_of(source, c, last_first);
+        var spot_b = spot_of(source, b, last);
+        var spot_d = spot_of(source, d, last);
+        if (PAIR_LOG2 != 0u) { // of one block
+            spot_b.stored = spot_a.stored;
+            spot_d.stored = spot_c.stored;
+        }
+        let raw_ab = load_pair(spot_a.element, spot_b.element);
+        let raw_cd = load_pair(spot_c.element, spot_d.element);
+        let plain = is_plain(raw_ab) & is_plain(raw_cd);
+        let ab = decode(raw_ab, plain);
+        let cd = decode(raw_cd, plain);
         // One branch, behind all loads: in branches of their own, they would wait for each other.
         if (!option(HALVES)) {
-            store_words(to + a, four_a, source.valid);
-            store_words(to + a + sharers, four_b, source.valid);
-            store_words(to + a + 2u * sharers, four_c, source.valid);
-            store_words(to + a + 3u * sharers, four_d, source.valid);
+            store_words(to + a, ab.a, spot_a.stored, source.valid);
+            store_words(to + b, ab.b, spot_b.stored, source.valid);
+            store_words(to + c, cd.a, spot_c.stored, source.valid);
+            store_words(to + d, cd.b, spot_d.stored, source.valid);
         } else {
-            store_halves(to + a, four_a, source.valid);
-            store_halves(to + a + sharers, four_b, source.valid);
-            store_halves(to + a + 2u * sharers, four_c, source.valid);
-            store_halves(to + a + 3u * sharers, four_d, source.valid);
+            var halves_ab = vec4<u32>();
+            var halves_cd = vec4<u32>();
+            if (plain) {
+                halves_ab = vec4(rounded_plain(ab.a), rounded_plain(ab.b));
+                halves_cd = vec4(rounded_plain(cd.a), rounded_plain(cd.b));
+            } else {
+                halves_ab = vec4(rounded(ab.a), rounded(ab.b));
+                halves_cd = vec4(rounded(cd.a), rounded(cd.b));
+            }
+            store_halves(to + a, halves_ab.xy, spot_a.stored, source.valid);
+            store_halves(to + b, halves_ab.zw, spot_b.stored, source.valid);
+            store_halves(to + c, halves_cd.xy, spot_c.stored, source.valid);
+            store_halves(to + d, halves_cd.zw, spot_d.stored, source.valid);
         }
     }
     raise_flag(source.valid);
 }
 
-// Four elements as f32.
-struct Four {
-    words: vec4<u32>,
-    stored: bool,
+// The first four of pair number `pair` of a row, whose second is 2^apart_log2 fours on.
+fn first_of(pair: u32, apart_log2: u32) -> u32 {
+    return pair + ((pair >> apart_log2) << apart_log2);
 }
 
 // Four number `n` of a row, which has no more than up to `last`.
-fn decoded(source: Source, n: u32, last: u32) -> Four {
+fn spot_of(source: Source, n: u32, last: u32) -> Spot {
     let spot = find_spot(source, 4u * min(n, last));
-    return Four(decode_four(spot.element, spot.element), spot.stored & (n <= last));
+    return Spot(spot.element, spot.stored & (n <= last));
+}
+
+// Four bytes of codes, all of which are there, at a number of bytes from the first of the window that is a
+// multiple of four: all are shifted as far in their words.
+fn codes_at(at: u32) -> u32 {
+    return funnelled(at, at + 3u, 8u * (table.codes_offset & 3u));
+}
+
+// The same from any byte on.
+fn codes_from(at: u32) -> u32 {
+    return funnelled(at, at + 3u, 8u * (at & 3u));
+}
+
+// Four bytes behind a row of whole fours.
+fn row_word(at: u32) -> u32 {
+    return codes_at(at);
 }
 
 // Store four number `at` of the output, or what a bad index leaves there.
-fn store_halves(at: u32, four: Four, valid: bool) {
-    let halves = rounded(four.words);
-    let words = select(geometry.fill[0].xy, halves.xz | (halves.yw << vec2(16u)), valid);
-    if (four.stored) {
-        output[at] = words;
+fn store_halves(at: u32, halves: vec2<u32>, stored: bool, valid: bool) {
+    if (stored) {
+        output[at] = select(geometry.fill[0].xy, halves, valid);
     }
 }
 
-fn store_words(at: u32, four: Four, valid: bool) {
-    let words = select(geometry.fill[0], four.words, valid);
-    if (four.stored) {
+fn store_words(at: u32, four: vec4<u32>, stored: bool, valid: bool) {
+    let words = select(geometry.fill[0], four, valid);
+    if (stored) {
         output[2u * at] = words.xy;
         output[2u * at + 1u] = words.zw;
     }

@@ -1,16 +1,24 @@
-// The scale and the minimum of part `part` of 32 elements: 6 bits each, of eight parts in 12 bytes.
-fn scale_and_least(at: u32, part: u32) -> vec2<u32> {
-    let own = byte_at(at + part);
-    let next = byte_at(at + part + 4u);
-    let before = byte_at(at + (part & 3u)); // part - 4, for the later four
-    let later = vec2(next & 15u, next >> 4u) | ((vec2(before, own) >> vec2(6u)) << vec2(4u));
-    return select(later, vec2(own, next) & vec2(63u), part < 4u);
+// Scales and minima of 6 bits, of eight parts of 32 elements in 12 bytes.
+
+// Of parts `part`, an even one, and the next: bytes of three pairs.
+fn fetch_parts(at: u32, part: u32) -> vec3<u32> {
+    // Those of part - 4, for the later four.
+    return vec3(two_bytes(at + part), two_bytes(at + part + 4u), two_bytes(at + (part & 3u)));
 }
 
-// scale * code - minimum, with the scales of all at the start of the block.
-fn scale_codes(block: u32, part: u32, codes: vec4<u32>) -> vec4<u32> {
-    let parts = vec2<f32>(scale_and_least(block + 4u, part));
-    let scale = half_at(block) * parts.x;
-    let least = half_at(block + 2u) * parts.y;
-    return bitcast<vec4<u32>>(scale * vec4<f32>(codes) - vec4(least));
+// The two scales as bytes, and the two minima.
+fn parts_of(loaded: vec3<u32>, part: u32) -> vec2<u32> {
+    let early = loaded.xy & vec2(0x3f3fu);
+    let later = (vec2(loaded.y, loaded.y >> 4u) & vec2(0x0f0fu)) | ((loaded.zx >> vec2(2u)) & vec2(0x3030u));
+    return select(later, early, part < 4u);
+}
+
+// scale * code - minimum, with the scales of all.
+fn scale_codes(a: u32, b: u32, parts: vec2<u32>, scale: f32, least: f32) -> Eight {
+    let scales = scale * vec2<f32>(vec2(parts.x & 0xffu, parts.x >> 8u));
+    let minima = least * vec2<f32>(vec2(parts.y & 0xffu, parts.y >> 8u));
+    return Eight(
+        bitcast<vec4<u32>>(scales.x * vec4<f32>(bytes(a)) - vec4(minima.x)),
+        bitcast<vec4<u32>>(scales.y * vec4<f32>(bytes(b)) - vec4(minima.y)),
+    );
 }

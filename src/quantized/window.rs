@@ -127,15 +127,17 @@ impl TableLayout {
         }
     }
 
-    /// Whether each aligned group of four elements of the window shares one scale.
-    pub(crate) fn fours_share_scales(&self, window: &Window) -> bool {
+    /// Elements of the window that are decoded together, aligned: blocks of GGUF, else four that share one
+    /// scale. `None`, if four may have several.
+    pub(crate) fn together(&self, window: &Window) -> Option<usize> {
         // An unbounded block cannot end within a group of four.
         let fours = |n: usize| n.is_multiple_of(4) || n == ENDLESS;
-        match (&self.format, &window.blocks) {
+        let four_share = match (&self.format, &window.blocks) {
             (_, Some(b)) => b.inner == 1 && fours(b.extent) && fours(b.size),
             (Format::Rows, None) => self.row().is_multiple_of(4),
             _ => true,
-        }
+        };
+        four_share.then_some(self.block_elements().max(4))
     }
 
     /// The number of elements whose codes end before a byte.
@@ -199,6 +201,19 @@ impl TableLayout {
 }
 
 impl Blocks {
+    /// How far the position of an element is shifted to the right for that of its block, if that is all there
+    /// is to it.
+    #[cfg(feature = "gpu")]
+    pub(crate) fn shift(&self) -> Option<u32> {
+        let size = self.size.min(self.extent);
+        let is_whole = self.extent == ENDLESS || self.extent.is_multiple_of(size);
+        match size {
+            _ if self.inner != 1 || !is_whole => None,
+            ENDLESS => Some(31), // a single one
+            size => size.is_power_of_two().then(|| size.ilog2()),
+        }
+    }
+
     /// The end of the largest window from `start` that ends at or before `end` and needs only scales before
     /// `scales_end`, with the layout of its blocks. Tried from large to small: whole axes, lines from the
     /// start of a block, lines of one block, elements of one line.

@@ -31,9 +31,13 @@ impl Numbers {
         (0..count).map(|_| self.next() as u8).collect()
     }
 
-    /// The bits of a finite f16 or bf16.
+    /// The bits of a finite f16 or bf16, most below 2: larger ones make infinite products.
     fn half(&mut self) -> u16 {
-        self.next() as u16 & 0xbfff
+        let bits = self.next() as u16;
+        match self.below(16) {
+            0 if bits & 0x7c00 != 0x7c00 => bits,
+            _ => bits & 0xbfff,
+        }
     }
 
     /// A normal f32, of which products with codes are normal as well.

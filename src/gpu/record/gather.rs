@@ -289,14 +289,16 @@ impl Placed<'_> {
             &part,
             pass,
             [elements.start, elements.end],
-            layout.fours_share_scales(&bound.window),
+            layout.together(&bound.window),
             context.binding_limits.workgroups,
         )?;
         let stage = Stage::Decode(layout.format.decoder(), kernel.kind, kernel.nest);
         let key = PipelineKey::new(stage);
         let block = uniform(context, &kernel.block)?;
         let launch = Launch::new(context, key, block, Grid::Fixed(kernel.workgroups))?;
-        let table = uniform(context, &TableBlock::of_window(layout, bound, to, fills))?;
+        let several_rows = !DecodeKernel::rows_lie_within(&part, layout.row());
+        let block = TableBlock::of_window(layout, bound, to, several_rows, fills);
+        let table = uniform(context, &block)?;
         let scales = match &bound.scales {
             Some(scales) => scales.binding.clone(),
             None => context.nothing.as_entire_binding(),

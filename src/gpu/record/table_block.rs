@@ -31,7 +31,7 @@ pub(in crate::gpu) struct TableBlock {
     extent_divisor: [u32; 2],
     inner_divisor: [u32; 2],
     block_divisor: [u32; 2],
-    block: u32,
+    block_log2: u32,
     padding: u32,
 }
 
@@ -41,16 +41,23 @@ const BFLOAT: u32 = 2;
 const ZERO_POINTS: u32 = 4;
 const F16_SCALES: u32 = 8;
 const BF16_SCALES: u32 = 16;
+const ODD_BLOCKS: u32 = 32;
+const SEVERAL_ROWS: u32 = 64;
 
 impl TableBlock {
-    /// The block of a window as it is bound; if it `fills`, it also writes what bad indices leave.
+    /// The block of a window as it is bound. A row of the output may take elements of `several_rows` of the
+    /// table; if the window `fills`, it also writes what bad indices leave.
     pub(in crate::gpu) fn of_window(
         layout: &TableLayout,
         bound: &BoundWindow<'_>,
         to: FloatType,
+        several_rows: bool,
         fills: bool,
     ) -> Self {
         let mut block = TableBlock::new(layout, &bound.window, to);
+        if several_rows {
+            block.options |= SEVERAL_ROWS;
+        }
         (block.codes_offset, block.last_word) = (bound.codes_offset, bound.last_word);
         block.fills = u32::from(fills);
         if let Some(scales) = &bound.scales {
@@ -102,9 +109,12 @@ impl TableBlock {
         self.extent = blocks.extent as u32;
         self.along = blocks.along as u32;
         self.inner = blocks.inner as u32;
-        self.block = blocks.size as u32;
         self.extent_divisor = divisor(self.extent);
         self.inner_divisor = divisor(self.inner);
-        self.block_divisor = divisor(self.block);
+        self.block_divisor = divisor(blocks.size as u32);
+        match blocks.shift() {
+            Some(shift) => self.block_log2 = shift,
+            None => self.options |= ODD_BLOCKS,
+        }
     }
 }

@@ -11,7 +11,7 @@ use crate::plan::nest_size::NestSize;
 use crate::plan::{Geometry, Pass, Plan};
 use crate::shape::Layout;
 
-/// Elements that are decoded at once.
+/// Elements that are stored at once.
 const FOUR: usize = 4;
 /// How many fours an invocation has under way, as in `shaders/decode/rows.wgsl`.
 const IN_FLIGHT: u64 = 4;
@@ -19,7 +19,7 @@ const IN_FLIGHT: u64 = 4;
 /// How a kernel goes through rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) enum DecodeKind {
-    /// Rows of whole fours: `shaders/decode/rows.wgsl`.
+    /// Rows of whole fours or blocks: `shaders/decode/rows.wgsl`.
     Rows,
     /// Any rows, element by element: `shaders/decode/elements.wgsl`.
     Elements,
@@ -71,7 +71,7 @@ pub(crate) struct DecodeKernel {
 impl DecodeKernel {
     /// The kernel for a pass over `plan`, which is the part of a plan that the pass makes, from the
     /// elements of the table from `first` to `end`, on a device of at most `max_workgroups` workgroups
-    /// per dimension. If `fours`, four neighbours can be decoded at once.
+    /// per dimension. So many neighbours are decoded `together`; `None`, if not even four can be.
     ///
     /// # Errors
     ///
@@ -80,14 +80,15 @@ impl DecodeKernel {
         plan: &Plan,
         pass: &Pass,
         [first, end]: [usize; 2],
-        fours: bool,
+        together: Option<usize>,
         max_workgroups: u32,
     ) -> Result<DecodeKernel> {
         // Of a table, which has no more than can be addressed.
         let elements = Layout::checked_elements(plan.params_layout().shape()).unwrap_or(0);
-        let kind = match fours && has_fours(plan, pass) && has_ends(first, end, elements) {
-            true => DecodeKind::Rows,
-            false => DecodeKind::Elements,
+        let whole = |&n: &usize| has_whole(plan, pass, n) && has_ends(first, end, elements, n);
+        let kind = match together.filter(whole) {
+            Some(_) => DecodeKind::Rows,
+            None => DecodeKind::Elements,
         };
         let (nest, _) = NestSize::of(plan);
         let small = kind.nests()[0];
@@ -99,6 +100,13 @@ impl DecodeKernel {
             }
         }
         DecodeKernel::of(plan, pass, kind, NestSize::ANY, first, max_workgroups)
+    }
+
+    /// Whether each row that a plan takes lies within `row` elements from a multiple of them on.
+    #[cfg(feature = "gpu")]
+    pub(crate) fn rows_lie_within(plan: &Plan, row: usize) -> bool {
+        let slice = plan.geometry().slice();
+        row.is_multiple_of(slice) && are_whole(plan.geometry(), slice)
     }
 
     fn of(
@@ -167,15 +175,19 @@ impl DecodeKernel {
     }
 }
 
-/// Whether rows are whole fours that start at a multiple of four in the table and in the output.
-fn has_fours(plan: &Plan, pass: &Pass) -> bool {
-    let geometry = plan.geometry();
-    let is_four = |n: usize| n.is_multiple_of(FOUR);
+/// Whether rows are whole groups of `together` elements that start at a multiple of that in the table, and of
+/// four in the output.
+fn has_whole(plan: &Plan, pass: &Pass, together: usize) -> bool {
     let output = pass.output_offset as usize;
-    is_four(geometry.slice())
-        && is_four(geometry.params_offset)
-        && output.is_multiple_of(FOUR * plan.element_bytes())
-        && strides(geometry).all(is_four)
+    are_whole(plan.geometry(), together) && output.is_multiple_of(FOUR * plan.element_bytes())
+}
+
+/// Whether rows are whole groups of `together` elements that start at a multiple of that.
+fn are_whole(geometry: &Geometry, together: usize) -> bool {
+    let is_whole = |n: usize| n.is_multiple_of(together);
+    is_whole(geometry.slice())
+        && is_whole(geometry.params_offset)
+        && strides(geometry).all(is_whole)
 }
 
 fn strides(geometry: &Geometry) -> impl Iterator<Item = usize> {
@@ -184,7 +196,7 @@ fn strides(geometry: &Geometry) -> impl Iterator<Item = usize> {
     loops.chain(coordinates).map(isize::unsigned_abs)
 }
 
-/// Whether no four crosses a bound of a window.
-fn has_ends(first: usize, end: usize, elements: usize) -> bool {
-    first.is_multiple_of(FOUR) && (end.is_multiple_of(FOUR) || end == elements)
+/// Whether no group of `together` elements crosses a bound of a window.
+fn has_ends(first: usize, end: usize, elements: usize, together: usize) -> bool {
+    first.is_multiple_of(together) && (end.is_multiple_of(together) || end == elements)
 }

@@ -116,9 +116,14 @@ impl Instruction<'_> {
             "v_cndmask_b32",
             "v_fma_f32",
             "v_fmac_f32",
+            "v_fmaak_f32",
+            "v_fmamk_f32",
             "v_mul_f32",
             "v_add_f32",
             "v_sub_f32",
+            "v_subrev_f32",
+            "v_max_f32",
+            "v_min_f32",
         ])
     }
 

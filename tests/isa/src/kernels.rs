@@ -41,7 +41,7 @@ const fn limits(ratio: f64, waits: u32, general_ratio: f64) -> Limits {
     }
 }
 
-const KERNELS: [Kernel; 9] = [
+const KERNELS: [Kernel; 11] = [
     Kernel {
         name: "rows",
         row: Bytes::Fixed(64),
@@ -103,8 +103,16 @@ const KERNELS: [Kernel; 9] = [
         row: Bytes::Fixed(1024),
         load: Bytes::Fixed(4),
         store: Bytes::Fixed(16),
-        read: 0.08,                     // 2 bits
-        limits: limits(0.80, 13, 0.94), // E4M3; integers and GGUF's formats take 0.20 to 0.51
+        read: 0.08, // 2 bits
+        limits: limits(0.33, 7, 0.46),
+    },
+    Kernel {
+        name: "decode rows to halves",
+        row: Bytes::Fixed(512),
+        load: Bytes::Fixed(4),
+        store: Bytes::Fixed(8),
+        read: 0.16,
+        limits: limits(0.78, 7, 1.03), // F16; formats of 8 and 4 bits take up to 0.65
     },
     Kernel {
         name: "decode elements",
@@ -112,7 +120,15 @@ const KERNELS: [Kernel; 9] = [
         load: Bytes::Fixed(4),
         store: Bytes::Fixed(4),
         read: 0.08,
-        limits: limits(0.00, 0, 6.63),
+        limits: limits(0.00, 0, 3.61),
+    },
+    Kernel {
+        name: "decode elements to halves",
+        row: Bytes::Fixed(2),
+        load: Bytes::Fixed(4),
+        store: Bytes::Fixed(4),
+        read: 0.16,
+        limits: limits(0.00, 0, 3.31),
     },
 ];
 

@@ -6,6 +6,7 @@ mod cards;
 mod drivers;
 mod faults;
 mod figures;
+mod halves;
 mod instruction;
 mod kernels;
 mod program;
@@ -33,6 +34,7 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let mut all = pipelines(SEGMENTS);
+    halves::add(&mut all);
     all.sort_by(|a, b| a.name.cmp(&b.name));
     match arguments[..] {
         ["device"] => println!("{}", Device::new()?.name),

@@ -29,18 +29,23 @@ pub(crate) const DECODE_FAULTS: &[Fault] = &[
     ("none", FewWorkgroups, |s| s),
     ("none", Windows, |s| s),
     ("nibbles in the other order", Any, |s| {
-        plant(s, "fn nibbles", "(4u * (n >> 4u))", "(4u - 4u * (n >> 4u))")
+        plant(
+            s,
+            "fn of_nibbles",
+            "of_nibbles(low_nibbles(",
+            "of_nibbles(high_nibbles(",
+        )
     }),
     ("block off by one", Any, |s| {
-        let before = "(max(e >> 5u, 1u) - 1u) * 34u";
-        plant(s, "* 34u", "(e >> 5u) * 34u", before)
+        let before = "(max(a >> 5u, 1u) - 1u) * 34u";
+        plant(s, "* 34u", "(a >> 5u) * 34u", before)
     }),
     ("block of 256 off by one", Any, |s| {
-        let before = "(max(e >> 8u, 1u) - 1u) * 210u";
-        plant(s, "* 210u", "(e >> 8u) * 210u", before)
+        let before = "(max(a >> 8u, 1u) - 1u) * 210u";
+        plant(s, "* 210u", "(a >> 8u) * 210u", before)
     }),
     ("zero point dropped", Any, |s| {
-        plant(s, "fn zero_of", "vec4(zero_of(block))", "vec4(0)")
+        plant(s, "fn zero_of", "(sign) + zero)", "(sign))")
     }),
     ("zero point without a sign", Any, |s| {
         plant(s, "fn zero_of", "<< 24u) >> 24u", "<< 24u) >> 25u")
@@ -48,33 +53,47 @@ pub(crate) const DECODE_FAULTS: &[Fault] = &[
     ("scale of the neighbour", Any, |s| {
         plant(
             s,
-            "fn scale_of",
-            "scale_of(block))",
-            "scale_of(block ^ 1u))",
+            "fn scale_at",
+            "scale_at(block_a)",
+            "scale_at(block_a ^ 1u)",
         )
     }),
     ("scale of the row before", Any, |s| {
-        let before = "table.codes_offset + (max(row, 1u) - 1u)";
-        plant(s, "let tail", "table.codes_offset + row", before)
+        let before = "table.codes_offset + (max(row, 1u) - 1u) *";
+        plant(s, "let tail", "table.codes_offset + row *", before)
     }),
     ("scale of the first of four", Any, |s| {
-        plant(s, "fn block_of", "block_of(own)", "block_of(e)")
+        plant(
+            s,
+            "fn block_of",
+            "zero_of(block_a)",
+            "zero_of(block_of(a & ~3u))",
+        )
+    }),
+    ("odd blocks by a shift", Any, |s| {
+        plant(s, "fn block_of", "option(ODD_BLOCKS)", "false")
+    }),
+    ("several rows taken for one", Any, |s| {
+        plant(s, "fn scale_and_bias", "option(SEVERAL_ROWS)", "false")
+    }),
+    ("scale of the first of a pair", Any, |s| {
+        plant(
+            s,
+            "fn scale_at",
+            "scale_bits(raw.scales.y))",
+            "scale_bits(raw.scales.x))",
+        )
     }),
     ("scale of another part", Any, |s| {
         plant(
             s,
             "fn scale_codes",
-            "scale_and_least(block + 4u, part)",
-            "scale_and_least(block + 4u, part & 3u)",
+            "parts_of(raw.parts, raw.part)",
+            "parts_of(raw.parts, raw.part & 3u)",
         )
     }),
     ("third bits of another part", Any, |s| {
-        plant(
-            s,
-            "block + 96u",
-            ">> vec4(n >> 5u)",
-            ">> vec4((n >> 5u) ^ 1u)",
-        )
+        plant(s, "block + 96u", ">> (n >> 5u)", ">> ((n >> 5u) ^ 1u)")
     }),
     ("ties away from even", Any, |s| {
         plant(
@@ -84,25 +103,61 @@ pub(crate) const DECODE_FAULTS: &[Fault] = &[
             "vec4(1u)",
         )
     }),
+    ("ties away from even: plain", Any, |s| {
+        plant(
+            s,
+            "fn plain_f16",
+            "((bits >> vec4(13u)) & vec4(1u))",
+            "vec4(1u)",
+        )
+    }),
+    ("ties away from even: plain bf16", Any, |s| {
+        plant(
+            s,
+            "fn rounded_plain",
+            "((bits >> vec4(16u)) & vec4(1u))",
+            "vec4(1u)",
+        )
+    }),
+    ("subnormal halves as normal ones", Any, |s| {
+        plant(
+            s,
+            "fn plain_f16",
+            "magnitude < vec4(LEAST_NORMAL)",
+            "magnitude == vec4(0.0)",
+        )
+    }),
+    ("large scales taken for plain", Any, |s| {
+        plant(s, "fn is_moderate", "< 0x4800u", "< 0x7c00u")
+    }),
+    ("NaNs among halves taken for plain", Any, |s| {
+        plant(s, "fn are_below", "== 0u;", ">= 0u;")
+    }),
+    ("NaNs taken for plain", Any, |s| {
+        plant(s, "let nans", "(nans.x | nans.y) == 0u", "true")
+    }),
+    ("subnormal scales of floats taken for plain", Any, |s| {
+        plant(s, "let nans", ">= vec2(10u)", ">= vec2(0u)")
+    }),
     ("subnormals as normal numbers", Any, |s| {
         plant(
             s,
             "fn from_f16",
-            "magnitude < vec4(0x400u)",
-            "magnitude < vec4(0x200u)",
+            "min(normal, 2.0 * normal - vec4(LEAST_NORMAL))",
+            "normal",
         )
     }),
     ("codes of two bits", Any, |s| {
-        plant(s, "fn codes_of_four", "vec4(table.bits_log2)", "vec4(1u)")
+        plant(s, "fn of_integers", "1u << table.bits_log2", "2u")
     }),
     ("decoded where an index is bad", Any, |s| {
-        let or_fill = "select(geometry.fill[0], four.words, valid)";
-        plant(s, "struct Four", or_fill, "four.words")
+        let or_fill = "select(geometry.fill[0], four, valid)";
+        plant(s, "fn spot_of", or_fill, "four")
     }),
     ("last row left out: decoded", Any, |s| {
         plant(
             s,
-            "struct Four",
+            "fn spot_of",
             "row >= geometry.row_count",
             "row + 1u >= geometry.row_count",
         )
@@ -116,12 +171,7 @@ pub(crate) const DECODE_FAULTS: &[Fault] = &[
         )
     }),
     ("one part of a long row: decoded", FewWorkgroups, |s| {
-        plant(
-            s,
-            "struct Four",
-            "a += geometry.chunks * span",
-            "a += last + 1u",
-        )
+        plant(s, "fn spot_of", "pair += pairs", "pair += last + 1u")
     }),
     ("elements of other windows", Windows, |s| {
         let own = "select(table.fills != 0u, inside, source.valid)";
