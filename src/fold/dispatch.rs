@@ -3,7 +3,7 @@
 use super::Reduce;
 use super::complex::{C64, C128};
 use super::half::{BF16, F16};
-use super::number::{Add, Arithmetic, Combine, Fold, Last, Max, Min, Mul, Ordered};
+use super::number::{Add, Combine, Fold, Last, Max, Min, Mul, Ordered};
 use crate::element::DType;
 use crate::error::{Error, OpKind, Result};
 
@@ -79,7 +79,7 @@ fn moved<F: Folding>(dtype: DType, work: F) -> F::Output {
     }
 }
 
-fn ordered<T: Arithmetic + Ordered, F: Folding>(reduce: Reduce, work: F) -> F::Output {
+fn ordered<T: Ordered, F: Folding>(reduce: Reduce, work: F) -> F::Output {
     match reduce {
         Reduce::Min => work.fold::<T, Min>(),
         Reduce::Max => work.fold::<T, Max>(),
@@ -87,7 +87,7 @@ fn ordered<T: Arithmetic + Ordered, F: Folding>(reduce: Reduce, work: F) -> F::O
     }
 }
 
-fn arithmetic<T: Arithmetic, F: Folding>(reduce: Reduce, work: F) -> F::Output {
+fn arithmetic<T: Fold, F: Folding>(reduce: Reduce, work: F) -> F::Output {
     match reduce {
         Reduce::Mul => work.fold::<T, Mul>(),
         _ => work.fold::<T, Add>(),
