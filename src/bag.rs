@@ -1,6 +1,7 @@
 //! How indices form bags, and what becomes of the rows of a bag.
 
 use crate::error::{Error, OpKind, Result};
+use crate::fold::Reduce;
 use crate::index::Index;
 use crate::memory::room;
 use crate::names::named;
@@ -18,6 +19,16 @@ pub enum BagMode {
     Mean,
     /// The greatest of each column; NaN, if one of them is, and +0 for greater than -0.
     Max,
+}
+
+impl BagMode {
+    /// How a row is combined with those before it.
+    pub(crate) const fn reduce(self) -> Reduce {
+        match self {
+            BagMode::Sum | BagMode::Mean => Reduce::Add,
+            BagMode::Max => Reduce::Max,
+        }
+    }
 }
 
 named!(BagMode, "mode", {

@@ -5,15 +5,15 @@
 //! rows, which its caches have by then. So each column is folded in the order of the indices, whoever does it.
 
 use std::ops::Range;
-use std::sync::atomic::{AtomicBool, Ordering};
 
+use super::fold::{Rows, WIDE, combine_elements, elements, fold_into_sums};
 use super::lookups::{BAD, Lookups};
-use super::pooling::{Looked, Pool, Pooling, fold_rows, pool_with};
 use super::report::check;
-use super::threads::{for_each_chunk, threads};
+use super::threads::{for_each, threads};
+use crate::bag::BagMode;
 use crate::call::EmbeddingBag;
 use crate::error::{OpKind, Result, Role};
-use crate::fold::Fold;
+use crate::fold::{Combine, Fold, Folding, Last, fold_with};
 use crate::memory::room;
 use crate::op::Op;
 use crate::operand::{AnyTable, Params};
@@ -61,12 +61,53 @@ pub(crate) fn embedding_bag(
         plan,
         lookups: Lookups::new(&rows, indices.bytes()),
         table: Table::new(&call.table, plan)?,
-        any_bad: AtomicBool::new(false),
     };
-    pool_with(plan.dtype, call, Work { bags, output });
-    match bags.any_bad.load(Ordering::Relaxed) && plan.lookups.reports_bad_indices() {
+    let (op, reduce) = (OpKind::EmbeddingBag, plan.mode.reduce());
+    let any_bad = fold_with(op, reduce, plan.dtype, Work { bags, output })?;
+    match any_bad && plan.lookups.reports_bad_indices() {
         true => check(&plan.lookups, &indices),
         false => Ok(()),
+    }
+}
+
+/// What a lookup of a bag finds.
+#[derive(Clone, Copy)]
+struct Found<S> {
+    /// Where its row starts in the table, in elements; its number, if it is yet to be made; or [`BAD`].
+    start: usize,
+    weight: S,
+}
+
+/// Rows of a table by what was found.
+#[derive(Clone, Copy)]
+struct TableRows<'a, const WEIGHTED: bool> {
+    bytes: &'a [u8],
+    /// The first column that is folded.
+    first: usize,
+    /// As many elements as are folded at once, of what a bad index brings.
+    bad: &'a [u8],
+}
+
+impl<T: Fold, const WEIGHTED: bool> Rows<T> for TableRows<'_, WEIGHTED> {
+    type Row = Found<T::Sum>;
+
+    #[inline(always)]
+    fn combine<C: Combine<T>, const N: usize>(
+        &self,
+        found: Found<T::Sum>,
+        column: usize,
+        sums: &mut [T::Sum; N],
+    ) {
+        let (bytes, first) = match found.start {
+            BAD => (self.bad, 0),
+            start => (self.bytes, start + self.first + column),
+        };
+        if !WEIGHTED {
+            return combine_elements::<T, C, N>(bytes, first, sums);
+        }
+        for (sum, value) in sums.iter_mut().zip(elements::<T, N>(bytes, first)) {
+            *sum = C::combine(*sum, T::mul(found.weight, value));
+        }
     }
 }
 
@@ -119,7 +160,6 @@ struct Bags<'a> {
     /// Of row numbers.
     lookups: Lookups<'a>,
     table: Table<'a>,
-    any_bad: AtomicBool,
 }
 
 struct Work<'a> {
@@ -127,10 +167,20 @@ struct Work<'a> {
     output: &'a mut [u8],
 }
 
-impl Pooling for Work<'_> {
-    type Output = ();
+impl Folding for Work<'_> {
+    /// Whether some index was bad.
+    type Output = bool;
 
-    fn pool<T: Fold, P: Pool<T>>(self) {
+    fn fold<T: Fold, C: Combine<T>>(self) -> bool {
+        match self.bags.call.weights {
+            Some(_) => self.pool::<T, C, true>(),
+            None => self.pool::<T, C, false>(),
+        }
+    }
+}
+
+impl Work<'_> {
+    fn pool<T: Fold, C: Combine<T>, const WEIGHTED: bool>(self) -> bool {
         let Work { bags: work, output } = self;
         let row_bytes = work.plan.row_bytes();
         let columns = row_bytes / size_of::<T>();
@@ -147,122 +197,150 @@ impl Pooling for Work<'_> {
         // As many parts as threads can share, and as even.
         let parts = (bags / (LEAST_BYTES / bytes.max(1)).max(1)).max(1);
         let together = bags.div_ceil(parts);
-        for_each_chunk(output, row_bytes * together, 1, |n, outputs: &mut [u8]| {
-            let mut scratch = Scratch {
-                sums: Vec::new(),
-                rows: Vec::new(),
-            };
-            for (bag, output) in (n * together..).zip(outputs.chunks_exact_mut(row_bytes)) {
-                work.pool_bag::<T, P>(bag, at_once, &mut scratch, output);
-            }
-        });
+        for_each(output.chunks_mut(row_bytes * together), |n, outputs| {
+            work.pool_bags::<T, C, WEIGHTED>(n * together, at_once, outputs)
+        })
     }
 }
 
-/// What a thread uses for one bag after the other.
-struct Scratch<S> {
-    sums: Vec<S>,
-    /// The rows of a block of lookups, or [`BAD`].
+/// The rows of some lookups that follow each other, in order.
+struct Window {
+    lookups: Range<usize>,
+    /// Their numbers, or [`BAD`].
     rows: Vec<usize>,
 }
 
 impl Bags<'_> {
-    /// Pools a bag into `output`, so many columns `at_once`.
-    fn pool_bag<T: Fold, P: Pool<T>>(
+    /// Pools the bags from `first` on into `outputs`, so many columns `at_once`.
+    fn pool_bags<T: Fold, C: Combine<T>, const WEIGHTED: bool>(
         &self,
-        bag: usize,
+        first: usize,
         at_once: usize,
-        Scratch { sums, rows }: &mut Scratch<T::Sum>,
-        output: &mut [u8],
-    ) {
-        sums.clear();
-        sums.resize(output.len() / size_of::<T>(), T::zeroed().widen());
-        let lookups = self.plan.ranges.of(bag);
-        let mut count = 0;
-        for first in lookups.clone().step_by(BLOCK) {
-            rows.resize(lookups.end.min(first + BLOCK) - first, BAD);
-            self.lookups.find_from(first, rows);
-            for_each_chunk(sums, at_once, 1, |n, sums| {
-                self.fold_part::<T, P>((first, rows), n * at_once, count == 0, sums);
-            });
-            let counts = |&&row: &&usize| Some(row) != self.plan.padding;
-            count += rows.iter().filter(counts).count();
-            if rows.contains(&BAD) {
-                self.any_bad.store(true, Ordering::Relaxed);
+        outputs: &mut [u8],
+    ) -> bool {
+        let row_bytes = self.plan.row_bytes();
+        let bags = first..first + outputs.len() / row_bytes;
+        let end = self.plan.ranges.of(bags.end - 1).end;
+        let mut window = Window {
+            lookups: 0..0,
+            rows: Vec::new(),
+        };
+        let mut sums = vec![T::zeroed().widen(); row_bytes / size_of::<T>()];
+        let mut found = Vec::new();
+        let mut any_bad = false;
+        for (bag, output) in bags.zip(outputs.chunks_exact_mut(row_bytes)) {
+            let mut lookups = self.plan.ranges.of(bag);
+            let mut count = 0;
+            sums.fill(T::zeroed().widen());
+            while !lookups.is_empty() {
+                if !window.lookups.contains(&lookups.start) {
+                    any_bad |= self.resolve(lookups.start..end, &mut window);
+                }
+                let now = lookups.start..lookups.end.min(window.lookups.end);
+                lookups.start = now.end;
+                found.clear();
+                found.extend(now.filter_map(|n| {
+                    let row = window.rows[n - window.lookups.start];
+                    (Some(row) != self.plan.padding).then(|| self.found::<T, WEIGHTED>(n, row))
+                }));
+                for_each(sums.chunks_mut(at_once), |n, sums| {
+                    self.fold_part::<T, C, WEIGHTED>(&found, n * at_once, count == 0, sums);
+                    false
+                });
+                count += found.len();
             }
+            self.finish::<T>(&sums, count, output);
         }
-        for (to, &mut sum) in output.chunks_exact_mut(size_of::<T>()).zip(sums) {
-            let end = if count == 0 {
-                T::zeroed()
-            } else {
-                T::narrow(P::end(sum, count))
+        any_bad
+    }
+
+    /// Finds the rows of the first of these lookups; returns whether some index is bad.
+    fn resolve(&self, lookups: Range<usize>, window: &mut Window) -> bool {
+        let count = lookups.len().min(BLOCK);
+        window.lookups = lookups.start..lookups.start + count;
+        window.rows.resize(count, BAD);
+        self.lookups.find_from(lookups.start, &mut window.rows);
+        window.rows.contains(&BAD)
+    }
+
+    /// Writes what has become of a bag of `count` rows.
+    fn finish<T: Fold>(&self, sums: &[T::Sum], count: usize, output: &mut [u8]) {
+        for (to, &sum) in output.chunks_exact_mut(size_of::<T>()).zip(sums) {
+            let end = match (count, self.plan.mode) {
+                (0, _) => T::zeroed(),
+                (_, BagMode::Mean) => T::narrow(T::mean(sum, count)),
+                (_, BagMode::Sum | BagMode::Max) => T::narrow(sum),
             };
             to.copy_from_slice(bytemuck::bytes_of(&end));
         }
     }
 
-    /// Folds the columns from `first` on of the rows of a block of lookups, given with the number of the
-    /// first. `starts` says that nothing has been folded so far.
-    fn fold_part<T: Fold, P: Pool<T>>(
+    /// Folds the columns from `first` on of the rows that were found. `starts` says that nothing has been folded
+    /// so far.
+    fn fold_part<T: Fold, C: Combine<T>, const WEIGHTED: bool>(
         &self,
-        (lookup, rows): (usize, &[usize]),
+        mut found: &[Found<T::Sum>],
         first: usize,
-        mut starts: bool,
+        starts: bool,
         sums: &mut [T::Sum],
     ) {
-        let columns = first..first + sums.len();
-        let rows = (lookup..).zip(rows.iter().copied());
-        match &self.table {
-            Table::Runs(params) => {
-                let bytes_of = |row| {
-                    let start = (first_of(params, row) + columns.start) * size_of::<T>();
-                    &params.bytes()[start..start + columns.len() * size_of::<T>()]
-                };
-                let mut found = rows.filter_map(|(n, row)| self.looked::<T, P>(n, row, bytes_of));
-                let mut group = Vec::with_capacity(GROUP.min(found.size_hint().1.unwrap_or(GROUP)));
-                loop {
-                    group.extend(found.by_ref().take(GROUP));
-                    if group.is_empty() {
-                        break;
-                    }
-                    fold_rows::<T, P>(sums, &group, self.fill(), starts);
-                    starts = false;
-                    group.clear();
-                }
+        // The greatest starts from the first value, a sum from zero.
+        if let (true, BagMode::Max, Some((one, rest))) =
+            (starts, self.plan.mode, found.split_first())
+        {
+            self.fold_found::<T, Last, WEIGHTED>(std::slice::from_ref(one), first, sums);
+            found = rest;
+        }
+        self.fold_found::<T, C, WEIGHTED>(found, first, sums);
+    }
+
+    fn fold_found<T: Fold, C: Combine<T>, const WEIGHTED: bool>(
+        &self,
+        found: &[Found<T::Sum>],
+        first: usize,
+        sums: &mut [T::Sum],
+    ) {
+        let bad = [self.fill::<T>(); WIDE];
+        let bad: &[u8] = bytemuck::cast_slice(&bad);
+        if let Table::Runs(params) = &self.table {
+            let rows = TableRows::<WEIGHTED> {
+                bytes: params.bytes(),
+                first,
+                bad,
+            };
+            for group in found.chunks(GROUP) {
+                fold_into_sums::<T, C, _>(sums, rows, group);
             }
-            Table::Scattered(..) | Table::Quantized(_) => {
-                let mut made = vec![T::zeroed(); columns.len()];
-                for (n, row) in rows {
-                    let looked = self.looked::<T, P>(n, row, |row| {
-                        self.make_row(row, columns.clone(), &mut made);
-                        bytemuck::cast_slice(&made)
-                    });
-                    let Some(looked) = looked else { continue };
-                    fold_rows::<T, P>(sums, &[looked], self.fill(), starts);
-                    starts = false;
-                }
+            return;
+        }
+        let mut made = vec![T::zeroed(); sums.len()];
+        for &found in found {
+            if found.start != BAD {
+                self.make_row(found.start, first..first + sums.len(), &mut made);
             }
+            let rows = TableRows::<WEIGHTED> {
+                bytes: bytemuck::cast_slice(&made),
+                first: 0,
+                bad,
+            };
+            let start = if found.start == BAD { BAD } else { 0 };
+            fold_into_sums::<T, C, _>(sums, rows, &[Found { start, ..found }]);
         }
     }
 
-    /// What a lookup of this row brings, if it counts; `bytes_of` has the columns of a row.
+    /// What a lookup of this row finds.
     #[inline(always)]
-    fn looked<'r, T: Fold, P: Pool<T>>(
-        &self,
-        lookup: usize,
-        row: usize,
-        bytes_of: impl FnOnce(usize) -> &'r [u8],
-    ) -> Option<Looked<'r, T::Sum>> {
-        if Some(row) == self.plan.padding {
-            return None;
-        }
-        Some(Looked {
-            bytes: (row != BAD).then(|| bytes_of(row)),
-            weight: match P::WEIGHTED {
+    fn found<T: Fold, const WEIGHTED: bool>(&self, lookup: usize, row: usize) -> Found<T::Sum> {
+        Found {
+            start: match &self.table {
+                Table::Runs(params) if row != BAD => first_of(params, row),
+                _ => row,
+            },
+            weight: match WEIGHTED {
                 true => self.weight::<T>(lookup).widen(),
                 false => T::zeroed().widen(),
             },
-        })
+        }
     }
 
     /// What a bad index brings.

@@ -4,11 +4,10 @@
 
 use std::ops::Range;
 
-use super::pooling::{Pool, Pooling, pool_with};
-use crate::bag::Split;
+use crate::bag::{BagMode, Split};
 use crate::call::EmbeddingBag;
 use crate::error::{BadIndices, Error, OpKind, Result, Role};
-use crate::fold::Fold;
+use crate::fold::{Combine, Fold, Folding, fold_with};
 use crate::operand::{AnyTable, Params};
 use crate::rules::OutOfBounds;
 use crate::shape::{Layout, elements, unravel};
@@ -34,7 +33,12 @@ pub(crate) fn embedding_bag(call: &EmbeddingBag<'_>, output: &mut [u8]) -> Resul
             lookups: lookups(call, bag),
             column,
         };
-        element.copy_from_slice(&pool_with(dtype, call, bag));
+        element.copy_from_slice(&fold_with(
+            OpKind::EmbeddingBag,
+            call.bags.mode.reduce(),
+            dtype,
+            bag,
+        )?);
     }
     if output.is_empty() {
         return Ok(());
@@ -100,10 +104,11 @@ impl Bag<'_> {
     }
 }
 
-impl Pooling for Bag<'_> {
+impl Folding for Bag<'_> {
     type Output = Vec<u8>;
 
-    fn pool<T: Fold, P: Pool<T>>(self) -> Vec<u8> {
+    fn fold<T: Fold, C: Combine<T>>(self) -> Vec<u8> {
+        let mode = self.call.bags.mode;
         let mut fold: Option<T::Sum> = None;
         let mut count = 0;
         for lookup in &self.lookups {
@@ -111,18 +116,20 @@ impl Pooling for Bag<'_> {
             if row.is_some() && row == padding(self.call) {
                 continue;
             }
-            let weight = match &self.call.weights {
-                Some(weights) => load::<T>(weights, lookup),
-                None => T::zeroed(),
-            };
-            let (value, weight) = (self.value::<T>(row).widen(), weight.widen());
-            fold = Some(match fold {
-                None => P::first(value, weight),
-                Some(before) => P::next(before, value, weight),
+            let mut value = self.value::<T>(row).widen();
+            if let Some(weights) = &self.call.weights {
+                value = T::mul(load::<T>(weights, lookup).widen(), value);
+            }
+            fold = Some(match (fold, mode) {
+                (None, BagMode::Max) => value,
+                (before, _) => C::combine(before.unwrap_or(T::zeroed().widen()), value),
             });
             count += 1;
         }
-        let end = fold.map_or(T::zeroed(), |fold| T::narrow(P::end(fold, count)));
+        let end = fold.map_or(T::zeroed(), |sum| match mode {
+            BagMode::Mean => T::narrow(T::mean(sum, count)),
+            BagMode::Sum | BagMode::Max => T::narrow(sum),
+        });
         bytemuck::bytes_of(&end).to_vec()
     }
 }

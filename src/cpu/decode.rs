@@ -4,7 +4,7 @@ use super::copy::BLOCK;
 use super::lookups::{BAD, Lookups};
 use super::report::check;
 use super::rows::Rows;
-use super::threads::in_chunks;
+use super::threads::for_each;
 use crate::error::Result;
 use crate::operand::Indices;
 use crate::plan::Plan;
@@ -37,7 +37,9 @@ pub(super) fn execute(
     let chunk_bytes = CHUNK * to.bytes();
     let any_bad = match output.len() <= 2 * chunk_bytes {
         true => work.write(0, output),
-        false => in_chunks(output, chunk_bytes, |first, chunk| work.write(first, chunk)),
+        false => for_each(output.chunks_mut(chunk_bytes), |n, chunk| {
+            work.write(n * chunk_bytes, chunk)
+        }),
     };
     match any_bad && plan.reports_bad_indices() {
         true => check(plan, indices),

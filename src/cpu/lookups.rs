@@ -69,9 +69,30 @@ impl<'a> Lookups<'a> {
     /// Writes to `starts` where the rows of `run` start in params by the rules, in bytes, or [`BAD`].
     pub(super) fn find(&self, run: Run, starts: &mut [usize]) {
         with_index_type!(self.plan.index_type(), I => match &self.coordinates[..] {
-            [only] => self.find_by::<<I as Word>::Bits>(&[*only], run, starts),
+            [only] => self.find_one::<<I as Word>::Bits>(only, run, starts),
             all => self.find_by::<<I as Word>::Bits>(all, run, starts),
         });
+    }
+
+    /// [`Lookups::find`] for rows of one index: as long as groups of neighbours are plainly inside, without the
+    /// rules.
+    fn find_one<W: Bits>(&self, only: &Coordinate, mut run: Run, mut starts: &mut [usize]) {
+        while run.indices_stride == 1 && run.rows >= GROUP {
+            let (mut start, step) = self.affine(run);
+            let group = &self.indices[run.indices * size_of::<W>()..][..GROUP * size_of::<W>()];
+            let bits: [u64; GROUP] = std::array::from_fn(|n| load::<W>(group, n).into());
+            if bits.iter().any(|&bits| bits >= only.plainly_inside) {
+                break;
+            }
+            let (now, later) = starts.split_at_mut(GROUP);
+            for (found, bits) in zip(now, bits) {
+                *found = forward(start, bits as isize, only.stride);
+                start = start.wrapping_add_signed(step);
+            }
+            (_, run) = run.split_at(GROUP);
+            starts = later;
+        }
+        self.find_by::<W>(&[*only], run, starts);
     }
 
     #[inline(always)]

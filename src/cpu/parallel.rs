@@ -4,7 +4,7 @@ use std::mem::MaybeUninit;
 
 use super::copy::Work;
 use super::report::check;
-use super::threads::in_chunks;
+use super::threads::for_each;
 use crate::element::Element;
 use crate::error::{Result, Role};
 use crate::memory::filled_bits;
@@ -75,7 +75,9 @@ fn write(
     };
     let any_bad = match output.len() <= 2 * chunk_bytes {
         true => work.write(0, output),
-        false => in_chunks(output, chunk_bytes, |first, chunk| work.write(first, chunk)),
+        false => for_each(output.chunks_mut(chunk_bytes), |n, chunk| {
+            work.write(n * chunk_bytes, chunk)
+        }),
     };
     match any_bad && plan.reports_bad_indices() {
         true => check(plan, indices),

@@ -3,7 +3,7 @@
 use super::copy::BLOCK;
 use super::lookups::{BAD, Lookups};
 use super::rows::{Rows, forward};
-use super::threads::{in_chunks, threads};
+use super::threads::{for_each, threads};
 use crate::error::{BadIndices, Error, Result};
 use crate::op::Op;
 use crate::operand::Indices;
@@ -82,11 +82,9 @@ fn count(plan: &Plan, indices: &Indices<'_>) -> Counted {
     let all = lookups.geometry().elements();
     let part = all.div_ceil(PARTS * threads()).max(LEAST_LOOKUPS);
     let mut parts = vec![Counted::default(); all.div_ceil(part)];
-    in_chunks(&mut parts, 1, |first_part, parts| {
-        for (n, counted) in parts.iter_mut().enumerate() {
-            let first = (first_part + n) * part;
-            *counted = count_part(&lookups, &finder, first, part.min(all - first));
-        }
+    for_each(parts.iter_mut(), |n, counted| {
+        let first = n * part;
+        *counted = count_part(&lookups, &finder, first, part.min(all - first));
         false
     });
     let sum = |before: Counted, part: Counted| Counted {

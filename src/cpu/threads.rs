@@ -8,79 +8,40 @@ pub(crate) fn threads() -> usize {
     1
 }
 
-/// Calls `write` with chunk after chunk of `output` and where it starts, on all cores; returns whether
-/// some call did.
+/// Calls `take` with each part and its number, on all cores; returns whether some call did.
 ///
-/// The calling thread takes chunks too, and begins at once: a parallel iterator would have it wait
+/// The calling thread takes parts too, and begins at once: a parallel iterator would have it wait
 /// for the pool to wake up.
-#[cfg(all(feature = "rayon", not(target_arch = "wasm32")))]
-pub(super) fn in_chunks<B: Send>(
-    output: &mut [B],
-    chunk_len: usize,
-    write: impl Fn(usize, &mut [B]) -> bool + Sync,
+pub(super) fn for_each<P: Send>(
+    parts: impl ExactSizeIterator<Item = P> + Send,
+    take: impl Fn(usize, P) -> bool + Sync,
 ) -> bool {
-    use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
-    use std::sync::{Mutex, PoisonError};
+    #[cfg(all(feature = "rayon", not(target_arch = "wasm32")))]
+    if parts.len() > 1 && threads() > 1 {
+        use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+        use std::sync::{Mutex, PoisonError};
 
-    let helpers = output.len().div_ceil(chunk_len).min(threads()) - 1;
-    let any_bad = AtomicBool::new(false);
-    let chunks = Mutex::new(output.chunks_mut(chunk_len).enumerate());
-    let next = || chunks.lock().unwrap_or_else(PoisonError::into_inner).next();
-    let take_chunks = || {
-        while let Some((n, chunk)) = next() {
-            if write(n * chunk_len, chunk) {
-                any_bad.store(true, Relaxed);
+        let helpers = parts.len().min(threads()) - 1;
+        let any = AtomicBool::new(false);
+        let parts = Mutex::new(parts.enumerate());
+        let next = || parts.lock().unwrap_or_else(PoisonError::into_inner).next();
+        let take_parts = || {
+            while let Some((n, part)) = next() {
+                if take(n, part) {
+                    any.store(true, Relaxed);
+                }
             }
-        }
-    };
-    rayon::in_place_scope(|scope| {
-        for _ in 0..helpers {
-            scope.spawn(|_| take_chunks());
-        }
-        take_chunks();
-    });
-    any_bad.into_inner()
-}
-
-#[cfg(not(all(feature = "rayon", not(target_arch = "wasm32"))))]
-pub(super) fn in_chunks<B: Send>(
-    output: &mut [B],
-    _chunk_len: usize,
-    write: impl Fn(usize, &mut [B]) -> bool + Sync,
-) -> bool {
-    write(0, output)
-}
-
-/// Calls `take` with the number of each chunk of `items` and the chunk, on all cores; a thread takes at least
-/// so many chunks `together`.
-pub(in crate::cpu) fn for_each_chunk<B: Send>(
-    items: &mut [B],
-    chunk_len: usize,
-    _together: usize,
-    take: impl Fn(usize, &mut [B]) + Sync,
-) {
-    #[cfg(all(feature = "rayon", not(target_arch = "wasm32")))]
-    if items.len() > chunk_len {
-        use rayon::prelude::{IndexedParallelIterator, ParallelIterator, ParallelSliceMut};
-        let chunks = items.par_chunks_mut(chunk_len).enumerate();
-        return chunks
-            .with_min_len(_together)
-            .for_each(|(n, chunk)| take(n, chunk));
+        };
+        rayon::in_place_scope(|scope| {
+            for _ in 0..helpers {
+                scope.spawn(|_| take_parts());
+            }
+            take_parts();
+        });
+        return any.into_inner();
     }
-    let chunks = items.chunks_mut(chunk_len).enumerate();
-    chunks.for_each(|(n, chunk)| take(n, chunk));
-}
-
-/// Calls `take` with each part and its number, on all cores.
-pub(in crate::cpu) fn for_each_part<P: Send>(parts: Vec<P>, take: impl Fn(usize, P) + Sync) {
-    #[cfg(all(feature = "rayon", not(target_arch = "wasm32")))]
-    if parts.len() > 1 {
-        use rayon::prelude::{IndexedParallelIterator, IntoParallelIterator, ParallelIterator};
-        let parts = parts.into_par_iter().enumerate();
-        return parts.for_each(|(n, part)| take(n, part));
-    }
-    let parts = parts.into_iter().enumerate();
-    parts.for_each(|(n, part)| take(n, part));
+    let taken = parts.enumerate().map(|(n, part)| take(n, part));
+    taken.fold(false, |any, did| any | did)
 }
 
 /// Sorts, on all cores.

@@ -2,7 +2,7 @@
 
 use bytemuck::{Pod, Zeroable};
 
-use super::number::{Arithmetic, Fold};
+use super::number::Fold;
 
 /// Real and imaginary part.
 #[repr(transparent)]
@@ -23,8 +23,6 @@ macro_rules! complex {
             fn widen(self) -> [$part; 2] { self.0 }
             #[inline(always)]
             fn narrow(sum: [$part; 2]) -> Self { $type(sum.map(<$part as Fold>::narrow)) }
-        }
-        impl Arithmetic for $type {
             #[inline(always)]
             fn add([a, b]: [$part; 2], [c, d]: [$part; 2]) -> [$part; 2] { [a + c, b + d] }
             #[inline(always)]

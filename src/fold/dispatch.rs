@@ -1,7 +1,9 @@
 //! From an element type and a way to reduce, known at run time, to the code for them.
 
 use super::Reduce;
-use super::number::{Add, Arithmetic, Combine, Fold, Last, Max, Min, Mul, Ordered};
+use super::complex::{C64, C128};
+use super::half::{BF16, F16};
+use super::number::{Add, Combine, Fold, Last, Max, Min, Mul, Ordered};
 use crate::element::DType;
 use crate::error::{Error, OpKind, Result};
 
@@ -35,31 +37,6 @@ pub(crate) fn check(op: OpKind, reduce: Reduce, dtype: DType) -> Result<()> {
     }
 }
 
-/// Does something for each kind of numbers with the Rust type `$T` of elements of a type. Truth values are
-/// integers.
-macro_rules! by_number {
-    ($dtype:expr, $T:ident => {
-        float: $float:expr,
-        integer: $integer:expr,
-        complex: $complex:expr,
-    }) => {
-        $crate::fold::by_number!($dtype, $T,
-            [F16 $crate::fold::F16, BF16 $crate::fold::BF16, F32 f32, F64 f64] $float;
-            [Bool u8, U8 u8, I8 i8, U16 u16, I16 i16, U32 u32, I32 i32, U64 u64, I64 i64] $integer;
-            [C64 $crate::fold::C64, C128 $crate::fold::C128] $complex;
-        )
-    };
-    ($dtype:expr, $T:ident, $([$($variant:ident $type:ty),*] $work:expr;)*) => {
-        match $dtype {
-            $($($crate::DType::$variant => {
-                type $T = $type;
-                $work
-            })*)*
-        }
-    };
-}
-pub(crate) use by_number;
-
 /// Does `work` for elements of `dtype`.
 ///
 /// # Errors
@@ -72,14 +49,23 @@ pub(crate) fn fold_with<F: Folding>(
     work: F,
 ) -> Result<F::Output> {
     check(op, reduce, dtype)?;
-    if reduce == Reduce::None {
-        return Ok(moved(dtype, work));
-    }
-    Ok(by_number!(dtype, T => {
-        float: ordered::<T, F>(reduce, work),
-        integer: ordered::<T, F>(reduce, work),
-        complex: arithmetic::<T, F>(reduce, work),
-    }))
+    Ok(match (reduce, dtype) {
+        (Reduce::None, _) => moved(dtype, work),
+        (_, DType::U8 | DType::Bool) => ordered::<u8, F>(reduce, work),
+        (_, DType::I8) => ordered::<i8, F>(reduce, work),
+        (_, DType::U16) => ordered::<u16, F>(reduce, work),
+        (_, DType::I16) => ordered::<i16, F>(reduce, work),
+        (_, DType::F16) => ordered::<F16, F>(reduce, work),
+        (_, DType::BF16) => ordered::<BF16, F>(reduce, work),
+        (_, DType::U32) => ordered::<u32, F>(reduce, work),
+        (_, DType::I32) => ordered::<i32, F>(reduce, work),
+        (_, DType::F32) => ordered::<f32, F>(reduce, work),
+        (_, DType::U64) => ordered::<u64, F>(reduce, work),
+        (_, DType::I64) => ordered::<i64, F>(reduce, work),
+        (_, DType::F64) => ordered::<f64, F>(reduce, work),
+        (_, DType::C64) => arithmetic::<C64, F>(reduce, work),
+        (_, DType::C128) => arithmetic::<C128, F>(reduce, work),
+    })
 }
 
 /// What is moved keeps its bits, so only its width matters.
@@ -93,7 +79,7 @@ fn moved<F: Folding>(dtype: DType, work: F) -> F::Output {
     }
 }
 
-fn ordered<T: Arithmetic + Ordered, F: Folding>(reduce: Reduce, work: F) -> F::Output {
+fn ordered<T: Ordered, F: Folding>(reduce: Reduce, work: F) -> F::Output {
     match reduce {
         Reduce::Min => work.fold::<T, Min>(),
         Reduce::Max => work.fold::<T, Max>(),
@@ -101,7 +87,7 @@ fn ordered<T: Arithmetic + Ordered, F: Folding>(reduce: Reduce, work: F) -> F::O
     }
 }
 
-fn arithmetic<T: Arithmetic, F: Folding>(reduce: Reduce, work: F) -> F::Output {
+fn arithmetic<T: Fold, F: Folding>(reduce: Reduce, work: F) -> F::Output {
     match reduce {
         Reduce::Mul => work.fold::<T, Mul>(),
         _ => work.fold::<T, Add>(),

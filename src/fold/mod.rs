@@ -20,11 +20,9 @@ mod number;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use complex::{C64, C128};
-pub(crate) use dispatch::{Folding, by_number, check, fold_with};
+pub(crate) use dispatch::{Folding, check, fold_with};
 pub(crate) use element::FoldElement;
-pub(crate) use half::{BF16, F16};
-pub(crate) use number::{Arithmetic, Combine, Fold, Ordered};
+pub(crate) use number::{Combine, Fold, Last};
 
 use crate::names::named;
 

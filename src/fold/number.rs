@@ -14,12 +14,13 @@ pub(crate) trait Fold: Pod + Send + Sync {
     fn widen(self) -> Self::Sum;
     /// The value at the end.
     fn narrow(sum: Self::Sum) -> Self;
-}
-
-/// Sums and products.
-pub(crate) trait Arithmetic: Fold {
     fn add(sum: Self::Sum, value: Self::Sum) -> Self::Sum;
     fn mul(sum: Self::Sum, value: Self::Sum) -> Self::Sum;
+    /// The sum of `count` values, divided by it. Only floats have a mean; others keep the sum.
+    #[inline(always)]
+    fn mean(sum: Self::Sum, _count: usize) -> Self::Sum {
+        sum
+    }
 }
 
 /// The least and the greatest.
@@ -63,8 +64,8 @@ macro_rules! combine {
 }
 
 combine! {
-    Add: Arithmetic add,
-    Mul: Arithmetic mul,
+    Add: Fold add,
+    Mul: Fold mul,
     Min: Ordered min,
     Max: Ordered max,
 }
@@ -78,8 +79,6 @@ macro_rules! integers {
             fn widen(self) -> $type { self }
             #[inline(always)]
             fn narrow(sum: $type) -> $type { sum }
-        }
-        impl Arithmetic for $type {
             #[inline(always)]
             fn add(sum: $type, value: $type) -> $type { sum.wrapping_add(value) }
             #[inline(always)]
@@ -108,12 +107,12 @@ macro_rules! floats {
             fn narrow(sum: $type) -> $type {
                 if sum.is_nan() { <$type>::from_bits($nan) } else { sum }
             }
-        }
-        impl Arithmetic for $type {
             #[inline(always)]
             fn add(sum: $type, value: $type) -> $type { sum + value }
             #[inline(always)]
             fn mul(sum: $type, value: $type) -> $type { sum * value }
+            #[inline(always)]
+            fn mean(sum: $type, count: usize) -> $type { sum / count as $type }
         }
         impl Ordered for $type {
             #[inline(always)]
@@ -144,12 +143,12 @@ macro_rules! halves {
             fn widen(self) -> f32 { self.to_f32() }
             #[inline(always)]
             fn narrow(sum: f32) -> Self { Self::from_f32(sum) }
-        }
-        impl Arithmetic for $type {
             #[inline(always)]
             fn add(sum: f32, value: f32) -> f32 { sum + value }
             #[inline(always)]
             fn mul(sum: f32, value: f32) -> f32 { sum * value }
+            #[inline(always)]
+            fn mean(sum: f32, count: usize) -> f32 { sum / count as f32 }
         }
         impl Ordered for $type {
             #[inline(always)]

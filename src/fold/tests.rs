@@ -1,4 +1,5 @@
 use super::half::{BF16, F16};
+use super::number::Ordered;
 use super::*;
 use crate::element::DType;
 use crate::error::OpKind;
@@ -38,7 +39,7 @@ fn a_half_is_rounded_once() {
     let one = F16(0x3c00).widen();
     let mut sum = F16(0x6800).widen();
     for _ in 0..4 {
-        sum = <F16 as Arithmetic>::add(sum, one);
+        sum = <F16 as Fold>::add(sum, one);
     }
     assert_eq!(F16::narrow(sum), F16(0x6802)); // 2052
 }
@@ -57,16 +58,16 @@ fn min_and_max_know_nan_and_the_sign_of_zero() {
     }
     assert_eq!(max(f32::NEG_INFINITY, -1.0), (-1.0f32).to_bits());
     assert_eq!(min(f32::INFINITY, 1.0), 1.0f32.to_bits());
-    let sum = <f32 as Arithmetic>::add(f32::INFINITY, f32::NEG_INFINITY);
+    let sum = <f32 as Fold>::add(f32::INFINITY, f32::NEG_INFINITY);
     assert_eq!(f32::narrow(sum).to_bits(), 0x7fc0_0000);
 }
 
 #[test]
 fn integers_wrap_and_complex_numbers_multiply() {
-    assert_eq!(<u8 as Arithmetic>::add(250, 10), 4);
-    assert_eq!(<i64 as Arithmetic>::mul(i64::MAX, 2), -2);
+    assert_eq!(<u8 as Fold>::add(250, 10), 4);
+    assert_eq!(<i64 as Fold>::mul(i64::MAX, 2), -2);
     assert_eq!(<i8 as Ordered>::max(-1, 1), 1);
-    let product = <super::complex::C64 as Arithmetic>::mul([1.0, 2.0], [3.0, 4.0]);
+    let product = <super::complex::C64 as Fold>::mul([1.0, 2.0], [3.0, 4.0]);
     assert_eq!(product, [-5.0, 10.0]);
 }
 

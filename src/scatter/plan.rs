@@ -60,7 +60,12 @@ impl Digits {
     }
 
     /// Where `number` lies in the destination and in the updates, from where number 0 does.
+    #[inline]
     pub(crate) fn position(&self, mut number: usize) -> [isize; 2] {
+        if let [only] = self.0[..] {
+            // A division takes longer than to add up a short row.
+            return [only.destination, only.updates].map(|step| step.wrapping_mul(number as isize));
+        }
         let mut at = [0isize; 2];
         for d in self.0.iter().rev() {
             let digit = (number % d.extent) as isize;

@@ -2,7 +2,7 @@
 
 use std::mem::{MaybeUninit, take};
 
-use super::super::threads::for_each_part;
+use super::super::threads::for_each;
 
 /// A contiguous destination.
 pub(super) enum Destination<'a> {
@@ -29,24 +29,31 @@ impl<'a> Destination<'a> {
         }
     }
 
-    /// Calls `fold` with each part of so many bytes and its number, on all cores. A part of a copy is
-    /// copied just before, so that it need not be fetched from memory again.
+    /// Bytes of the copy that is still to be made.
+    pub(super) fn copied_bytes(&self) -> usize {
+        match self {
+            Destination::There(_) => 0,
+            Destination::Fresh { to, .. } => to.len(),
+        }
+    }
+
+    /// Calls `fold` with each part of so many bytes and its number, on all cores; returns whether some call did. A
+    /// part of a copy is copied just before, so that it need not be fetched from memory again.
     #[allow(unsafe_code, reason = "memory that is written once")]
     pub(super) fn for_each_part(
         &mut self,
         part_bytes: usize,
-        fold: impl Fn(usize, &mut [u8]) + Sync,
-    ) {
+        fold: impl Fn(usize, &mut [u8]) -> bool + Sync,
+    ) -> bool {
         let part_bytes = part_bytes.max(1);
         match self {
-            Destination::There(bytes) => {
-                for_each_part(bytes.chunks_mut(part_bytes).collect(), fold);
-            }
+            Destination::There(bytes) => for_each(bytes.chunks_mut(part_bytes), fold),
             Destination::Fresh { to, from } => {
                 let parts = to.chunks_mut(part_bytes).zip(from.chunks(part_bytes));
-                for_each_part(parts.collect(), |n, (to, from)| fold(n, copied(to, from)));
+                let any = for_each(parts, |n, (to, from)| fold(n, copied(to, from)));
                 // SAFETY: `copied` has written to all parts, as `from` has as many bytes.
                 *self = Destination::There(unsafe { written(take(to)) });
+                any
             }
         }
     }

@@ -3,110 +3,90 @@
 use std::ops::Range;
 
 use super::super::lookups::{BAD, Lookups};
-use super::super::threads::{for_each_chunk, sort_unstable};
-use crate::error::{Error, Result, Role};
+use super::super::threads::{for_each, sort_unstable, threads};
+use crate::error::{Result, Role};
+use crate::memory::room;
 use crate::operand::Indices;
-use crate::scatter::ScatterPlan;
+use crate::plan::Plan;
 
 /// How many lookups a thread resolves at once.
 const BLOCK: usize = 4096;
 
-/// A key, and below it the number of the lookup: no two are equal, so every sort of them is stable.
-pub(super) trait Pair: Copy + Ord + Send + Sync {
-    fn new(key: usize, row: usize) -> Self;
-    fn key(&self) -> usize;
-    fn row(&self) -> usize;
+/// Where a lookup goes, and its number. No two are equal, so every sort of them is stable.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Pair {
+    /// The key, or [`BAD`].
+    pub(super) key: usize,
+    pub(super) lookup: usize,
 }
 
-impl Pair for u64 {
-    #[inline]
-    fn new(key: usize, row: usize) -> Self {
-        (key as u64) << 32 | row as u64
-    }
-    #[inline]
-    fn key(&self) -> usize {
-        (self >> 32) as usize
-    }
-    #[inline]
-    fn row(&self) -> usize {
-        *self as u32 as usize
-    }
-}
-
-impl Pair for u128 {
-    #[inline]
-    fn new(key: usize, row: usize) -> Self {
-        (key as u128) << 64 | row as u128
-    }
-    #[inline]
-    fn key(&self) -> usize {
-        (self >> 64) as usize
-    }
-    #[inline]
-    fn row(&self) -> usize {
-        *self as u64 as usize
-    }
-}
-
-/// Sorts pairs by key, and takes those off whose index is bad; says whether there are such.
-pub(super) fn sort<P: Pair>(pairs: &mut Vec<P>) -> bool {
-    let count = pairs.len();
-    if !pairs.is_sorted() {
-        sort_unstable(pairs);
-    }
-    let good = pairs.partition_point(|pair| *pair < none());
-    pairs.truncate(good);
-    good < count
-}
-
-/// Leaves the pairs of these lookups in `pairs`, in their order; those of bad indices are [`none`].
+/// Sorts pairs by key, of which there are so many, and takes those off whose index is bad; says whether there are
+/// such.
 ///
 /// # Errors
 ///
-/// [`Error::HostOutOfMemory`].
-pub(super) fn find_pairs<P: Pair>(
-    plan: &ScatterPlan,
-    indices: &Indices<'_>,
-    lookups: Range<usize>,
-    pairs: &mut Vec<P>,
-) -> Result<()> {
-    let Some(keys) = &plan.keys else {
-        return Ok(());
-    };
-    let count = lookups.len();
-    pairs.clear();
-    pairs
-        .try_reserve_exact(count)
-        .map_err(|_| Error::HostOutOfMemory {
-            role: Role::Indices,
-            bytes: count.saturating_mul(size_of::<P>()),
-        })?;
-    pairs.resize(count, P::new(0, 0));
-    let finder = Lookups::new(keys, indices.bytes());
-    let resolve = |n: usize, block: &mut [P]| {
-        let first = lookups.start + n * BLOCK;
-        let mut starts = [0; BLOCK];
-        finder.find_from(first, &mut starts[..block.len()]);
-        for (n, (pair, &key)) in block.iter_mut().zip(&starts).enumerate() {
-            *pair = match key {
-                BAD => none(),
-                key => P::new(key, first + n),
-            };
+/// [`Error::HostOutOfMemory`](crate::Error::HostOutOfMemory).
+pub(super) fn sort(pairs: &mut Vec<Pair>, keys: usize) -> Result<bool> {
+    let count = pairs.len();
+    pairs.retain(|pair| pair.key != BAD);
+    if !pairs.is_sorted() {
+        let digits = (keys.max(2) - 1).ilog2() / 8 + 1;
+        // To take a digit of each pair is about as much as two levels of comparing them, which threads share.
+        match 2 * digits as usize * threads() <= pairs.len().ilog2() as usize {
+            true => sort_by_digits(pairs, digits)?,
+            false => sort_unstable(pairs),
         }
-    };
-    for_each_chunk(pairs, BLOCK, 1, resolve);
+    }
+    Ok(pairs.len() < count)
+}
+
+/// Sorts by digits of eight bits, the lowest first: each pass keeps the order that the passes before have made.
+fn sort_by_digits(pairs: &mut Vec<Pair>, digits: u32) -> Result<()> {
+    let mut sorted = room(Role::Indices, pairs.len())?;
+    sorted.extend_from_slice(pairs);
+    for shift in (0..8 * digits).step_by(8) {
+        let digit = |pair: &Pair| pair.key >> shift & 0xff;
+        let mut places = [0; 256];
+        pairs.iter().for_each(|pair| places[digit(pair)] += 1);
+        let mut before = 0;
+        for place in &mut places {
+            before += std::mem::replace(place, before);
+        }
+        for pair in &*pairs {
+            let place = &mut places[digit(pair)];
+            sorted[*place] = *pair;
+            *place += 1;
+        }
+        std::mem::swap(pairs, &mut sorted);
+    }
     Ok(())
 }
 
-/// The pair of a bad index, behind all others: keys and lookups are fewer than what it holds.
-pub(super) fn none<P: Pair>() -> P {
-    P::new(none_of(size_of::<P>()), none_of(size_of::<P>()))
-}
-
-/// The greatest half of a pair.
-const fn none_of(pair_bytes: usize) -> usize {
-    match pair_bytes {
-        8 => u32::MAX as usize,
-        _ => usize::MAX,
+/// Leaves the pairs of these lookups in `pairs`, in their order.
+///
+/// # Errors
+///
+/// [`Error::HostOutOfMemory`](crate::Error::HostOutOfMemory).
+pub(super) fn find_pairs(
+    keys: &Plan,
+    indices: &Indices<'_>,
+    lookups: Range<usize>,
+    pairs: &mut Vec<Pair>,
+) -> Result<()> {
+    if pairs.capacity() < lookups.len() {
+        *pairs = room(Role::Indices, lookups.len())?;
     }
+    pairs.clear();
+    pairs.extend(lookups.map(|lookup| Pair { key: BAD, lookup }));
+    let finder = Lookups::new(keys, indices.bytes());
+    for_each(pairs.chunks_mut(BLOCK), |_, block| {
+        let mut starts = [0; BLOCK];
+        finder.find_from(block[0].lookup, &mut starts[..block.len()]);
+        block
+            .iter_mut()
+            .zip(starts)
+            .for_each(|(pair, key)| pair.key = key);
+        false
+    });
+    Ok(())
 }

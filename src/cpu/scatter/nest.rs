@@ -60,7 +60,7 @@ impl Nest {
 
     /// Whether slices are the destination in the order of their keys, and rows of the updates.
     pub(super) fn is_rows(&self) -> bool {
-        self.outer.is_empty() && self.slice_step == 1
+        self.outer.is_empty() && (self.slice_step == 1 || self.slice == 1)
     }
 
     /// Calls `each` with the runs that make up these elements.

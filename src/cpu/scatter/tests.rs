@@ -127,3 +127,65 @@ fn a_copy_of_the_base_has_the_bits_of_a_scatter_in_place() {
         assert!(over == in_place, "{op:?} {dtype:?} {ids_shape:?}");
     }
 }
+
+/// Around every width that loops are made for, over several windows of lookups and several digits of keys, in one
+/// part and in many; rows whose columns lie apart in the updates are those of a transposed tensor.
+#[test]
+fn rows_of_any_length_are_those_of_the_definition() {
+    let (rows, count) = match cfg!(miri) {
+        true => (300, 20),
+        false => (70_000, 1100),
+    };
+    let widths = [1, 2, 3, 4, 5, 8, 9, 16, 31, 32, 33, 63, 64, 65, 130];
+    let types = [DType::F32, DType::F16, DType::I8, DType::F64, DType::C64];
+    for (width, dtype) in widths.into_iter().flat_map(|w| types.map(|t| (w, t))) {
+        let rows = rows.min(200_000 / width);
+        for (transposed, reduce) in [
+            (false, Reduce::Add),
+            (true, Reduce::Mul),
+            (false, Reduce::None),
+        ] {
+            let destination = Layout::contiguous(&[rows, width]);
+            let ids_layout = Layout::contiguous(&[count]);
+            let updates_layout = match transposed {
+                true => Layout::strided(&[count, width], &[1, count as isize], 0).unwrap(),
+                false => Layout::contiguous(&[count, width]),
+            };
+            let layouts = ScatterLayouts {
+                dtype,
+                destination: &destination,
+                index_type: IndexType::U32,
+                indices: &ids_layout,
+                updates: &updates_layout,
+            };
+            let rules = Rules::default();
+            let plan = ScatterPlan::new(Op::gather(0), reduce, &rules, layouts).unwrap();
+            // Half of them go to a few rows, and some are bad.
+            let id = |n: u32| match n % 2 {
+                0 => n % 7,
+                _ => n.wrapping_mul(2_654_435_761) % (rows as u32 + rows as u32 / 16),
+            };
+            let ids: Vec<u32> = (0..count as u32).map(id).collect();
+            let ids = Indices::new(bytemuck::cast_slice(&ids), IndexType::U32, ids_layout).unwrap();
+            let bytes = |seed: usize, elements: usize| -> Vec<u8> {
+                let byte = |n: usize| (n.wrapping_mul(seed) >> 7) as u8;
+                (0..elements * dtype.bytes()).map(byte).collect()
+            };
+            let updates = bytes(0x9e37_79b1, count * width);
+            let updates = Params::new(&updates, dtype, updates_layout).unwrap();
+            let mut expected = bytes(0x85eb_ca77, rows * width);
+            let mut got = expected.clone();
+            scatter(&plan, &ids, &updates, &mut got).unwrap();
+            let call = Scatter {
+                op: Op::gather(0),
+                reduce,
+                rules: &rules,
+                shape: vec![rows, width],
+                indices: ids.borrowed(),
+                updates: updates.clone(),
+            };
+            scatter_reference::scatter(&call, &mut expected).unwrap();
+            assert!(got == expected, "{width} {dtype:?} {reduce:?} {transposed}");
+        }
+    }
+}
