@@ -1,4 +1,7 @@
 //! Work shared by the threads of rayon's pool, or done by one where there is no rayon. Knows no operator.
+//!
+//! Closures are called through a reference: rayon's part is compiled for each type of item, not for each of
+//! the hundreds of loops that run in it.
 
 /// How many threads share the work.
 pub(crate) fn threads() -> usize {
@@ -18,6 +21,15 @@ pub(super) fn in_chunks<B: Send>(
     output: &mut [B],
     chunk_len: usize,
     write: impl Fn(usize, &mut [B]) -> bool + Sync,
+) -> bool {
+    in_chunks_of(output, chunk_len, &write)
+}
+
+#[cfg(all(feature = "rayon", not(target_arch = "wasm32")))]
+fn in_chunks_of<B: Send>(
+    output: &mut [B],
+    chunk_len: usize,
+    write: &(dyn Fn(usize, &mut [B]) -> bool + Sync),
 ) -> bool {
     use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
     use std::sync::{Mutex, PoisonError};
@@ -56,8 +68,17 @@ pub(super) fn in_chunks<B: Send>(
 pub(in crate::cpu) fn for_each_chunk<B: Send>(
     items: &mut [B],
     chunk_len: usize,
-    _together: usize,
+    together: usize,
     take: impl Fn(usize, &mut [B]) + Sync,
+) {
+    chunks_of(items, chunk_len, together, &take);
+}
+
+fn chunks_of<B: Send>(
+    items: &mut [B],
+    chunk_len: usize,
+    _together: usize,
+    take: &(dyn Fn(usize, &mut [B]) + Sync),
 ) {
     #[cfg(all(feature = "rayon", not(target_arch = "wasm32")))]
     if items.len() > chunk_len {
@@ -73,6 +94,10 @@ pub(in crate::cpu) fn for_each_chunk<B: Send>(
 
 /// Calls `take` with each part and its number, on all cores.
 pub(in crate::cpu) fn for_each_part<P: Send>(parts: Vec<P>, take: impl Fn(usize, P) + Sync) {
+    parts_of(parts, &take);
+}
+
+fn parts_of<P: Send>(parts: Vec<P>, take: &(dyn Fn(usize, P) + Sync)) {
     #[cfg(all(feature = "rayon", not(target_arch = "wasm32")))]
     if parts.len() > 1 {
         use rayon::prelude::{IndexedParallelIterator, IntoParallelIterator, ParallelIterator};
