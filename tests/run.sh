@@ -102,6 +102,9 @@ if [[ -n $everywhere ]]; then
     run "lints" cargo clippy --workspace --all-targets --all-features --locked -- -D warnings
     run "lints of each feature alone" lint_features
     run "dependencies without features" few_dependencies
+    run "the command without features" command_without_features
+    run "packages" packages
+    run "manifests and texts" manifests
     run "documentation" document
     run "tools for browsers" browser_tools
     run "lints for browsers" lint_for_browsers
