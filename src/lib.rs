@@ -249,6 +249,7 @@
 //!
 //! The crate needs wgpu 30. A new major version of wgpu is a breaking change of this crate.
 
+#![cfg_attr(docsrs, feature(doc_cfg))]
 #![cfg_attr(
     not(feature = "gpu"),
     allow(

@@ -48,9 +48,62 @@ few_dependencies() {
     [[ ${direct/libc /} == "bytemuck pollster thiserror " ]]
 }
 
+# The command as `cargo install` builds it, without features: what it says of those that it lacks.
+command_without_features() {
+    cargo test --package wgpu-gather-cli --test features --locked
+}
+
+# Each crate that is published builds from what its package holds.
+packages() {
+    cargo package --workspace --exclude wgpu-gather-isa --exclude wgpu-gather-sanitizer \
+        --locked --allow-dirty
+}
+
+# Manifests and texts, with the tools that are installed: licences, advisories and duplicates of
+# dependencies (deny.toml), what a release would break, spelling, the format of manifests.
+manifests() {
+    local tag
+    if has_tool cargo-deny; then
+        cargo deny --workspace check
+    fi
+    if tag=$(git describe --tags --abbrev=0 --match 'v*' 2>/dev/null); then
+        if has_tool cargo-semver-checks; then
+            cargo semver-checks --baseline-rev "$tag" --package wgpu-gather --package wgpu-gather-files \
+                --package wgpu-gather-conformance
+        fi
+    else
+        echo "NOT RUN: cargo semver-checks, which compares with the last tag: there is none"
+    fi
+    if has_tool typos; then
+        typos
+    fi
+    if has_tool taplo; then
+        taplo fmt --check
+    fi
+}
+
+has_tool() {
+    command -v "$1" >/dev/null && return
+    echo "NOT RUN: $1, which is not installed"
+    return 1
+}
+
 # The library's and that of the crate for files; the command, whose docs would land in the same folder as
 # the library's, has none but --help.
 document() {
     RUSTDOCFLAGS="-D warnings" cargo doc --package wgpu-gather --package wgpu-gather-files --no-deps \
         --all-features --locked
+    document_as_docs_rs
+}
+
+# As docs.rs builds it, with the features that the manifest names: each item says which feature it needs, and
+# what is only for our tests is not there.
+document_as_docs_rs() {
+    local features folder=target/docs-rs
+    features=$(sed -n '/^\[package.metadata.docs.rs\]/,/^$/s/^features = \[\(.*\)\]/\1/p' Cargo.toml | tr -d '" ')
+    [[ $features == *half* ]]
+    RUSTC_BOOTSTRAP=1 RUSTDOCFLAGS="--cfg docsrs -D warnings" cargo doc --package wgpu-gather --no-deps \
+        --features "$features" --locked --target-dir "$folder"
+    grep -q 'crate feature <code>gpu</code>' "$folder/doc/wgpu_gather/index.html"
+    [[ ! -e $folder/doc/wgpu_gather/gpu/internals ]]
 }

@@ -4,9 +4,9 @@
 # adapter, Mesa's software drivers are installed, and nothing else. Ends with the names of what it left out.
 #
 #   tests/run.sh --everywhere   adds all the rest, as continuous integration does: lints, documentation,
-#                               planted faults, tensors beyond 4 GiB, the sanitizer of kernels, other sets
-#                               of adapters, a browser, ranks of MPI, DX12 under Wine, other versions of
-#                               Mesa, compilers of GPUs.
+#                               packages, planted faults, tensors beyond 4 GiB, the sanitizer of
+#                               kernels, other sets of adapters, a browser, ranks of MPI, DX12 under
+#                               Wine, other versions of Mesa, compilers of GPUs.
 #                               Installs what these need (Debian or Ubuntu, and root), makes Debian
 #                               systems in folders, and stops at the first failure
 #
@@ -102,6 +102,9 @@ if [[ -n $everywhere ]]; then
     run "lints" cargo clippy --workspace --all-targets --all-features --locked -- -D warnings
     run "lints of each feature alone" lint_features
     run "dependencies without features" few_dependencies
+    run "the command without features" command_without_features
+    run "packages" packages
+    run "manifests and texts" manifests
     run "documentation" document
     run "tools for browsers" browser_tools
     run "lints for browsers" lint_for_browsers
@@ -121,8 +124,8 @@ printf '\nAll steps passed: %d s in all\n' $((SECONDS - started))
 printf '\nLeft out:\n'
 if [[ -z $everywhere ]]; then
     cat <<'END'
-planted faults, tensors beyond 4 GiB, the sanitizer of kernels, lints, documentation, other sets of
-adapters, a browser, ranks of MPI, DX12, other versions of Mesa, compilers of GPUs:
+planted faults, tensors beyond 4 GiB, the sanitizer of kernels, lints, documentation, packages, other
+sets of adapters, a browser, ranks of MPI, DX12, other versions of Mesa, compilers of GPUs:
 tests/run.sh --everywhere
 END
 fi

@@ -47,7 +47,8 @@ Examples:
   wgpu-gather scatter --reduce add --rules torch \\
       --params table.npy --indices ids.npy --updates updates.npy --out table2.npy
 
-  # does this GPU give the right bits? 2,400 built-in calls, then a million random ones
+  # does this GPU give the right bits? 2,400 built-in calls, then a million random ones, in builds
+  # with the cargo feature `random`
   wgpu-gather verify --backend gpu
   wgpu-gather verify --backend gpu --random 1000000
   wgpu-gather verify --backend gpu --random 5000 --large
@@ -133,7 +134,7 @@ pub(crate) struct VerifyArgs {
     #[arg(long, value_name = "FILE", num_args = 1..)]
     pub(crate) cases: Vec<PathBuf>,
     /// Check N random calls instead, against the reference; what goes wrong is made as small as
-    /// can be and printed
+    /// can be and printed (in builds with the cargo feature `random`)
     #[arg(
         long,
         value_name = "N",

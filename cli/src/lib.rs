@@ -18,8 +18,10 @@ mod call_args;
 mod demo;
 mod destination;
 mod done;
+#[cfg(feature = "plots")]
 pub mod drawing;
 mod explain;
+mod features;
 mod fill;
 pub mod interrupt;
 mod named;

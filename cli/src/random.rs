@@ -2,7 +2,8 @@
 
 use std::fmt::Write;
 
-use gather_conformance::{Call, LargeCall, search, search_large};
+use anyhow::Result;
+use gather_conformance::{Call, LargeCall};
 use serde_json::{Value, json};
 use wgpu_gather::{Executor, Layout, Op};
 
@@ -22,6 +23,10 @@ pub(crate) enum Kind {
 
 /// A call of either kind.
 #[derive(Debug)]
+#[cfg_attr(
+    not(feature = "random"),
+    expect(dead_code, reason = "searches make them")
+)]
 pub(crate) enum RandomCall {
     Gather(Box<Call>),
     Large(Box<LargeCall>),
@@ -41,21 +46,44 @@ pub(crate) struct Found {
     choices: Vec<u32>,
 }
 
+/// What is wrong with a call, the call, and its choices.
+type Wrong = (String, RandomCall, Vec<u32>);
+
+/// Checks the first call of a seed.
+pub(crate) type CheckFirst = fn(&Executor, u64) -> Option<Wrong>;
+
+/// How calls of a kind are made and checked, if this build can.
+pub(crate) fn check_first(kind: Kind) -> Result<CheckFirst> {
+    #[cfg(feature = "random")]
+    return Ok(match kind {
+        Kind::Gathers => searches::gather,
+        Kind::Large => searches::large,
+    });
+    #[cfg(not(feature = "random"))]
+    anyhow::bail!(crate::features::NotBuilt {
+        option: match kind {
+            Kind::Gathers => "--random",
+            Kind::Large => "--random --large",
+        },
+        feature: "random"
+    })
+}
+
 /// Checks `count` random calls up to the first that goes wrong; `done` is told how many are.
 ///
 /// Each call has a seed of its own, so that one which went wrong after hours is found again at once.
 pub(crate) fn check(
     executor: &Executor,
-    kind: Kind,
+    check_first: CheckFirst,
     count: u32,
     seed: u64,
     done: impl Fn(u32),
 ) -> Option<Found> {
     (0..count).find_map(|n| {
         let seed = nth_seed(seed, n);
-        let found = one(executor, kind, seed);
+        let wrong = check_first(executor, seed);
         done(n + 1);
-        found.map(|(difference, call, choices)| Found {
+        wrong.map(|(difference, call, choices)| Found {
             agreed: n,
             seed,
             difference,
@@ -65,19 +93,23 @@ pub(crate) fn check(
     })
 }
 
-/// What is wrong with the first call of a seed, the call, and its choices.
-fn one(executor: &Executor, kind: Kind, seed: u64) -> Option<(String, RandomCall, Vec<u32>)> {
-    match kind {
-        Kind::Gathers => {
-            let found = *search(executor, 1, seed, || ()).err()?;
-            let call = RandomCall::Gather(Box::new(found.call));
-            Some((found.difference, call, found.choices))
-        }
-        Kind::Large => {
-            let found = *search_large(executor, 1, seed, || ()).err()?;
-            let call = RandomCall::Large(Box::new(found.call));
-            Some((found.difference, call, found.choices))
-        }
+#[cfg(feature = "random")]
+mod searches {
+    use gather_conformance::{search, search_large};
+    use wgpu_gather::Executor;
+
+    use super::{RandomCall, Wrong};
+
+    pub(super) fn gather(executor: &Executor, seed: u64) -> Option<Wrong> {
+        let found = *search(executor, 1, seed, || ()).err()?;
+        let call = RandomCall::Gather(Box::new(found.call));
+        Some((found.difference, call, found.choices))
+    }
+
+    pub(super) fn large(executor: &Executor, seed: u64) -> Option<Wrong> {
+        let found = *search_large(executor, 1, seed, || ()).err()?;
+        let call = RandomCall::Large(Box::new(found.call));
+        Some((found.difference, call, found.choices))
     }
 }
 
@@ -217,6 +249,7 @@ fn values_text(values: &[i128]) -> String {
 mod tests {
     use std::collections::HashSet;
 
+    #[cfg(feature = "random")]
     use wgpu_gather::gpu::{Engine, adapters, internals};
     use wgpu_gather::{ElementsShapes, Fill, IndexType, Negative, OutOfBounds, Rules};
 
@@ -292,6 +325,7 @@ mod tests {
         }
     }
 
+    #[cfg(feature = "random")]
     #[test]
     fn a_planted_fault_is_found_and_found_again_by_its_seed() {
         let reads_one_off = |source: String| source.replace("count * l.z", "count * (l.z | 1u)");
@@ -303,7 +337,7 @@ mod tests {
             let faulty = Engine::with_options(device, queue, options);
             let faulty = Executor::Gpu(faulty.wait().unwrap());
 
-            let gathers = Kind::Gathers;
+            let gathers = check_first(Kind::Gathers).unwrap();
             let first = check(&faulty, gathers, 2000, 0, |_| ()).expect("the fault is found");
             let again = check(&faulty, gathers, 1, first.seed, |_| ()).expect("it is found again");
             assert_eq!(again.choices, first.choices);

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use crate::features::NotBuilt;
 use wgpu_gather::{Error, OpKind, Role};
 
 /// An error that is known to have a remedy where it is met.
@@ -33,6 +34,9 @@ pub(crate) fn with(error: &anyhow::Error, tip: impl Into<String>) -> anyhow::Err
 pub(crate) fn of(error: &anyhow::Error) -> Option<String> {
     if let Some(tipped) = error.downcast_ref::<Tipped>() {
         return Some(tipped.tip.clone());
+    }
+    if let Some(lacking) = error.downcast_ref::<NotBuilt>() {
+        return Some(lacking.tip());
     }
     let tip = match error.downcast_ref()? {
         Error::RankExpected {

@@ -13,7 +13,7 @@ use wgpu_gather::{Executor, OpKind};
 use crate::answer::Answer;
 use crate::args::VerifyArgs;
 use crate::backend::Chosen;
-use crate::random::{self, Found, Kind};
+use crate::random::{self, CheckFirst, Found, Kind};
 use crate::recorded::Recorded;
 use crate::tally::Tally;
 use crate::text;
@@ -24,13 +24,17 @@ pub(crate) fn run(args: &VerifyArgs) -> Result<Answer> {
     if files.is_empty() && !unreadable.is_empty() {
         return Ok(Answer::good(String::new()).despite(unreadable));
     }
+    let random = match args.random {
+        Some(count) => Some((count, random::check_first(args.kind())?)),
+        None => None,
+    };
     let chosen = Chosen::new(&args.backend)?;
     let pipelines = match args.pipelines {
         true => Some(compile_all(&chosen)?),
         false => None,
     };
-    let checked = match args.random {
-        Some(count) => check_random(&chosen, args.kind(), count, args.seed),
+    let checked = match random {
+        Some((count, check_first)) => check_random(&chosen, args, count, check_first),
         None if files.is_empty() => check_builtin(&chosen),
         None => check_files(&files, &chosen),
     };
@@ -125,17 +129,23 @@ fn check_files(files: &[CaseFile<'_>], chosen: &Chosen) -> Checked {
     Checked::new(what, tally)
 }
 
-fn check_random(chosen: &Chosen, kind: Kind, count: u32, seed: u64) -> Checked {
+fn check_random(
+    chosen: &Chosen,
+    args: &VerifyArgs,
+    count: u32,
+    check_first: CheckFirst,
+) -> Checked {
+    let seed = args.seed;
     let bar = bar(u64::from(count));
     let done = |done| bar.set_position(u64::from(done));
-    let found = random::check(&chosen.executor, kind, count, seed, done);
+    let found = random::check(&chosen.executor, check_first, count, seed, done);
     bar.finish_and_clear();
     let agreed = found.as_ref().map_or(count, |found| found.agreed);
     let mut total = Report {
         passed: agreed as usize,
         ..Report::default()
     };
-    let random = match kind {
+    let random = match args.kind() {
         Kind::Gathers => "random",
         Kind::Large => "large random",
     };

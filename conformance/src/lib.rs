@@ -29,7 +29,7 @@ mod run;
 mod run_quantized;
 mod scatter_call;
 mod scatter_case;
-#[cfg(not(target_arch = "wasm32"))]
+#[cfg(all(feature = "search", not(target_arch = "wasm32")))]
 mod search;
 mod values;
 
@@ -54,7 +54,7 @@ pub use run::run_case;
 pub use run_quantized::run_quantized_case;
 pub use scatter_call::Scatter;
 pub use scatter_case::{BagCase, FOLD_SCHEMA, FoldCall, FoldCase, Updates, read_fold_cases};
-#[cfg(not(target_arch = "wasm32"))]
+#[cfg(all(feature = "search", not(target_arch = "wasm32")))]
 pub use search::{Counterexample, Work, search, search_large};
 pub use values::{FOLDED, tame_values, values};
 /// The library, in the version that is checked.

@@ -70,6 +70,7 @@ mod file;
 mod format;
 mod gguf;
 mod info;
+mod literal;
 mod names;
 mod npy;
 mod npz;

@@ -1,15 +1,12 @@
 //! NumPy's `.npy`: a magic number, a Python dict literal, and the elements.
-//!
-//! The dict is read here and not by `npyz`, which multiplies the dims of a shape unchecked.
 
 use std::io::Read;
 
-use npyz::{Endianness, TypeChar, TypeStr};
-use py_literal::Value;
 use wgpu_gather::{DType, Layout};
 
 use crate::format::FileFormat;
 use crate::info::{Placed, TensorInfo};
+use crate::literal::{self, Kind, Literal};
 use crate::names;
 use crate::problem::Problem;
 use crate::stored::Stored;
@@ -22,9 +19,8 @@ const MAX_HEADER_BYTES: usize = 10_000;
 /// Everything that precedes the data, at most.
 pub(crate) const HEADER_BYTES: u64 = (MAGIC.len() + 2 + 4 + MAX_HEADER_BYTES) as u64;
 
-/// The time to parse the literal doubles with each level of brackets, and triples with each of
-/// braces. That of a plain array has two levels, that of one with nested structured elements five.
-const MAX_NESTING: usize = 5;
+/// Levels of brackets in the dict, at most. A plain array has one, one with nested structured elements four.
+const MAX_NESTING: usize = 4;
 
 /// What a header says, and where the data starts.
 struct Header {
@@ -135,53 +131,31 @@ fn literal(file: &[u8]) -> Result<(&str, usize), Problem> {
 /// Element type and layout from the dict.
 fn interpret(literal: &str) -> Result<(TensorInfo, Layout), Problem> {
     let not_a_dict = || Problem::HeaderNotADict;
-    // Without escapes, a string ends at the next quote of its kind.
-    let one_dict = literal.matches('{').count() == 1 && !literal.contains('\\');
-    if !one_dict || nesting(literal) > MAX_NESTING {
-        return Err(not_a_dict());
-    }
-    let literal: Value = literal.trim_end().parse().map_err(|_| not_a_dict())?;
+    let entries = literal::dict(literal, MAX_NESTING).ok_or_else(not_a_dict)?;
     let entry = |key: &str| {
-        let entries = literal.as_dict()?;
-        let found = entries
-            .iter()
-            .find(|(k, _)| k.as_string().is_some_and(|k| k == key));
-        found.map(|(_, value)| value)
+        let found = entries.iter().find(|(k, _)| *k == key);
+        found.map(|(_, value)| value).ok_or_else(not_a_dict)
     };
-    let descr = entry("descr").ok_or_else(not_a_dict)?;
-    let fortran_order = entry("fortran_order").and_then(Value::as_boolean);
-    let fortran_order = fortran_order.ok_or_else(not_a_dict)?;
-    let shape = entry("shape")
-        .and_then(Value::as_tuple)
-        .ok_or_else(not_a_dict)?;
-    let dim = |value: &Value| usize::try_from(value.as_integer()?).ok();
-    let shape: Option<Vec<usize>> = shape.iter().map(dim).collect();
+    let descr = entry("descr")?;
+    let Kind::Bool(fortran_order) = entry("fortran_order")?.kind else {
+        return Err(not_a_dict());
+    };
+    let Kind::Tuple(dims) = &entry("shape")?.kind else {
+        return Err(not_a_dict());
+    };
+    let dim = |dim: &Literal<'_>| match dim.kind {
+        Kind::Number(size) => size,
+        _ => None,
+    };
+    let shape: Option<Vec<usize>> = dims.iter().map(dim).collect();
     let shape = shape.ok_or(Problem::HeaderShape)?;
-    let type_name = match descr {
-        Value::String(type_str) => type_str.clone(),
-        fields => fields.format_ascii().map_err(|_| not_a_dict())?,
+    let type_name = match descr.kind {
+        Kind::String(name) => name,
+        _ => descr.text,
     };
     let layout = layout(&shape, fortran_order)?;
-    let info = TensorInfo::new("", &type_name, stored(&type_name).ok(), shape);
+    let info = TensorInfo::new("", type_name, stored(type_name).ok(), shape);
     Ok((info, layout))
-}
-
-/// How deep brackets are nested outside of strings.
-fn nesting(literal: &str) -> usize {
-    let (mut depth, mut deepest) = (0usize, 0);
-    let mut quote = None;
-    for c in literal.chars() {
-        match (quote, c) {
-            (Some(open), _) if c == open => quote = None,
-            (Some(_), _) => {}
-            (None, '\'' | '"') => quote = Some(c),
-            (None, '(' | '[' | '{') => depth += 1,
-            (None, ')' | ']' | '}') => depth = depth.saturating_sub(1),
-            (None, _) => {}
-        }
-        deepest = deepest.max(depth);
-    }
-    deepest
 }
 
 /// The element type that NumPy calls `type_name`.
@@ -197,21 +171,25 @@ pub(crate) fn stored(type_name: &str) -> Result<Stored, Problem> {
             DType::ALL.map(DType::name).join(", ")
         ),
     };
-    // npyz takes for granted that two bytes are two characters.
-    if !type_name.is_ascii() {
-        return Err(unsupported());
+    let (order, name) = type_name.split_at_checked(1).ok_or_else(unsupported)?;
+    let (kind, size) = name.split_at_checked(1).ok_or_else(unsupported)?;
+    let is_number = size.bytes().all(|b| b.is_ascii_digit());
+    let size: usize = match size.parse() {
+        Ok(size) if is_number => size,
+        _ => return Err(unsupported()),
+    };
+    let stored = match kind {
+        "V" if size > 0 => Stored::Raw(size),
+        _ => Stored::Typed(names::of_npy(&format!("{kind}{size}")).ok_or_else(unsupported)?),
+    };
+    // The order of a single byte, and of raw bytes, may be left open.
+    match order {
+        "<" => Ok(stored),
+        "|" if size == 1 || kind == "V" => Ok(stored),
+        ">" if size == 1 => Ok(stored),
+        ">" => Err(Problem::BigEndianElements(type_name.to_owned())),
+        _ => Err(unsupported()),
     }
-    let type_str: TypeStr = type_name.parse().map_err(|_| unsupported())?;
-    if type_str.endianness() == Endianness::Big && type_str.size_field() != 1 {
-        return Err(Problem::BigEndianElements(type_name.to_owned()));
-    }
-    let (kind, size) = (type_str.type_char(), type_str.size_field());
-    if kind == TypeChar::RawData && size > 0 {
-        let bytes = usize::try_from(size).ok();
-        return bytes.map(Stored::Raw).ok_or_else(unsupported);
-    }
-    let dtype = names::of_npy(&format!("{}{size}", kind.to_str())).ok_or_else(unsupported)?;
-    Ok(Stored::Typed(dtype))
 }
 
 /// Elements from the last dim to the first, or in Fortran's order from the first to the last.

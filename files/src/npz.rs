@@ -7,7 +7,6 @@ use std::cmp::Ordering;
 use std::io::{Cursor, Read};
 use std::sync::Arc;
 
-use npyz::npz::{array_name_from_file_name, file_name_from_array_name};
 use zip::ZipArchive;
 use zip::read::ZipFile;
 use zip::result::ZipError;
@@ -20,6 +19,9 @@ use crate::storage::{Storage, reserved};
 
 /// How many bytes deflate makes of one, at most: what an archive announces is not allocated unseen.
 const MAX_RATIO: u64 = 1032;
+
+/// How the names of members end: the array `t` is the member `t.npy`.
+const ENDING: &str = ".npy";
 
 /// The directory of an archive.
 pub(crate) struct Archive {
@@ -37,7 +39,7 @@ impl Archive {
     /// The arrays of the archive; a member whose name is no text is none that could be asked for.
     pub(crate) fn names(&self) -> Vec<String> {
         let members = self.zip.file_names().filter_map(Result::ok);
-        let array = |member: Cow<'_, str>| array_name_from_file_name(&member).map(str::to_owned);
+        let array = |member: Cow<'_, str>| member.strip_suffix(ENDING).map(str::to_owned);
         members.filter_map(array).collect()
     }
 
@@ -75,7 +77,7 @@ impl Archive {
         zip: &'z mut ZipArchive<Cursor<Storage>>,
         name: &str,
     ) -> Result<ZipFile<'z, Cursor<Storage>>, Problem> {
-        match zip.by_name(&file_name_from_array_name(name)) {
+        match zip.by_name(&format!("{name}{ENDING}")) {
             Ok(member) => Ok(member),
             Err(ZipError::FileNotFound) => Err(Problem::NoSuchTensor {
                 format: FileFormat::Npz,

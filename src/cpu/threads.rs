@@ -16,6 +16,15 @@ pub(super) fn for_each<P: Send>(
     parts: impl ExactSizeIterator<Item = P> + Send,
     take: impl Fn(usize, P) -> bool + Sync,
 ) -> bool {
+    for_each_of(parts, &take)
+}
+
+/// By reference: rayon's part is compiled for each kind of parts, not for each of the hundreds of loops that
+/// run in it.
+fn for_each_of<P: Send>(
+    parts: impl ExactSizeIterator<Item = P> + Send,
+    take: &(dyn Fn(usize, P) -> bool + Sync),
+) -> bool {
     #[cfg(all(feature = "rayon", not(target_arch = "wasm32")))]
     if parts.len() > 1 && threads() > 1 {
         use std::sync::atomic::{AtomicBool, Ordering::Relaxed};

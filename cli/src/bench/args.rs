@@ -77,7 +77,7 @@ pub(crate) struct BenchArgs {
     /// Print one JSON object for each case instead of a table
     #[arg(long)]
     pub(crate) json: bool,
-    /// Draw the results, as SVG
+    /// Draw the results, as SVG (in builds with the cargo feature `plots`)
     #[arg(long, value_name = "FILE.svg")]
     pub(crate) plot: Option<PathBuf>,
     /// Report results of earlier runs, as --json printed them, instead of running anything

@@ -7,6 +7,7 @@ mod device;
 mod inputs;
 pub(crate) mod moved;
 pub(crate) mod pattern;
+#[cfg(feature = "plots")]
 mod plot;
 mod progress;
 mod report;
@@ -52,6 +53,7 @@ pub(crate) fn run(args: &BenchArgs) -> Result<Answer> {
             path.display()
         );
     }
+    let draw = args.plot.as_ref().map(|_| drawing()).transpose()?;
     let mut failed = Vec::new();
     let lines = if args.from.is_empty() {
         let cases = select(args)?;
@@ -64,8 +66,8 @@ pub(crate) fn run(args: &BenchArgs) -> Result<Answer> {
         let files: Result<Vec<_>> = args.from.iter().map(|path| result::read(path)).collect();
         files?.concat()
     };
-    if let Some(path) = &args.plot
-        && let Err(error) = write_plot(path, &lines)
+    if let (Some(path), Some(draw)) = (&args.plot, draw)
+        && let Err(error) = write_plot(path, &lines, draw)
     {
         failed.push(error.context(format!("plot {}", path.display())));
     }
@@ -76,10 +78,24 @@ pub(crate) fn run(args: &BenchArgs) -> Result<Answer> {
     Ok(Answer::good(text).despite(failed))
 }
 
-fn write_plot(path: &Path, lines: &[Line]) -> Result<()> {
+/// Draws results as SVG.
+type Draw = fn(&[Line]) -> Result<String>;
+
+/// How results are drawn, if this build can.
+fn drawing() -> Result<Draw> {
+    #[cfg(feature = "plots")]
+    return Ok(plot::draw);
+    #[cfg(not(feature = "plots"))]
+    bail!(crate::features::NotBuilt {
+        option: "--plot",
+        feature: "plots"
+    })
+}
+
+fn write_plot(path: &Path, lines: &[Line], draw: Draw) -> Result<()> {
     let figures = lines.iter().any(|line| line.figures.is_some());
     ensure!(figures, "there are no figures to draw");
-    Ok(std::fs::write(path, plot::draw(lines)?)?)
+    Ok(std::fs::write(path, draw(lines)?)?)
 }
 
 /// The cases that the command line asks for.

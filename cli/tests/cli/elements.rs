@@ -109,7 +109,7 @@ fn npy_to_npy_keeps_type_and_bits() {
             assert_eq!(data, elements.gathered(), "{name} on {backend}");
             let descr = elements.npy;
             let expected =
-                format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': (3, ), }}");
+                format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': (3,), }}");
             assert_eq!(dict, expected, "{name}");
         }
     }

@@ -21,7 +21,7 @@ fn npz_stored_and_deflated() {
                 let (dict, data) = split_npy(&dir.get("o.npy"));
                 assert_eq!(
                     dict,
-                    "{'descr': '<f4', 'fortran_order': False, 'shape': (3, 3, ), }"
+                    "{'descr': '<f4', 'fortran_order': False, 'shape': (3, 3), }"
                 );
                 let (first, second) = ("0000c03f 000000c0 0000c07f", "00000000 00000080 01000000");
                 assert_eq!(data, hex(&[second, first, second].concat()), "{table}");
@@ -49,7 +49,7 @@ fn fortran_order_is_read_as_it_lies() {
         let (dict, data) = split_npy(&dir.get("o.npy"));
         assert_eq!(
             dict,
-            "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 2, 3, ), }"
+            "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 2, 3), }"
         );
         let rows = [4., 5., 6., 1., 2., 3., 1., 2., 3., 4., 5., 6.];
         assert_eq!(data, f32s(&rows), "{backend}");
@@ -202,7 +202,7 @@ fn empty_tensors() {
     }
     assert_eq!(
         split_npy(&dir.get("o.npy")).0,
-        "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 0, 3, ), }"
+        "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 0, 3), }"
     );
     dir.ok("gather --params p.npy --indices bad.npy --out o.npy --backend cpu");
     assert_eq!(split_npy(&dir.get("o.npy")).1, [0; 24]);

@@ -21,7 +21,7 @@ fn plain_tensors_of_the_writer_of_gguf() {
         let (dict, data) = split_npy(&dir.get("o.npy"));
         assert_eq!(
             dict,
-            "{'descr': '<f4', 'fortran_order': False, 'shape': (4, 3, ), }"
+            "{'descr': '<f4', 'fortran_order': False, 'shape': (4, 3), }"
         );
         let (first, second) = (f32s(&[1.5, -2.0, 0.25]), f32s(&[0.0, -0.0, 7.0]));
         assert_eq!(data, [&*second, &*first, &*second, &*second].concat());

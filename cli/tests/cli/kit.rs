@@ -117,7 +117,7 @@ pub(crate) fn finish(command: &mut Command) -> Ran {
 pub(crate) fn split_npy(file: &[u8]) -> (String, Vec<u8>) {
     assert_eq!(file[..8], *b"\x93NUMPY\x01\x00");
     let length = usize::from(u16::from_le_bytes([file[8], file[9]]));
-    assert_eq!((10 + length) % 16, 0, "the data is not aligned");
+    assert_eq!((10 + length) % 64, 0, "the data is not aligned");
     let dict = std::str::from_utf8(&file[10..10 + length]).unwrap();
     assert!(dict.ends_with('\n'));
     (dict.trim_end().to_owned(), file[10 + length..].to_vec())

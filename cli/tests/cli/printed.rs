@@ -94,7 +94,7 @@ fn stdout_has_the_array_and_nothing_else() {
     let (dict, data) = split_npy(&stdout);
     assert_eq!(
         dict,
-        "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 2, ), }"
+        "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 2), }"
     );
     assert_eq!(data, f32s(&[-3., 10.25, 0., 0.]));
     assert!(

@@ -90,11 +90,11 @@ fn check(dir: &Dir, case: &QuantizedCase, line: &str) {
             assert_eq!((ran.code, &*ran.stderr), (0, ""), "{name}: {line}");
             let (dict, data) = split_npy(&dir.get("o.npy"));
             assert!(data == *bytes, "{name}: {line}");
-            let dims: Vec<String> = shape.iter().map(|dim| format!("{dim}, ")).collect();
+            let dims: Vec<String> = shape.iter().map(|dim| dim.to_string()).collect();
             let head = format!(
                 "'{}', 'fortran_order': False, 'shape': ({})",
                 descr(case.output),
-                dims.concat()
+                dims.join(", ") + if shape.len() == 1 { "," } else { "" }
             );
             assert!(dict.contains(&head), "{name}: {dict}\n{head}");
         }
