@@ -5,8 +5,8 @@
 #
 #   tests/run.sh --everywhere   adds all the rest, as continuous integration does: lints, documentation,
 #                               packages, planted faults, tensors beyond 4 GiB, the sanitizer of
-#                               kernels, other sets of adapters, a browser, ranks of MPI, DX12 under
-#                               Wine, other versions of Mesa, compilers of GPUs.
+#                               kernels, benches/gpu.sh at small sizes, other sets of adapters, a browser,
+#                               ranks of MPI, DX12 under Wine, other versions of Mesa, compilers of GPUs.
 #                               Installs what these need (Debian or Ubuntu, and root), makes Debian
 #                               systems in folders, and stops at the first failure
 #
@@ -84,6 +84,15 @@ elsewhere() {
     "tests/$1.sh"
 }
 
+# From start to end on this machine's adapter; the figures are no GPU's.
+gpu_benchmarks() {
+    if [[ -z $(able_apis) ]]; then
+        echo "NOT RUN: benches/gpu.sh, without an adapter"
+        return
+    fi
+    GATHER_PROFILE=dev benches/gpu.sh --small --out "$scratch/gpu"
+}
+
 run "format" format
 run "building the tests" cargo test --workspace --all-features --locked --no-run
 run "adapters" adapters
@@ -99,6 +108,7 @@ if [[ -n $everywhere ]]; then
     run "tensors beyond 4 GiB" tested --test suite -- huge::
     run "other sets of adapters" elsewhere sets
     run "kernels under the sanitizer" elsewhere sanitizer
+    run "benchmarks of a GPU, small" gpu_benchmarks
     run "lints" cargo clippy --workspace --all-targets --all-features --locked -- -D warnings
     run "lints of each feature alone" lint_features
     run "dependencies without features" few_dependencies
@@ -124,7 +134,7 @@ printf '\nAll steps passed: %d s in all\n' $((SECONDS - started))
 printf '\nLeft out:\n'
 if [[ -z $everywhere ]]; then
     cat <<'END'
-planted faults, tensors beyond 4 GiB, the sanitizer of kernels, lints, documentation, packages, other
+planted faults, tensors beyond 4 GiB, the sanitizer of kernels, benches/gpu.sh, lints, documentation, packages, other
 sets of adapters, a browser, ranks of MPI, DX12, other versions of Mesa, compilers of GPUs:
 tests/run.sh --everywhere
 END

@@ -3,7 +3,7 @@
 # given, no word that two invocations race for, no loop too long for a driver, and no pipeline left out.
 # Faults are planted, which must be reported. The sectors of memory that waves ask for are held against
 # tables: of each pipeline in all calls (tests/sanitizer/sectors.csv), and of each binding in calls that have
-# the shapes of the benchmarks, against what has to be moved (tests/sanitizer/traffic.csv).
+# the shapes of the benchmarks, against what has to be moved (cli/src/bench/traffic.csv).
 #
 #   tests/sanitizer.sh          checks all
 #   tests/sanitizer.sh renew    writes the tables anew; look at what git says of them then

@@ -26,6 +26,8 @@ mod bench {
     pub(crate) mod moved;
     pub(crate) mod pattern;
     pub(crate) mod traffic;
+    pub(crate) mod values;
+    pub(crate) mod verb;
 }
 
 use anyhow::Result;

@@ -8,6 +8,7 @@ use crate::bench::case::{Case, Scaled};
 use crate::bench::cases;
 use crate::bench::inputs::{Inputs, draw};
 use crate::bench::pattern::Pattern;
+use crate::bench::verb::Verb;
 
 /// How many different index tensors take turns, so that no row is in a cache only because the
 /// last gather read it.
@@ -145,8 +146,8 @@ pub(crate) fn label(case: &Case) -> String {
 /// The cases that the command line asks for: all with the first pattern, then all with the next.
 pub(crate) fn select(args: &CasesArgs) -> Result<Vec<Case>> {
     let mut all = cases::all();
-    // No peer reads blocks of GGUF.
-    all.retain(|case| case.format.is_none());
+    // No peer reads blocks of GGUF; `folds` has the other verbs.
+    all.retain(|case| case.format.is_none() && case.verb == Verb::Gather);
     let is_wanted = |case: &Case, wanted: &String| *wanted == case.name || wanted == case.group;
     for wanted in &args.case {
         let known = all.iter().any(|case| is_wanted(case, wanted));

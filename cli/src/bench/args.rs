@@ -11,12 +11,17 @@ use crate::bench::shape::{GatherOp, ShapeArgs};
 use crate::rules::RulesArgs;
 
 const HELP: &str = "\
-What is compared: `bytes` is the least that a gather has to move between memory and processor: its
+What is compared: `bytes` is the least that a call has to move between memory and processor: its
 output, its indices, and the sectors of 32 bytes of params in which the elements lie that it reads,
-each once. `copy` moves as many bytes in the same run, half of them read and half written: on a GPU
+each once; of a scatter also its updates. `copy` moves as many bytes in the same run, half of them read and half written: on a GPU
 from buffer to buffer (copy_buffer_to_buffer), on the CPU with memcpy on the same threads. `of copy`
-is the one speed in parts of the other; it can exceed 1 where a cache serves the gather better than
-the copy. A short gather is repeated on the same data, which then lies in the caches.
+is the one speed in parts of the other; it can exceed 1 where a cache serves the call better than
+the copy. A short call is repeated on the same data, which then lies in the caches.
+
+`asked`, on a GPU: bytes of the sectors that waves of 32 ask for, in parts of `bytes`, where the traffic
+table of the tests has a call of that shape. `M pairs/s`: rows that a scatter or a pooled lookup
+combines. `sort of copy`: as if a sort that moves 24 bytes of a pair for each 8 bits of its key took all
+of the time.
 
 Each case is checked against the reference, on a part of its output, before it is timed.
 

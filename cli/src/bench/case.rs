@@ -1,13 +1,17 @@
-//! One benchmark: an operator on shapes, and which indices it is given.
+//! One benchmark: a verb and its operator on shapes, and which indices it is given.
 
 use anyhow::{Context, Result, ensure};
 use serde_json::{Value, json};
 use wgpu_gather::quantized::{BlockFormat, FloatType};
-use wgpu_gather::{DType, Error, IndexType, Layout, Op, Plan, Role, Rules};
+use wgpu_gather::{
+    DType, Error, IndexType, Layout, Op, Plan, Reduce, Role, Rules, ScatterExplanation,
+    ScatterLayouts, ScatterPlan,
+};
 
 use crate::bench::pattern::Pattern;
+use crate::bench::verb::Verb;
 
-/// A gather to time, at full size.
+/// A call to time, at full size.
 #[derive(Clone, Debug)]
 pub(crate) struct Case {
     pub(crate) name: String,
@@ -15,8 +19,10 @@ pub(crate) struct Case {
     pub(crate) group: &'static str,
     /// What it stands for, in a few words.
     pub(crate) what: &'static str,
+    pub(crate) verb: Verb,
+    /// Which rows of params the indices name.
     pub(crate) op: Op,
-    /// Of the output, and of params if they are not quantised.
+    /// Of the output, of updates, and of params if they are not quantised.
     pub(crate) dtype: DType,
     /// How params are quantised, if they are.
     pub(crate) format: Option<BlockFormat>,
@@ -37,6 +43,7 @@ pub(crate) struct Scaled {
     /// What the divided dims are divided by.
     pub(crate) scale: usize,
     pub(crate) rules: Rules,
+    /// The gather of the rows: of a scatter, its output has the shape of updates.
     pub(crate) plan: Plan,
 }
 
@@ -124,7 +131,8 @@ impl Case {
             "case": self.name,
             "group": self.group,
             "what": self.what,
-            "op": self.op.kind().to_string(),
+            "op": self.verb.name(self.op),
+            "reduce": self.verb.reduce().map(Reduce::name),
             "axis": axis,
             "batch_dims": batch_dims,
             "dtype": self.dtype.name(),
@@ -175,8 +183,55 @@ impl Scaled {
         self.case.indices.iter().product::<usize>() * self.case.index_type.bytes()
     }
 
+    /// Bytes of updates, which only scatters have.
+    pub(crate) fn updates_bytes(&self) -> usize {
+        match self.case.verb.reduce() {
+            Some(_) => self.plan.output_bytes(),
+            None => 0,
+        }
+    }
+
+    /// The dims of the output; of a scatter, those of params.
+    pub(crate) fn output_shape(&self) -> Vec<usize> {
+        let mut shape = self.plan.output_shape().to_vec();
+        match self.case.verb {
+            Verb::Gather => {}
+            Verb::Scatter(_) | Verb::ScatterInto(_) => shape.clone_from(&self.case.params),
+            Verb::SumBags => {
+                shape.remove(self.case.indices.len() - 1);
+            }
+        }
+        shape
+    }
+
     /// Bytes of the output.
     pub(crate) fn output_bytes(&self) -> usize {
-        self.plan.output_bytes()
+        self.output_shape().iter().product::<usize>() * self.case.dtype.bytes()
+    }
+
+    /// How many rows the indices name.
+    pub(crate) fn lookups(&self) -> usize {
+        let depth = match self.case.op {
+            Op::GatherNd { .. } => self.case.indices.last().copied().unwrap_or(1),
+            _ => 1,
+        };
+        self.case.indices.iter().product::<usize>() / depth.max(1)
+    }
+
+    /// What a scatter does, if it is one.
+    pub(crate) fn scatter(&self) -> Result<Option<ScatterExplanation>> {
+        let case = &self.case;
+        let Some(reduce) = case.verb.reduce() else {
+            return Ok(None);
+        };
+        let layouts = ScatterLayouts {
+            dtype: case.dtype,
+            destination: &Layout::contiguous(&case.params),
+            index_type: case.index_type,
+            indices: &Layout::contiguous(&case.indices),
+            updates: &Layout::contiguous(self.plan.output_shape()),
+        };
+        let plan = ScatterPlan::new(case.op, reduce, &self.rules, layouts)?;
+        Ok(Some(plan.explain()))
     }
 }

@@ -1,13 +1,16 @@
 //! The list of benchmarks.
 
+mod folds;
+
 use wgpu_gather::quantized::BlockFormat;
 use wgpu_gather::{DType, IndexType, Op};
 
 use crate::bench::case::Case;
 use crate::bench::pattern::Pattern;
+use crate::bench::verb::Verb;
 
 /// The groups that `--case` takes, and what is in them.
-pub(crate) const GROUPS: [(&str, &str); 5] = [
+pub(crate) const GROUPS: [(&str, &str); 8] = [
     ("shapes", "gathers of real models and data sets"),
     ("row-bytes", "rows of 1 byte to 64 KiB"),
     ("elements", "outputs of 2^10 to 2^28 elements"),
@@ -15,6 +18,12 @@ pub(crate) const GROUPS: [(&str, &str); 5] = [
     (
         "quantised",
         "a prompt's rows of a table in 32, 8 and 4 bits",
+    ),
+    ("scatters", "updates combined with rows of a table"),
+    ("bags", "sums of rows of a table: pooled lookups"),
+    (
+        "sorts",
+        "scatters of single elements: little but their sort",
     ),
 ];
 
@@ -27,6 +36,9 @@ pub(crate) fn all() -> Vec<Case> {
     cases.extend((10..=28).step_by(2).map(elements));
     cases.extend(bad());
     cases.extend(quantised());
+    cases.extend(folds::scatters());
+    cases.extend(folds::bags());
+    cases.extend(folds::sorts());
     cases
 }
 
@@ -36,6 +48,7 @@ fn case(name: &str, op: Op, dtype: DType, params: &[usize], indices: &[usize]) -
         name: name.to_owned(),
         group: "shapes",
         what: "",
+        verb: Verb::Gather,
         op,
         dtype,
         format: None,
@@ -223,13 +236,13 @@ mod tests {
     use wgpu_gather::Rules;
 
     #[test]
-    fn every_case_is_a_gather_at_every_scale() {
+    fn every_case_can_be_planned_at_every_scale() {
         for case in all() {
             assert!(GROUPS.iter().any(|(group, _)| *group == case.group));
             let scaled = |scale| case.scaled(scale, &Rules::default()).unwrap();
             let bytes = |scale| Traffic::uniform(&scaled(scale).plan).total();
             assert!(bytes(1) > 0 && bytes(1 << 20) > 0, "{}", case.name);
-            if case.divided[1].is_some() {
+            if let [Some(_), Some(_)] = case.divided {
                 let ratio = bytes(1) as f64 / bytes(16) as f64;
                 assert!((15.9..16.1).contains(&ratio), "{}: {ratio}", case.name);
             }

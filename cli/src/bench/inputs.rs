@@ -1,6 +1,5 @@
-//! What a case gathers from and at: the same bytes on every machine.
+//! The tensors of a case: the same bytes on every machine.
 
-use crate::bench::traffic::Traffic;
 use anyhow::{Result, bail};
 use rand::{Rng, RngExt, SeedableRng};
 use rand_distr::{Distribution, Zipf};
@@ -12,11 +11,15 @@ use wgpu_gather::{Error, IndexType, Indices, Layout, OpKind, Role};
 use crate::bench::case::Scaled;
 use crate::bench::moved;
 use crate::bench::pattern::Pattern;
+use crate::bench::traffic::Traffic;
+use crate::bench::values::Values;
 
-/// Bytes of params, and lookups, that are drawn from one seed.
-const CHUNK: usize = 1 << 20;
+/// Bytes of a tensor, and lookups, that are drawn from one seed.
+pub(crate) const CHUNK: usize = 1 << 20;
 /// More indices than this are not counted one by one if they are uniformly random.
 const COUNTED: usize = 4 << 20;
+/// The stream of updates: those of params and of sets of indices come before.
+const UPDATES: u64 = 1 << 16;
 const ZIPF_EXPONENT: f64 = 1.05;
 /// Slices that are near each other.
 const WINDOW: u64 = 1024;
@@ -25,38 +28,33 @@ const WINDOW: u64 = 1024;
 pub(crate) struct Inputs {
     pub(crate) params: Vec<u8>,
     pub(crate) indices: Vec<u8>,
-    /// What these indices make the gather move.
+    /// Of a scatter, else empty.
+    pub(crate) updates: Vec<u8>,
+    /// What these indices make the call move.
     pub(crate) traffic: Traffic,
 }
 
 impl Inputs {
     /// The tensors of `scaled`.
     pub(crate) fn new(scaled: &Scaled) -> Result<Self> {
+        let case = &scaled.case;
+        let values = Values::of(case)?;
         let mut params = memory(Role::Params, scaled.params_bytes())?;
-        let chunks = params.par_chunks_mut(CHUNK).enumerate();
-        let is_quantised = scaled.case.format.is_some();
-        chunks.for_each(|(n, chunk)| {
-            generator(0, n).fill_bytes(chunk);
-            if is_quantised {
-                finite(chunk);
-            }
-        });
+        values.fill(0, &mut params);
+        let mut updates = memory(Role::Updates, scaled.updates_bytes())?;
+        values.fill(UPDATES, &mut updates);
         let indices = draw(scaled, 0)?;
         let traffic = traffic(scaled, &indices)?;
         Ok(Inputs {
             params,
             indices,
+            updates,
             traffic,
         })
     }
 }
 
-/// Blocks whose scales are finite, wherever they are: without the upper bit of their exponents.
-fn finite(blocks: &mut [u8]) {
-    blocks.iter_mut().for_each(|byte| *byte &= !0x40);
-}
-
-/// What the gather moves: counted, or expected where there are so many random lookups that it is
+/// What the call moves: counted, or expected where there are so many random lookups that it is
 /// the same and counting takes its time.
 fn traffic(scaled: &Scaled, indices: &[u8]) -> Result<Traffic> {
     let case = &scaled.case;
@@ -88,7 +86,7 @@ fn available() -> Option<u64> {
     kilobytes.checked_mul(1024)
 }
 
-fn generator(stream: u64, chunk: usize) -> Xoshiro256PlusPlus {
+pub(crate) fn generator(stream: u64, chunk: usize) -> Xoshiro256PlusPlus {
     Xoshiro256PlusPlus::seed_from_u64((stream << 40) | chunk as u64)
 }
 

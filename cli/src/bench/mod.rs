@@ -4,6 +4,7 @@ pub(crate) mod args;
 pub(crate) mod case;
 mod cases;
 mod device;
+mod host;
 mod inputs;
 pub(crate) mod moved;
 pub(crate) mod pattern;
@@ -20,6 +21,9 @@ mod table;
 mod tensors;
 mod timing;
 pub(crate) mod traffic;
+mod values;
+pub(crate) mod verb;
+mod waves;
 
 use std::path::Path;
 

@@ -1,30 +1,74 @@
-//! What the gather of a case moves, whose params may be quantised: then it reads blocks.
+//! What the call of a case moves, whose params may be quantised: then it reads blocks.
 
 use anyhow::Result;
 use wgpu_gather::quantized::BlockFormat;
-use wgpu_gather::{Indices, Layout, Op, Plan};
+use wgpu_gather::{Indices, Layout, Op, Plan, Reduce};
 
 use crate::bench::case::Scaled;
 use crate::bench::traffic::Traffic;
+use crate::bench::verb::Verb;
 
 /// What to expect of random indices: [`Traffic::uniform`].
 pub(crate) fn expected(scaled: &Scaled) -> Result<Traffic> {
+    Ok(of_verb(scaled, expected_reads(scaled)?))
+}
+
+/// What these `indices` make it move: [`Traffic::counted`]. Of quantised params only whole rows are
+/// counted; of others it is what to expect.
+pub(crate) fn counted(scaled: &Scaled, indices: &Indices<'_>) -> Result<Traffic> {
+    Ok(of_verb(scaled, counted_reads(scaled, indices)?))
+}
+
+/// The bytes of the verb, where a gather of the same rows moves `rows`. What a scatter combines with updates is
+/// read and written; where the last update replaces the others, only those that last are read.
+fn of_verb(scaled: &Scaled, rows: Traffic) -> Traffic {
+    let (updates, output) = (scaled.updates_bytes() as u64, scaled.output_bytes() as u64);
+    let last = match scaled.case.verb {
+        Verb::Gather => return rows,
+        Verb::SumBags => return Traffic { output, ..rows },
+        Verb::Scatter(reduce) | Verb::ScatterInto(reduce) => reduce == Reduce::None,
+    };
+    let rows = match last {
+        true => Traffic {
+            updates: rows.params,
+            output: rows.params_sectors,
+            params: 0,
+            params_sectors: 0,
+            ..rows
+        },
+        false => Traffic {
+            updates,
+            output: rows.params_sectors,
+            ..rows
+        },
+    };
+    match scaled.case.verb {
+        Verb::ScatterInto(_) => rows,
+        // A copy of all.
+        _ => Traffic {
+            params: output,
+            params_sectors: output,
+            output,
+            ..rows
+        },
+    }
+}
+
+fn expected_reads(scaled: &Scaled) -> Result<Traffic> {
     let Some(format) = scaled.case.format else {
         return Ok(Traffic::uniform(&scaled.plan));
     };
     Ok(Traffic::uniform(&codes(scaled, format)?).moving(&scaled.plan))
 }
 
-/// What these `indices` make it move: [`Traffic::counted`]. Of quantised params only whole rows are
-/// counted; of others it is what to expect.
-pub(crate) fn counted(scaled: &Scaled, indices: &Indices<'_>) -> Result<Traffic> {
+fn counted_reads(scaled: &Scaled, indices: &Indices<'_>) -> Result<Traffic> {
     let Some(format) = scaled.case.format else {
         return Traffic::counted(&scaled.plan, indices);
     };
     let codes = codes(scaled, format)?;
     match codes.element_bytes() {
         1 => Ok(Traffic::counted(&codes, indices)?.moving(&scaled.plan)),
-        _ => expected(scaled),
+        _ => expected_reads(scaled),
     }
 }
 
@@ -76,6 +120,7 @@ mod tests {
             name: "own".to_owned(),
             group: "own",
             what: "",
+            verb: Verb::Gather,
             op,
             dtype: DType::F32,
             format: Some(format),

@@ -10,6 +10,7 @@ use crate::answer::Answer;
 use crate::bench::case::Case;
 use crate::bench::cases::GROUPS;
 use crate::bench::result::{Figures, GpuFigures, Line, Place};
+use crate::bench::verb::Verb;
 use crate::text;
 
 /// Said wherever speeds of a software adapter are shown.
@@ -71,7 +72,7 @@ fn heading(place: &Place) -> String {
 /// A column: its heading, and its cell for a line.
 type Column = (&'static str, fn(&Line, &Figures) -> Option<String>);
 
-const COLUMNS: [Column; 10] = [
+const COLUMNS: [Column; 14] = [
     ("case", |line, _| Some(name(line))),
     ("params", |line, _| {
         let of = line.format.as_ref().unwrap_or(&line.dtype);
@@ -93,6 +94,25 @@ const COLUMNS: [Column; 10] = [
     }),
     ("of copy ", |_, figures| {
         Some(format!("{:.2}", figures.fraction))
+    }),
+    ("asked ", |_, figures| {
+        let asked = figures.gpu.asked.as_ref()?;
+        Some(format!(
+            "{:.2}",
+            asked.bytes_32 as f64 / figures.bytes as f64
+        ))
+    }),
+    ("of copy, asked ", |_, figures| {
+        let asked = figures.gpu.asked.as_ref()?;
+        Some(format!("{:.2}", asked.fraction_32))
+    }),
+    ("M pairs/s ", |_, figures| {
+        figures
+            .pairs_per_s
+            .map(|pairs| format!("{:.1}", pairs / 1e6))
+    }),
+    ("sort of copy ", |_, figures| {
+        figures.sort_fraction.map(|part| format!("{part:.2}"))
     }),
     ("alone ms ", |_, figures| {
         figures.gpu.single_ms.map(milliseconds)
@@ -162,11 +182,12 @@ fn notes(lines: &[&Line]) -> String {
             .any(|figures| time(&figures.gpu).is_some())
     };
     if has(|gpu| gpu.single_ms) {
-        text += "alone: one gather, recorded, submitted and waited for\n";
+        text += "alone: one call, recorded, submitted and waited for\n";
     }
     if has(|gpu| gpu.transfers_ms) {
         text += "host to host: one call with its uploads and its download\n";
     }
+    text += &of_waves(lines);
     for line in lines {
         if let Some(reason) = &line.scaled_because {
             let _ = writeln!(text, "{}: divided by {}: {reason}", line.case, line.scale);
@@ -186,6 +207,34 @@ fn notes(lines: &[&Line]) -> String {
                 milliseconds(encode)
             );
         }
+    }
+    text
+}
+
+/// What is said of waves and sorts on a GPU, and which cases have no figure.
+fn of_waves(lines: &[&Line]) -> String {
+    let mut text = String::new();
+    let on_gpus = || {
+        let on_gpus = lines.iter().filter(|line| line.place.backend == "gpu");
+        on_gpus.filter_map(|line| Some((*line, line.figures.as_ref()?)))
+    };
+    if on_gpus().any(|(_, figures)| figures.sort_fraction.is_some()) {
+        text += "sort of copy: as if the sort took all of the time, at 24 bytes of a pair for each 8 bits of its \
+                 key\n";
+    }
+    let (known, unknown): (Vec<_>, Vec<_>) =
+        on_gpus().partition(|(_, figures)| figures.gpu.asked.is_some());
+    if !known.is_empty() {
+        text += "asked: bytes of the sectors that waves of 32 ask for, in parts of the bytes that GB/s counts; \
+                 of copy, asked: their speed\n";
+    }
+    if !unknown.is_empty() {
+        let names: Vec<&str> = unknown.iter().map(|(line, _)| line.case.as_str()).collect();
+        let _ = writeln!(
+            text,
+            "asked: no figure for {}: the traffic table has no call of this shape",
+            names.join(", ")
+        );
     }
     text
 }
@@ -221,14 +270,23 @@ pub(crate) fn list(cases: &[Case], scale: usize, json: bool) -> Result<Answer> {
 fn list_row(case: &Case) -> Vec<String> {
     let index_type: IndexType = case.index_type;
     let (axis, batch_dims) = case.attributes();
-    let axis = axis.map(|axis| format!(" axis {axis}")).unwrap_or_default();
+    let reduce = case
+        .verb
+        .reduce()
+        .map(|reduce| format!(" {reduce}"))
+        .unwrap_or_default();
+    let axis = match (case.verb, axis) {
+        // Of rows, as all other verbs have them.
+        (Verb::Gather, Some(axis)) => format!(" axis {axis}"),
+        _ => String::new(),
+    };
     let batch = match batch_dims {
         0 => String::new(),
         n => format!(" batch {n}"),
     };
     vec![
         case.name.clone(),
-        format!("{}{axis}{batch}", case.op.kind()),
+        format!("{}{reduce}{axis}{batch}", case.verb.name(case.op)),
         shape(
             &case.params,
             case.format.map_or(case.dtype.name(), BlockFormat::name),

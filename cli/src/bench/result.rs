@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::bench::case::Scaled;
 use crate::bench::timing::Times;
+use crate::bench::waves::Asked;
 
 /// A case on a backend, with its figures or the reason why it has none.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -15,6 +16,9 @@ pub(crate) struct Line {
     pub(crate) case: String,
     pub(crate) group: String,
     pub(crate) op: String,
+    /// How a scatter combines updates with what is there.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub(crate) reduce: Option<String>,
     pub(crate) axis: Option<isize>,
     pub(crate) batch_dims: isize,
     pub(crate) dtype: String,
@@ -78,7 +82,10 @@ pub(crate) struct Figures {
     pub(crate) params_bytes: u64,
     pub(crate) indices_bytes: u64,
     pub(crate) output_bytes: u64,
-    /// The least that has to be moved: the sum of the three.
+    /// Of a scatter.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub(crate) updates_bytes: Option<u64>,
+    /// The least that has to be moved: the sum of them.
     pub(crate) bytes: u64,
     pub(crate) rounds: usize,
     pub(crate) median_ms: f64,
@@ -89,8 +96,15 @@ pub(crate) struct Figures {
     pub(crate) copy_gb_per_s: f64,
     /// The one speed in parts of the other.
     pub(crate) fraction: f64,
-    /// From submission to the end, by the clock on the wall, for one of the repeated gathers.
+    /// From submission to the end, by the clock on the wall, for one of the repeated calls.
     pub(crate) wall_ms: f64,
+    /// Rows that a scatter or a pooled lookup combines in a second: a pair of a row and its place each.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub(crate) pairs_per_s: Option<f64>,
+    /// Of a scatter on a GPU: the speed at which a sort alone would move its pairs in this time, in parts of
+    /// that of the copy.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub(crate) sort_fraction: Option<f64>,
     #[serde(flatten)]
     pub(crate) gpu: GpuFigures,
 }
@@ -98,40 +112,59 @@ pub(crate) struct Figures {
 /// What only a GPU has.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct GpuFigures {
-    /// Recording one gather.
+    /// Recording one call.
     pub(crate) encode_ms: Option<f64>,
-    /// One gather on its own: recorded, submitted and waited for.
+    /// One call on its own: recorded, submitted and waited for.
     pub(crate) single_ms: Option<f64>,
     /// One call from host to host: everything uploaded, the output downloaded.
     pub(crate) transfers_ms: Option<f64>,
+    /// The digits of eight bits that a scatter sorts its pairs by.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub(crate) sort_digits: Option<usize>,
+    /// What waves ask of memory, where the traffic table has a call of this shape.
+    #[serde(default)]
+    pub(crate) asked: Option<Asked>,
 }
+
+/// What a sort of pairs of 8 bytes reads, reads again and writes for each digit.
+const SORT_BYTES: u64 = 24;
 
 impl Figures {
     /// The figures of a case that moves `traffic`.
     pub(crate) fn new(scaled: &Scaled, traffic: &Traffic, times: &Times, gpu: GpuFigures) -> Self {
         let bytes = traffic.total();
-        let exact = |ms: f64| bytes as f64 / 1e6 / ms.max(1e-9);
-        let speed = |ms: f64| significant(exact(ms));
-        let (median, copy) = (times.gather.median(), times.copy.median());
+        let (median, copy) = (times.call.median().max(1e-9), times.copy.median().max(1e-9));
+        let speed = |ms: f64| significant(bytes as f64 / 1e6 / ms);
+        let of_copy = |moved: u64| significant(moved as f64 / median * copy / bytes as f64);
+        let (verb, lookups) = (scaled.case.verb, scaled.lookups() as u64);
         Figures {
             output_elements: scaled.output_bytes() / scaled.case.dtype.bytes(),
             params_bytes: traffic.params_sectors,
             indices_bytes: traffic.indices,
             output_bytes: traffic.output,
+            updates_bytes: verb.reduce().map(|_| traffic.updates),
             bytes,
-            rounds: times.gather.len(),
+            rounds: times.call.len(),
             median_ms: significant(median),
-            p10_ms: significant(times.gather.quantile(0.1)),
-            p90_ms: significant(times.gather.quantile(0.9)),
+            p10_ms: significant(times.call.quantile(0.1)),
+            p90_ms: significant(times.call.quantile(0.9)),
             gb_per_s: speed(median),
             copy_ms: significant(copy),
             copy_gb_per_s: speed(copy),
-            fraction: significant(exact(median) / exact(copy)),
+            fraction: of_copy(bytes),
             wall_ms: significant(times.wall.median()),
+            pairs_per_s: verb
+                .computes()
+                .then(|| significant(lookups as f64 / median * 1e3)),
+            sort_fraction: gpu
+                .sort_digits
+                .map(|digits| of_copy(SORT_BYTES * digits as u64 * lookups)),
             gpu: GpuFigures {
                 encode_ms: gpu.encode_ms.map(significant),
                 single_ms: gpu.single_ms.map(significant),
                 transfers_ms: gpu.transfers_ms.map(significant),
+                sort_digits: gpu.sort_digits,
+                asked: gpu.asked.map(|asked| asked.held_against(of_copy)),
             },
         }
     }
@@ -150,7 +183,8 @@ impl Line {
         Line {
             case: case.name.clone(),
             group: case.group.to_owned(),
-            op: case.op.kind().to_string(),
+            op: case.verb.name(case.op),
+            reduce: case.verb.reduce().map(|reduce| reduce.name().to_owned()),
             axis,
             batch_dims,
             dtype: case.dtype.name().to_owned(),
@@ -158,7 +192,7 @@ impl Line {
             index_type: case.index_type.name().to_owned(),
             params_shape: case.params.clone(),
             indices_shape: case.indices.clone(),
-            output_shape: scaled.plan.output_shape().to_vec(),
+            output_shape: scaled.output_shape(),
             pattern: case.pattern.name().to_owned(),
             bad: case.bad,
             out_of_bounds: scaled.rules.out_of_bounds.to_string(),

@@ -4,16 +4,17 @@ use std::time::Instant;
 
 use anyhow::{Result, bail};
 use rayon::prelude::*;
-use wgpu_gather::{Executor, Indices, Layout, Role};
+use wgpu_gather::{AnyTensor, Executor, Role};
 
 use crate::bench::case::Scaled;
+use crate::bench::host::Host;
 use crate::bench::inputs::{Inputs, memory};
 use crate::bench::result::{Figures, GpuFigures, Place};
 use crate::bench::sample;
-use crate::bench::table::Table;
 use crate::bench::timing::{Contest, Time, take_turns};
+use crate::bench::verb::Verb;
 
-/// What is in a byte of the output before the gather.
+/// What is in a byte of the output before the call.
 pub(crate) const POISON: u8 = 0xa5;
 
 /// Below this many bytes one thread copies; the CPU path has the same limit.
@@ -54,22 +55,23 @@ impl Cpu {
     /// Checks and times a case.
     pub(crate) fn run(&self, scaled: &Scaled, seconds: f64) -> Result<Figures> {
         let inputs = Inputs::new(scaled)?;
-        let case = &scaled.case;
-        let indices = Layout::contiguous(&case.indices);
         let half = (inputs.traffic.total() as usize).div_ceil(2);
         let mut turns = Turns {
             executor: &self.executor,
             threads: self.threads(),
-            scaled,
-            table: Table::new(case, &case.params, &inputs.params)?,
-            indices: Indices::new(inputs.indices.as_slice(), case.index_type, indices)?,
-            output: poisoned(scaled.output_bytes())?,
+            host: Host::new(scaled, &inputs)?,
+            output: destination(scaled, &inputs)?,
+            made: None,
             from: poisoned(half)?,
             to: poisoned(half)?,
         };
-        turns.gather(1)?;
+        turns.call(1)?;
+        let made = turns.made.take();
+        let output = made
+            .as_ref()
+            .map_or(turns.output.as_slice(), AnyTensor::bytes);
         for part in sample::parts(scaled, &inputs)? {
-            if let Some(difference) = part.difference(&turns.output[part.range.clone()]) {
+            if let Some(difference) = part.difference(&output[part.range.clone()]) {
                 bail!("wrong: {difference}");
             }
         }
@@ -79,21 +81,35 @@ impl Cpu {
     }
 }
 
-/// Memory that is really there, and full of what no gather should leave.
+/// What a call writes to: a copy of params, where it scatters in place.
+pub(crate) fn destination(scaled: &Scaled, inputs: &Inputs) -> Result<Vec<u8>> {
+    match scaled.case.verb {
+        Verb::ScatterInto(_) => {
+            let mut copy = memory(Role::Params, inputs.params.len())?;
+            copy.copy_from_slice(&inputs.params);
+            Ok(copy)
+        }
+        // Each call makes a tensor.
+        Verb::Scatter(_) => Ok(Vec::new()),
+        Verb::Gather | Verb::SumBags => poisoned(scaled.output_bytes()),
+    }
+}
+
+/// Memory that is really there, and full of what no call should leave.
 fn poisoned(bytes: usize) -> Result<Vec<u8>> {
     let mut memory = memory(Role::Output, bytes)?;
     memory.fill(POISON);
     Ok(memory)
 }
 
-/// The tensors of a gather, and memory to copy.
+/// The tensors of a call, and memory to copy.
 struct Turns<'a> {
     executor: &'a Executor,
     threads: usize,
-    scaled: &'a Scaled,
-    table: Table<'a>,
-    indices: Indices<'a>,
+    host: Host<'a>,
     output: Vec<u8>,
+    /// What the last call made.
+    made: Option<AnyTensor>,
     from: Vec<u8>,
     to: Vec<u8>,
 }
@@ -102,16 +118,10 @@ impl Contest for Turns<'_> {
     const BATCH: f64 = 2e-3;
     const MOST: usize = 1000;
 
-    fn gather(&mut self, repeats: usize) -> Result<Time> {
+    fn call(&mut self, repeats: usize) -> Result<Time> {
         let started = Instant::now();
         for _ in 0..repeats {
-            self.table.gather(
-                self.executor,
-                &self.scaled.case,
-                &self.scaled.rules,
-                &self.indices,
-                &mut self.output,
-            )?;
+            self.made = self.host.run(self.executor, &mut self.output)?;
         }
         Ok(time(started, repeats))
     }

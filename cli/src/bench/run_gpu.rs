@@ -1,19 +1,21 @@
 //! Cases on a GPU adapter, with the tensors in its memory.
 
-use crate::bench::traffic::Traffic;
 use anyhow::{Result, bail};
 use wgpu_gather::gpu::{AdapterSummary, adapters, find_adapter};
-use wgpu_gather::{Error, Executor, Indices, Layout, Role, wgpu};
+use wgpu_gather::{Error, Executor, wgpu};
 
 use crate::bench::case::Scaled;
 use crate::bench::device::Device;
-use crate::bench::inputs::{Inputs, memory};
+use crate::bench::host::Host;
+use crate::bench::inputs::Inputs;
 use crate::bench::result::{Figures, GpuFigures, Place};
-use crate::bench::table::Table;
+use crate::bench::run_cpu::destination;
 use crate::bench::tensors::Tensors;
 use crate::bench::timing::{Contest, Time, repeat, take_turns};
+use crate::bench::traffic::Traffic;
+use crate::bench::waves::Asked;
 
-/// The part of the time that goes to each of the calls which are timed beside the gather.
+/// The part of the time that goes to each of the calls which are timed beside the call.
 const ASIDE: f64 = 0.25;
 
 /// A GPU adapter.
@@ -72,7 +74,7 @@ impl Gpu {
             copy: &copy,
         };
         let times = take_turns(&mut turns, seconds)?;
-        let single = repeat(seconds * ASIDE, || tensors.gather_once())?;
+        let single = repeat(seconds * ASIDE, || tensors.call_once())?;
         let gpu = GpuFigures {
             encode_ms: Some(times.encode.median()),
             single_ms: Some(single.median()),
@@ -80,25 +82,23 @@ impl Gpu {
                 true => Some(self.host_to_host(scaled, &inputs, seconds * ASIDE)?),
                 false => None,
             },
+            sort_digits: scaled.scatter()?.map(|scatter| scatter.sort_digits),
+            asked: Asked::of(scaled)?,
         };
         Ok(Figures::new(scaled, &inputs.traffic, &times, gpu))
     }
 
     /// Milliseconds of one call with its uploads and its download.
     fn host_to_host(&self, scaled: &Scaled, inputs: &Inputs, seconds: f64) -> Result<f64> {
-        let case = &scaled.case;
         let executor = Executor::Gpu(self.device.engine.clone());
-        let table = Table::new(case, &case.params, &inputs.params)?;
-        let layout = Layout::contiguous(&case.indices);
-        let indices = Indices::new(inputs.indices.as_slice(), case.index_type, layout)?;
-        let mut output = memory(Role::Output, scaled.output_bytes())?;
-        let mut call =
-            || Ok(table.gather(&executor, case, &scaled.rules, &indices, &mut output)?);
-        Ok(repeat(seconds, &mut call)?.median())
+        let host = Host::new(scaled, inputs)?;
+        let mut output = destination(scaled, inputs)?;
+        let call = || host.run(&executor, &mut output).map(drop);
+        Ok(repeat(seconds, call)?.median())
     }
 }
 
-/// Buffers to copy from one to the other, together as many bytes as a gather moves.
+/// Buffers to copy from one to the other, together as many bytes as a call moves.
 struct Copy<'a> {
     device: &'a Device,
     from: wgpu::Buffer,
@@ -158,8 +158,8 @@ impl Contest for Turns<'_> {
     const BATCH: f64 = 5e-3;
     const MOST: usize = 256;
 
-    fn gather(&mut self, repeats: usize) -> Result<Time> {
-        self.tensors.gather(repeats)
+    fn call(&mut self, repeats: usize) -> Result<Time> {
+        self.tensors.call(repeats)
     }
 
     fn copy(&mut self, repeats: usize) -> Result<Time> {

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use anyhow::Result;
-use wgpu_gather::{Executor, Indices, Layout, Op};
+use wgpu_gather::{Executor, IndexType, Indices, Layout, Op, Params, Reduce};
 
 use crate::bench::case::Scaled;
 use crate::bench::inputs::Inputs;
@@ -34,12 +34,15 @@ impl Part {
 }
 
 /// Parts at the start, in the middle and at the end. Along its first dim the output can be cut into
-/// gathers of their own.
+/// calls of their own.
 pub(crate) fn parts(scaled: &Scaled, inputs: &Inputs) -> Result<Vec<Part>> {
-    let output = scaled.plan.output_shape();
-    let (cut_params, cut_indices) = first_dim(scaled);
+    let reduce = scaled.case.verb.reduce();
+    let (cut_params, cut_indices) = match reduce {
+        Some(_) => (true, false),
+        None => first_dim(scaled),
+    };
     let rows = match cut_params || cut_indices {
-        true => output[0],
+        true => scaled.output_shape()[0],
         false => 1,
     };
     let row_bytes = scaled.output_bytes() / rows;
@@ -49,6 +52,9 @@ pub(crate) fn parts(scaled: &Scaled, inputs: &Inputs) -> Result<Vec<Part>> {
     starts.dedup();
     let part = |start: usize| {
         let case = &scaled.case;
+        if let Some(reduce) = reduce {
+            return scattered(scaled, inputs, reduce, start..start + count);
+        }
         let (params_shape, params) = cut(cut_params, &case.params, &inputs.params, start, count);
         let (indices_shape, indices) =
             cut(cut_indices, &case.indices, &inputs.indices, start, count);
@@ -56,7 +62,7 @@ pub(crate) fn parts(scaled: &Scaled, inputs: &Inputs) -> Result<Vec<Part>> {
         let layout = Layout::contiguous(&indices_shape);
         let indices = Indices::new(indices, case.index_type, layout)?;
         let mut bytes = vec![0; count * row_bytes];
-        table.gather(
+        table.read(
             &Executor::Reference,
             case,
             &scaled.rules,
@@ -68,6 +74,42 @@ pub(crate) fn parts(scaled: &Scaled, inputs: &Inputs) -> Result<Vec<Part>> {
         Ok(Part { range, bytes })
     };
     starts.into_iter().map(part).collect()
+}
+
+/// What the reference makes of some rows of params, out of the lookups that name them.
+fn scattered(scaled: &Scaled, inputs: &Inputs, reduce: Reduce, rows: Range<usize>) -> Result<Part> {
+    let Scaled { case, rules, .. } = scaled;
+    let row_bytes = inputs.params.len() / case.params[0];
+    let bytes = rows.start * row_bytes..rows.end * row_bytes;
+    let (mut ids, mut updates) = (Vec::new(), Vec::new());
+    let lookups = case.index_type.values(&inputs.indices);
+    for (value, update) in lookups.zip(inputs.updates.chunks_exact(row_bytes)) {
+        let row = rules.resolve(value, case.params[0]);
+        if let Some(row) = row.filter(|row| rows.contains(row)) {
+            ids.push((row - rows.start) as u64);
+            updates.extend_from_slice(update);
+        }
+    }
+    let with_first = |first: usize| {
+        let mut shape = case.params.clone();
+        shape[0] = first;
+        shape
+    };
+    let layout = Layout::contiguous(&with_first(ids.len()));
+    let updates = Params::new(&updates, case.dtype, layout)?;
+    let layout = Layout::contiguous(&[ids.len()]);
+    let ids: &[u8] = bytemuck::cast_slice(&ids);
+    let indices = Indices::new(ids, IndexType::U64, layout)?;
+    let mut part = inputs.params[bytes.clone()].to_vec();
+    let (shape, reference) = (with_first(rows.len()), Executor::Reference);
+    let call = reference.scatter_into(
+        case.op, reduce, rules, &shape, &mut part, &indices, &updates,
+    );
+    call.wait()?;
+    Ok(Part {
+        range: bytes,
+        bytes: part,
+    })
 }
 
 /// Whether the first dim of the output is that of params, and whether it is that of indices.
@@ -139,7 +181,7 @@ mod tests {
             let mut whole = vec![0; scaled.output_bytes()];
             let (reference, indices) = (Executor::Reference, indices.unwrap());
             params
-                .gather(&reference, case, &scaled.rules, &indices, &mut whole)
+                .read(&reference, case, &scaled.rules, &indices, &mut whole)
                 .unwrap();
             for part in parts(&scaled, &inputs).unwrap() {
                 let got = &mut whole[part.range.clone()];

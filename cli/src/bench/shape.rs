@@ -8,6 +8,7 @@ use wgpu_gather::{DType, IndexType, Op};
 
 use crate::bench::case::Case;
 use crate::bench::pattern::Pattern;
+use crate::bench::verb::Verb;
 
 /// An operator, one of `O`, and the tensors that it gets.
 #[derive(Args)]
@@ -69,6 +70,7 @@ impl<O: ValueEnum + Clone + Send + Sync + 'static> ShapeArgs<O> {
             name: "own".to_owned(),
             group: "own",
             what: "",
+            verb: Verb::Gather,
             op: self.operator(op)?,
             dtype: self.dtype,
             format: self.format,

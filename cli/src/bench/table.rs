@@ -1,10 +1,11 @@
-//! What a case gathers from, on the host: plain or quantised.
+//! What a case reads rows of, on the host: plain or quantised.
 
 use anyhow::Result;
 use wgpu_gather::quantized::{FloatType, QuantizedTable};
-use wgpu_gather::{AnyTable, Executor, Indices, Layout, Params, Rules};
+use wgpu_gather::{AnyTable, BagMode, Bags, Executor, Indices, Layout, Params, Rules};
 
 use crate::bench::case::Case;
+use crate::bench::verb::Verb;
 
 /// Params of a case, or a part of them.
 pub(crate) enum Table<'a> {
@@ -26,8 +27,8 @@ impl<'a> Table<'a> {
         })
     }
 
-    /// Gathers, from host to host.
-    pub(crate) fn gather(
+    /// Gathers rows, or sums them in bags, from host to host.
+    pub(crate) fn read(
         &self,
         executor: &Executor,
         case: &Case,
@@ -39,7 +40,16 @@ impl<'a> Table<'a> {
             Table::Plain(params) => AnyTable::Plain(params.clone()),
             Table::Quantized(table, to) => AnyTable::Quantized(table, *to),
         };
-        let call = executor.gather(case.op, rules, &table, indices);
-        call.into(output).wait()
+        match case.verb {
+            Verb::SumBags => {
+                let sums = Bags::rows(BagMode::Sum);
+                let call = executor.embedding_bag(sums, rules, &table, indices);
+                call.into(output).wait()
+            }
+            _ => {
+                let call = executor.gather(case.op, rules, &table, indices);
+                call.into(output).wait()
+            }
+        }
     }
 }

@@ -1,4 +1,4 @@
-//! The tensors of a case in a GPU's memory, and its gather.
+//! The tensors of a case in a GPU's memory, and its call.
 
 use std::time::Instant;
 
@@ -6,8 +6,8 @@ use anyhow::{Result, bail};
 use wgpu_gather::gpu::{
     AnyDeviceTensor, Binding, Buffers, DeviceQuantizedTable, GatherBinding, GatherPipeline, Status,
 };
-use wgpu_gather::quantized::{BlockFormat, FloatType, Format};
-use wgpu_gather::{Layout, wgpu};
+use wgpu_gather::quantized::Format;
+use wgpu_gather::{BagMode, Bags, Layout, Reduce, wgpu};
 
 use crate::bench::case::Scaled;
 use crate::bench::device::Device;
@@ -15,63 +15,150 @@ use crate::bench::inputs::Inputs;
 use crate::bench::run_cpu::POISON;
 use crate::bench::sample;
 use crate::bench::timing::Time;
+use crate::bench::verb::Verb;
 
-/// The gather of a case: compiled, for bare buffers; or of a quantized table, which is bound.
-enum Gather {
-    Plain(GatherPipeline, Option<Status>),
-    Quantized(Binding),
+/// The call of a case: a gather that is compiled, for bare buffers; all others are bound.
+enum Call {
+    Gather(GatherPipeline, Option<Status>),
+    Bound(Binding),
 }
 
-/// A gather that is ready to be recorded.
+/// A call that is ready to be recorded.
 enum Ready<'a> {
-    Plain(GatherBinding),
-    Quantized(&'a Binding),
+    Gather(GatherBinding),
+    Bound(&'a Binding),
 }
 
 impl Ready<'_> {
     fn encode(&self, encoder: &mut wgpu::CommandEncoder) {
         match self {
-            Ready::Plain(binding) => binding.encode(encoder),
-            Ready::Quantized(binding) => binding.encode(encoder),
+            Ready::Gather(binding) => binding.encode(encoder),
+            Ready::Bound(binding) => binding.encode(encoder),
         }
     }
 
     fn encode_in_pass(&self, pass: &mut wgpu::ComputePass<'_>) -> wgpu_gather::Result<()> {
         match self {
-            Ready::Plain(binding) => binding.encode_in_pass(pass),
-            Ready::Quantized(binding) => return binding.encode_in_pass(pass),
+            Ready::Gather(binding) => binding.encode_in_pass(pass),
+            Ready::Bound(binding) => return binding.encode_in_pass(pass),
         }
         Ok(())
     }
 }
 
-/// A quantized table in the buffer of params, gathered from into that of the output.
-fn bound(
-    device: &Device,
-    scaled: &Scaled,
-    (format, to): (BlockFormat, FloatType),
-    [params, indices, output]: [&wgpu::Buffer; 3],
-) -> Result<Binding> {
-    let case = &scaled.case;
-    let format = Format::Blocks(format);
-    let table = DeviceQuantizedTable::wrap(format, &case.params, params.slice(..), None)?;
-    let layout = Layout::contiguous(&case.indices);
-    let ids = AnyDeviceTensor::wrap(indices.slice(..), case.index_type.dtype(), layout)?;
-    let layout = Layout::contiguous(scaled.plan.output_shape());
-    let mut rows = AnyDeviceTensor::wrap(output.slice(..), to.dtype(), layout)?;
-    let (op, rules) = (case.op, &scaled.rules);
-    Ok(device
-        .engine
-        .bind(|r| r.gather_into(op, rules, &table.to_type(to), &ids, &mut rows))?)
-}
+/// What buffers are used for: to be bound, filled and read.
+const ALL_USES: wgpu::BufferUsages = wgpu::BufferUsages::STORAGE
+    .union(wgpu::BufferUsages::COPY_DST)
+    .union(wgpu::BufferUsages::COPY_SRC);
 
-/// The tensors of a case in buffers, and its gather.
-pub(crate) struct Tensors<'a> {
-    device: &'a Device,
-    gather: Gather,
+/// The buffers of a case.
+struct Bare {
     params: wgpu::Buffer,
     indices: wgpu::Buffer,
-    output: wgpu::Buffer,
+    /// Of a scatter.
+    updates: Option<wgpu::Buffer>,
+}
+
+impl Bare {
+    fn new(device: &Device, scaled: &Scaled) -> Result<Self> {
+        let buffer = |what, bytes: usize| device.buffer(what, bytes as u64, ALL_USES);
+        Ok(Bare {
+            params: buffer("params", scaled.params_bytes())?,
+            indices: buffer("indices", scaled.indices_bytes())?,
+            updates: match scaled.case.verb.reduce() {
+                Some(_) => Some(buffer("updates", scaled.updates_bytes())?),
+                None => None,
+            },
+        })
+    }
+
+    /// Binds a gather from a quantised table, or sums of bags, into `output`.
+    fn bind_reads(
+        &self,
+        device: &Device,
+        scaled: &Scaled,
+        output: &wgpu::Buffer,
+    ) -> Result<Binding> {
+        let Scaled { case, rules, .. } = scaled;
+        let ids = self.ids(scaled)?;
+        let layout = Layout::contiguous(&scaled.output_shape());
+        let mut rows = AnyDeviceTensor::wrap(output.slice(..), case.dtype, layout)?;
+        let (op, sums) = (case.op, Bags::rows(BagMode::Sum));
+        let engine = &device.engine;
+        let bound = match (case.quantized()?, case.verb) {
+            (Some((format, to)), verb) => {
+                let format = Format::Blocks(format);
+                let blocks = self.params.slice(..);
+                let table = DeviceQuantizedTable::wrap(format, &case.params, blocks, None)?;
+                let table = table.to_type(to);
+                engine.bind(|r| match verb {
+                    Verb::SumBags => {
+                        r.embedding_bag_into(sums, rules, &table, &ids, None, &mut rows)
+                    }
+                    _ => r.gather_into(op, rules, &table, &ids, &mut rows),
+                })
+            }
+            (None, _) => {
+                let table = self.table(scaled)?;
+                engine.bind(|r| r.embedding_bag_into(sums, rules, &table, &ids, None, &mut rows))
+            }
+        };
+        Ok(bound?)
+    }
+
+    /// Binds a scatter; gives its destination, too.
+    fn bind_scatter(
+        &self,
+        device: &Device,
+        scaled: &Scaled,
+        (reduce, updates): (Reduce, &wgpu::Buffer),
+    ) -> Result<(Binding, AnyDeviceTensor)> {
+        let Scaled { case, rules, .. } = scaled;
+        let (op, ids) = (case.op, self.ids(scaled)?);
+        let layout = Layout::contiguous(scaled.plan.output_shape());
+        let updates = AnyDeviceTensor::wrap(updates.slice(..), case.dtype, layout)?;
+        let mut destination = self.table(scaled)?;
+        let bound = device.engine.bind(|r| {
+            if case.verb == Verb::ScatterInto(reduce) {
+                return r.scatter_into(op, reduce, rules, &mut destination, &ids, &updates);
+            }
+            destination = r.scatter(op, reduce, rules, &destination, &ids, &updates)?;
+            Ok(())
+        })?;
+        Ok((bound, destination))
+    }
+
+    fn table(&self, scaled: &Scaled) -> Result<AnyDeviceTensor> {
+        let case = &scaled.case;
+        let layout = Layout::contiguous(&case.params);
+        Ok(AnyDeviceTensor::wrap(
+            self.params.slice(..),
+            case.dtype,
+            layout,
+        )?)
+    }
+
+    fn ids(&self, scaled: &Scaled) -> Result<AnyDeviceTensor> {
+        let case = &scaled.case;
+        let (layout, dtype) = (Layout::contiguous(&case.indices), case.index_type.dtype());
+        Ok(AnyDeviceTensor::wrap(
+            self.indices.slice(..),
+            dtype,
+            layout,
+        )?)
+    }
+}
+
+/// The tensors of a case in buffers, and its call.
+pub(crate) struct Tensors<'a> {
+    device: &'a Device,
+    verb: Verb,
+    call: Call,
+    bare: Bare,
+    /// The output, or the destination of a scatter, and where it starts in the buffer.
+    output: (wgpu::Buffer, u64),
+    /// What a scatter made, which has to stay while it runs.
+    _made: Option<AnyDeviceTensor>,
 }
 
 impl<'a> Tensors<'a> {
@@ -81,55 +168,72 @@ impl<'a> Tensors<'a> {
         let tensors = Tensors::empty(device, scaled)?;
         tensors.check_size()?;
         let inputs = Inputs::new(scaled)?;
-        device.upload(&tensors.params, &inputs.params)?;
-        device.upload(&tensors.indices, &inputs.indices)?;
+        let bare = &tensors.bare;
+        device.upload(&bare.params, &inputs.params)?;
+        device.upload(&bare.indices, &inputs.indices)?;
+        if let Some(updates) = &bare.updates {
+            device.upload(updates, &inputs.updates)?;
+        }
         Ok((tensors, inputs))
     }
 
     fn empty(device: &'a Device, scaled: &Scaled) -> Result<Self> {
-        use wgpu::BufferUsages as Usage;
-        let both = Usage::STORAGE | Usage::COPY_DST | Usage::COPY_SRC;
-        let params = device.buffer("params", scaled.params_bytes() as u64, both)?;
-        let indices = device.buffer("indices", scaled.indices_bytes() as u64, both)?;
+        let bare = Bare::new(device, scaled)?;
+        let verb = scaled.case.verb;
+        if let (Some(reduce), Some(updates)) = (verb.reduce(), &bare.updates) {
+            let (bound, made) = bare.bind_scatter(device, scaled, (reduce, updates))?;
+            let output = (made.share_buffer().clone(), made.share_slice().offset());
+            return Ok(Tensors {
+                device,
+                verb,
+                call: Call::Bound(bound),
+                bare,
+                output,
+                _made: Some(made),
+            });
+        }
+        let output = |bytes| device.buffer("output", bytes, ALL_USES);
         let bytes = scaled.output_bytes() as u64;
-        let (gather, output) = match scaled.case.quantized()? {
-            None => {
+        let (call, output) = match (scaled.case.format, verb) {
+            (None, Verb::Gather) => {
                 let pipeline = device.engine.pipeline(&scaled.plan).wait()?;
                 let (status, bytes) = match scaled.plan.reports_bad_indices() {
                     true => (Some(pipeline.status()?), pipeline.bytes_with_flag()),
                     false => (None, bytes),
                 };
-                let output = device.buffer("output", bytes, both)?;
-                (Gather::Plain(pipeline, status), output)
+                (Call::Gather(pipeline, status), output(bytes)?)
             }
-            Some(decoded) => {
-                let output = device.buffer("output", bytes, both)?;
-                let bound = bound(device, scaled, decoded, [&params, &indices, &output])?;
-                (Gather::Quantized(bound), output)
+            _ => {
+                let output = output(bytes)?;
+                (
+                    Call::Bound(bare.bind_reads(device, scaled, &output)?),
+                    output,
+                )
             }
         };
         Ok(Tensors {
-            gather,
-            params,
-            indices,
-            output,
             device,
+            verb,
+            call,
+            bare,
+            output: (output, 0),
+            _made: None,
         })
     }
 
     /// All checks of one recording, and its objects.
     fn binding(&self) -> Result<Ready<'_>> {
-        Ok(match &self.gather {
-            Gather::Plain(pipeline, status) => Ready::Plain(pipeline.bind(&Buffers {
+        Ok(match &self.call {
+            Call::Gather(pipeline, status) => Ready::Gather(pipeline.bind(&Buffers {
                 status: status.as_ref(),
                 flag: status.is_some(),
                 ..Buffers::new(
-                    self.params.slice(..),
-                    self.indices.slice(..),
-                    self.output.slice(..),
+                    self.bare.params.slice(..),
+                    self.bare.indices.slice(..),
+                    self.output.0.slice(..),
                 )
             })?),
-            Gather::Quantized(binding) => Ready::Quantized(binding),
+            Call::Bound(binding) => Ready::Bound(binding),
         })
     }
 
@@ -140,19 +244,28 @@ impl<'a> Tensors<'a> {
 
     /// A buffer that is full of what was drawn.
     pub(crate) fn filled(&self) -> &wgpu::Buffer {
-        &self.params
+        &self.bare.params
     }
 
-    /// Gathers `repeats` times in one submission.
-    pub(crate) fn gather(&self, repeats: usize) -> Result<Time> {
+    /// Calls `repeats` times in one submission.
+    pub(crate) fn call(&self, repeats: usize) -> Result<Time> {
         let mut encode = 0.0;
         let took = self.device.timed(|encoder| {
             let started = Instant::now();
-            let mut pass = encoder.begin_compute_pass(&Default::default());
-            for _ in 0..repeats {
-                self.binding()?.encode_in_pass(&mut pass)?;
+            match self.verb {
+                // It begins with a copy, which no pass can record.
+                Verb::Scatter(_) => {
+                    for _ in 0..repeats {
+                        self.binding()?.encode(encoder);
+                    }
+                }
+                _ => {
+                    let mut pass = encoder.begin_compute_pass(&Default::default());
+                    for _ in 0..repeats {
+                        self.binding()?.encode_in_pass(&mut pass)?;
+                    }
+                }
             }
-            drop(pass);
             encode = started.elapsed().as_secs_f64();
             Ok(())
         })?;
@@ -164,14 +277,14 @@ impl<'a> Tensors<'a> {
         })
     }
 
-    /// Records, submits and waits for one gather, as a program would that needs just that.
-    pub(crate) fn gather_once(&self) -> Result<()> {
+    /// Records, submits and waits for one call, as a program would that needs just that.
+    pub(crate) fn call_once(&self) -> Result<()> {
         let mut encoder = self.device.encoder()?;
         self.binding()?.encode(&mut encoder);
         self.device.submit(encoder)
     }
 
-    /// Gathers once, and compares parts of the output with the reference.
+    /// Calls once, and compares parts of the output with the reference.
     pub(crate) fn check(&self, scaled: &Scaled, inputs: &Inputs) -> Result<()> {
         let parts = sample::parts(scaled, inputs)?;
         let words = |part: &sample::Part| {
@@ -179,20 +292,23 @@ impl<'a> Tensors<'a> {
             let end = part.range.end.next_multiple_of(4);
             (start as u64..end as u64, part.range.start - start)
         };
-        for part in &parts {
+        // A scatter needs what is in its destination.
+        for part in parts.iter().filter(|_| self.verb.reduce().is_none()) {
             let (range, _) = words(part);
             let poison = vec![POISON; (range.end - range.start) as usize];
             self.device.guarded("an upload", || {
                 self.device
                     .engine
                     .queue()
-                    .write_buffer(&self.output, range.start, &poison);
+                    .write_buffer(&self.output.0, range.start, &poison);
             })?;
         }
-        self.gather(1)?;
+        self.call(1)?;
         for part in &parts {
             let (range, skip) = words(part);
-            let got = self.device.download(&self.output, range)?;
+            let (output, start) = &self.output;
+            let range = start + range.start..start + range.end;
+            let got = self.device.download(output, range)?;
             if let Some(difference) = part.difference(&got[skip..][..part.bytes.len()]) {
                 bail!("wrong: {difference}");
             }

@@ -4,15 +4,15 @@ use std::time::Instant;
 
 use anyhow::Result;
 
-/// A gather and a copy of as many bytes, to be timed against each other.
+/// A call and a copy of as many bytes, to be timed against each other.
 pub(crate) trait Contest {
     /// How long a batch should take, in seconds, so that starting it does not count.
     const BATCH: f64;
     /// The most repetitions in a batch.
     const MOST: usize;
 
-    /// Gathers `repeats` times.
-    fn gather(&mut self, repeats: usize) -> Result<Time>;
+    /// Calls `repeats` times.
+    fn call(&mut self, repeats: usize) -> Result<Time>;
     /// Copies `repeats` times.
     fn copy(&mut self, repeats: usize) -> Result<Time>;
 }
@@ -31,7 +31,7 @@ pub(crate) struct Time {
 /// The times of one case.
 #[derive(Default)]
 pub(crate) struct Times {
-    pub(crate) gather: Spread,
+    pub(crate) call: Spread,
     pub(crate) copy: Spread,
     pub(crate) wall: Spread,
     pub(crate) encode: Spread,
@@ -46,7 +46,7 @@ const ROUNDS: std::ops::Range<usize> = 3..10_000;
 
 /// Lets both take turns for `seconds`.
 pub(crate) fn take_turns<C: Contest>(contest: &mut C, seconds: f64) -> Result<Times> {
-    let gathers = repeats::<C>(|n| contest.gather(n))?;
+    let calls = repeats::<C>(|n| contest.call(n))?;
     let copies = repeats::<C>(|n| contest.copy(n))?;
     let mut times = Times::default();
     let started = Instant::now();
@@ -54,8 +54,8 @@ pub(crate) fn take_turns<C: Contest>(contest: &mut C, seconds: f64) -> Result<Ti
         if round >= ROUNDS.start && started.elapsed().as_secs_f64() >= seconds {
             break;
         }
-        let time = contest.gather(gathers)?;
-        times.gather.0.push(time.seconds);
+        let time = contest.call(calls)?;
+        times.call.0.push(time.seconds);
         times.wall.0.push(time.wall);
         times.encode.0.push(time.encode);
         times.copy.0.push(contest.copy(copies)?.seconds);
@@ -117,7 +117,7 @@ mod tests {
     use super::*;
 
     struct Steady {
-        gathered: usize,
+        called: usize,
         copied: usize,
     }
 
@@ -125,8 +125,8 @@ mod tests {
         const BATCH: f64 = 0.01;
         const MOST: usize = 100;
 
-        fn gather(&mut self, repeats: usize) -> Result<Time> {
-            self.gathered += repeats;
+        fn call(&mut self, repeats: usize) -> Result<Time> {
+            self.called += repeats;
             Ok(Time {
                 seconds: 0.002,
                 wall: 0.003,
@@ -147,14 +147,14 @@ mod tests {
     #[test]
     fn short_ones_are_repeated_and_long_ones_are_not() {
         let mut contest = Steady {
-            gathered: 0,
+            called: 0,
             copied: 0,
         };
-        assert_eq!(repeats::<Steady>(|n| contest.gather(n)).unwrap(), 4);
+        assert_eq!(repeats::<Steady>(|n| contest.call(n)).unwrap(), 4);
         assert_eq!(repeats::<Steady>(|n| contest.copy(n)).unwrap(), 100);
         let times = take_turns(&mut contest, 0.0).unwrap();
-        assert_eq!((times.gather.len(), times.copy.len()), (3, 3));
-        assert_eq!((times.gather.median(), times.wall.median()), (2.0, 3.0));
+        assert_eq!((times.call.len(), times.copy.len()), (3, 3));
+        assert_eq!((times.call.median(), times.wall.median()), (2.0, 3.0));
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! How many bytes a gather has to move: the model that a measured speed is held against.
+//! How many bytes a call has to move: the model that a measured speed is held against.
 //!
 //! Memory is read in sectors. A gather that reads single elements far apart moves a whole sector
 //! for each of them, so the limit of such a gather is far below that of a copy of its output, and
@@ -14,7 +14,7 @@ use wgpu_gather::{Indices, Plan};
 /// and so do CPUs.
 pub(crate) const SECTOR_BYTES: u64 = 32;
 
-/// The bytes that one gather moves between memory and the processor, each byte once.
+/// The bytes that one call moves between memory and the processor, each byte once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Traffic {
     /// Bytes of different elements of params that are read.
@@ -25,6 +25,8 @@ pub(crate) struct Traffic {
     pub(crate) indices: u64,
     /// Bytes of the output, which are written.
     pub(crate) output: u64,
+    /// Bytes of updates that are read.
+    pub(crate) updates: u64,
 }
 
 impl Traffic {
@@ -103,12 +105,13 @@ impl Traffic {
             params_sectors: 0,
             indices: (lookups * plan.index_type().bytes()) as u64,
             output: plan.output_bytes() as u64,
+            updates: 0,
         }
     }
 
-    /// All of it: sectors of params, indices and output.
+    /// All of it: sectors of params, indices, updates and output.
     pub(crate) fn total(&self) -> u64 {
-        self.params_sectors + self.indices + self.output
+        self.params_sectors + self.indices + self.updates + self.output
     }
 }
 

@@ -36,7 +36,8 @@ fn assert_figures(line: &Value) {
         number.unwrap_or_else(|| panic!("no {name} in {line}"))
     };
     let close = |a: f64, b: f64| (a - b).abs() <= 1e-4 * b.abs();
-    let parts = number("params_bytes") + number("indices_bytes") + number("output_bytes");
+    let updates = line["updates_bytes"].as_f64().unwrap_or(0.0);
+    let parts = number("params_bytes") + number("indices_bytes") + number("output_bytes") + updates;
     assert_eq!(number("bytes"), parts, "{line}");
     let speed = number("bytes") / 1e6 / number("median_ms");
     assert!(close(number("gb_per_s"), speed), "{line}");
@@ -73,12 +74,13 @@ fn the_cases_are_listed_whole() {
         ),
         (17, 10, 4, 3)
     );
-    assert!(group("shapes") >= 17);
+    assert!(group("shapes") >= 17 && group("scatters") >= 15);
+    assert!(group("bags") >= 6 && group("sorts") == 3);
 
     let listed = dir.ok("bench --list --json --case top-k --scale 32");
     let expected = serde_json::json!({
         "case": "top-k", "group": "shapes", "what": "64 of 32,000 scores in each row",
-        "op": "gather_elements", "axis": 1, "batch_dims": 0,
+        "op": "gather_elements", "reduce": null, "axis": 1, "batch_dims": 0,
         "dtype": "f32", "format": null, "index_type": "i64", "pattern": "random", "bad": 0.0,
         "params_shape": [4096, 32000], "indices_shape": [4096, 64],
         "scale": 32,
@@ -137,6 +139,84 @@ fn every_backend_gives_figures_that_fit_together() {
         let bytes = latency["bytes"].as_u64().unwrap();
         assert!((11_900..=12_000).contains(&bytes), "{bytes}");
     }
+}
+
+#[test]
+fn folds_give_pairs_a_second_on_every_backend() {
+    let dir = Dir::new();
+    // A scatter over a copy, in place of a narrow type, sorted; one of each kind of bags; a sort.
+    let line = "--case scatter-1000 add-64 add-64-bf16 max-75 none-64 add-4 bags-of-32-64 \
+                bags-of-8-bf16 bags-of-32-q4_0 sort-16 --scale 4096 --json";
+    let cpu = bench(&dir, &format!("{line} --backend cpu"), None);
+    let mut runs = vec![("cpu", cpu)];
+    for (adapter, _) in adapters(&dir) {
+        runs.push((
+            "gpu",
+            bench(&dir, &format!("{line} --transfers"), Some(&adapter)),
+        ));
+    }
+    for (backend, ran) in runs {
+        let results = json_lines(&ran.stdout);
+        assert_eq!(results.len(), 10, "{backend}: {}", ran.stdout);
+        for result in &results {
+            assert_figures(result);
+            assert_eq!(result["backend"], backend);
+            let lookups: u64 = result["indices_shape"]
+                .as_array()
+                .unwrap()
+                .iter()
+                .map(|dim| dim.as_u64().unwrap())
+                .product();
+            let number = |name: &str| result[name].as_f64().unwrap();
+            let pairs = lookups as f64 / number("median_ms") * 1e3;
+            assert!(
+                (number("pairs_per_s") / pairs - 1.0).abs() < 1e-3,
+                "{result}"
+            );
+            let sorts = backend == "gpu" && result["op"] != "embedding_bag";
+            assert_eq!(result["sort_fraction"].is_number(), sorts, "{result}");
+        }
+        let of = |name: &str| results.iter().find(|r| r["case"] == name).unwrap();
+        // 128 updates of 256 bytes to at most as many rows, each read and written once.
+        let add = of("add-64");
+        assert_eq!(add["op"], "scatter_into");
+        assert_eq!(add["reduce"], "add");
+        assert_eq!(add["updates_bytes"], 128 * 256);
+        assert_eq!(add["params_bytes"], add["output_bytes"]);
+        assert!(add["output_bytes"].as_u64().unwrap() < 128 * 256);
+        // What does not last is not read, and nothing of params.
+        let none = of("none-64");
+        assert_eq!(none["params_bytes"], 0);
+        assert_eq!(none["updates_bytes"], none["output_bytes"]);
+        // A copy of all 62 MiB / 4096.
+        let copied = of("scatter-1000");
+        assert_eq!(copied["params_bytes"], 768 * 4);
+        assert_eq!(copied["output_shape"], serde_json::json!([1, 768]));
+        let bags = of("bags-of-32-64");
+        assert_eq!(bags["output_shape"], serde_json::json!([8, 64]));
+        assert_eq!(bags["op"], "embedding_bag");
+        if backend == "gpu" {
+            assert_eq!(bags["asked"]["call"], "bags of 32 rows of 256 bytes");
+            assert!(of("max-75")["asked"]["bytes_64"].is_u64());
+            // No call of the traffic table has these shapes.
+            assert!(of("sort-16")["asked"].is_null());
+            assert!(of("bags-of-32-q4_0")["asked"].is_null());
+        }
+    }
+}
+
+#[test]
+fn what_waves_ask_for_is_said_where_it_is_known() {
+    let dir = Dir::new();
+    for (adapter, _) in adapters(&dir) {
+        let line = "--case dlrm top-k --scale 4096";
+        let text = bench(&dir, line, Some(&adapter)).stdout;
+        assert!(text.contains("  asked  of copy, asked  "), "{text}");
+        let unknown = "asked: no figure for top-k: the traffic table has no call of this shape\n";
+        assert!(text.contains(unknown), "{text}");
+    }
+    let cpu = bench(&dir, "--case dlrm --scale 4096 --backend cpu", None);
+    assert!(!cpu.stdout.contains("asked"), "{}", cpu.stdout);
 }
 
 #[test]

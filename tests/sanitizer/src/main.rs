@@ -34,9 +34,9 @@ use figures::{Figures, differences};
 const USAGE: &str =
     "usage: wgpu-gather-sanitizer check FOLDER | renew FOLDER | print | traffic | planted | long";
 
-/// The tables in a folder.
+/// The tables, seen from a folder: the second is in the command, whose `bench` prints its figures.
 const SECTORS: &str = "sectors.csv";
-const TRAFFIC: &str = "traffic.csv";
+const TRAFFIC: &str = "../../cli/src/bench/traffic.csv";
 
 fn main() -> Result<ExitCode, Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();

@@ -26,7 +26,7 @@ pub(crate) fn calls<'a>(task: &'a Task) -> Result<Vec<Call<'a>>> {
 /// Ours alone, for the Python side.
 pub(crate) fn ours(task: &Task) -> Call<'_> {
     let fold = move |set: usize| -> Result<Tensor<f32>> {
-        let case = task.case;
+        let case = &task.case;
         let rows = TensorView::new(&[case.rows, case.columns], &task.rows)?;
         let shape = task.ids_shape();
         let ids = TensorView::new(&shape, &task.ids[set])?;
@@ -59,7 +59,7 @@ pub(crate) fn ours(task: &Task) -> Call<'_> {
 /// `call` that adds to rows of its own.
 fn in_place<'a>(task: &'a Task, call: Call<'a>) -> Call<'a> {
     let mut rows = task.rows.clone();
-    let case = task.case;
+    let case = &task.case;
     let fold = move |set: usize| -> Result<()> {
         let ids = TensorView::new(&[case.ids], &task.ids[set])?;
         let updates = TensorView::new(&[case.ids, case.columns], &task.updates)?;
@@ -78,7 +78,7 @@ fn in_place<'a>(task: &'a Task, call: Call<'a>) -> Call<'a> {
 
 /// All rows, and then their sums.
 fn gathered(task: &Task) -> Call<'_> {
-    let case = task.case;
+    let case = &task.case;
     let in_order: Vec<i32> = (0..case.ids as i32).collect();
     let fold = move |set: usize| -> Result<Tensor<f32>> {
         let rows = TensorView::new(&[case.rows, case.columns], &task.rows)?;

@@ -78,7 +78,7 @@ struct Tensors {
 
 impl Tensors {
     fn new(engine: &Engine, task: &Task) -> Result<Self> {
-        let case = task.case;
+        let case = &task.case;
         let floats = |rows: usize, values: &[f32]| {
             engine
                 .upload(&TensorView::new(&[rows, case.columns], values)?)

@@ -1,4 +1,4 @@
-//! Scatters and pooled lookups: the folds. Their cases are here, as `wgpu-gather bench` has gathers only.
+//! Scatters and pooled lookups: the folds.
 
 mod calls;
 mod cpu;
@@ -11,11 +11,15 @@ use anyhow::{Result, bail};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use serde_json::json;
+use wgpu_gather::{DType, Reduce};
 
 pub(crate) use calls::Call;
 pub(crate) use serve::serve;
 
 use crate::args::FoldsArgs;
+use crate::bench;
+use crate::bench::pattern::Pattern;
+use crate::bench::verb::Verb;
 use crate::gather::{Gather, Sets};
 use crate::line::{OURS, Run, digits};
 use crate::race::race;
@@ -33,10 +37,10 @@ pub(crate) enum Kind {
     Bags(usize),
 }
 
-/// One case; ids are spread evenly, or in order.
-#[derive(Clone, Copy, Debug)]
+/// A case of the command; ids are spread evenly, or in order.
+#[derive(Clone, Debug)]
 pub(crate) struct Case {
-    pub(crate) name: &'static str,
+    pub(crate) name: String,
     pub(crate) kind: Kind,
     pub(crate) rows: usize,
     pub(crate) columns: usize,
@@ -44,23 +48,37 @@ pub(crate) struct Case {
     sorted: bool,
 }
 
-pub(crate) const CASES: [Case; 6] = [
-    case("scatter-32768", Kind::ScatterAdd, 32_768, 768, false),
-    case("in-place-32768", Kind::AddInPlace, 32_768, 768, false),
-    case("scatter-1000", Kind::ScatterAdd, 1_000, 768, false),
-    case("scatter-sorted", Kind::ScatterAdd, 32_768, 768, true),
-    case("scatter-narrow", Kind::ScatterAdd, 32_768, 4, false),
-    case("bags-of-32", Kind::Bags(32), 50_000, 128, false),
-];
+/// The lookups of the cases that race: what is larger takes peers too long.
+const LOOKUPS: usize = 32_768;
 
-const fn case(name: &'static str, kind: Kind, rows: usize, columns: usize, sorted: bool) -> Case {
-    Case {
-        name,
-        kind,
-        rows,
-        columns,
-        ids: 32_768,
-        sorted,
+/// The folds of the command's cases that every peer has a call for.
+pub(crate) fn cases() -> Vec<Case> {
+    bench::cases::all().iter().filter_map(Case::of).collect()
+}
+
+impl Case {
+    /// A sum of f32 at its full size, of random or sorted ids.
+    fn of(case: &bench::case::Case) -> Option<Self> {
+        let kind = match (case.verb, &case.indices[..]) {
+            (Verb::Scatter(Reduce::Add), _) => Kind::ScatterAdd,
+            (Verb::ScatterInto(Reduce::Add), _) => Kind::AddInPlace,
+            (Verb::SumBags, &[_, each]) => Kind::Bags(each),
+            _ => return None,
+        };
+        let &[rows, columns] = &case.params[..] else {
+            return None;
+        };
+        let ids = case.indices.iter().product();
+        let known = [Pattern::Random, Pattern::Sorted].contains(&case.pattern);
+        let plain = case.dtype == DType::F32 && case.format.is_none();
+        (known && plain && ids == LOOKUPS).then(|| Case {
+            name: case.name.clone(),
+            kind,
+            rows,
+            columns,
+            ids,
+            sorted: case.pattern == Pattern::Sorted,
+        })
     }
 }
 
@@ -140,7 +158,8 @@ pub(crate) fn run(args: &FoldsArgs) -> Result<()> {
     }
     let mut lines = vec![json!({ "run": run })];
     println!("{}", run.adapter.as_deref().unwrap_or("cpu"));
-    for case in CASES {
+    for case in cases() {
+        let name = case.name.clone();
         let task = Task::new(case);
         let mut calls = match &device {
             Some(device) => device.calls(&task)?,
@@ -155,13 +174,13 @@ pub(crate) fn run(args: &FoldsArgs) -> Result<()> {
                 .map(|call| Box::new(call) as Box<dyn Gather>),
         );
         let times = race(&mut racing, args.seconds)?;
-        println!("\n{}: {} bytes", case.name, task.bytes());
+        println!("\n{name}: {} bytes", task.bytes());
         for (n, (who, call)) in who.iter().enumerate() {
             let [median, p10, p90] = [0.5, 0.1, 0.9].map(|part| digits(times.quantile(n, part)));
             let ratio = digits(times.ratio(n, 0));
             println!("  {median:>9} ms  {ratio:>6} of ours  {who}: {call}");
             lines.push(json!({
-                "case": case.name, "bytes": task.bytes(), "who": who, "call": call,
+                "case": name, "bytes": task.bytes(), "who": who, "call": call,
                 "median_ms": median, "p10_ms": p10, "p90_ms": p90, "ratio": ratio,
                 "rounds": times.rounds(),
             }));

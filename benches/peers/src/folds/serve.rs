@@ -5,7 +5,7 @@ use std::fs;
 use anyhow::{Context, Result, bail};
 use serde_json::json;
 
-use super::{CASES, Kind, Task, cpu};
+use super::{Kind, Task, cases, cpu};
 use crate::gather::Gather;
 use crate::line::{OURS, Run};
 use crate::run::versions_of;
@@ -14,17 +14,18 @@ use crate::task::SETS;
 
 /// Answers until the other side has heard enough. The tensors go into `folder`.
 pub(crate) fn serve(folder: &std::path::Path) -> Result<()> {
-    let names: Vec<&str> = CASES.iter().map(|case| case.name).collect();
+    let cases = cases();
+    let names: Vec<&str> = cases.iter().map(|case| case.name.as_str()).collect();
     answer(&json!({ "run": Run::new("cpu", versions_of(&[OURS])), "cases": names }))?;
     let mut asked = next()?;
     while let Some(request) = asked {
         let Request::Case(number) = request else {
             bail!("no case was asked for");
         };
-        let case = *CASES
+        let case = cases
             .get(number)
             .with_context(|| format!("no case {number}"))?;
-        let task = Task::new(case);
+        let task = Task::new(case.clone());
         let mut ours: Vec<Box<dyn Gather + '_>> = vec![Box::new(cpu::ours(&task))];
         let write = |name: String, bytes: &[u8]| fs::write(folder.join(name), bytes);
         write("rows".into(), bytemuck::cast_slice(&task.rows))?;

@@ -38,7 +38,7 @@ impl<B: Backend> Burn<B> {
     where
         B: 'a,
     {
-        let case = task.case;
+        let case = &task.case;
         let burn = self.clone();
         let floats = move |values: &[f32]| {
             let shape = [values.len() / case.columns, case.columns];
