@@ -31,7 +31,7 @@ fn plain_tensors_of_the_writer_of_gguf() {
         ));
         let (dict, data) = split_npy(&dir.get("o.npy"));
         assert!(
-            dict.contains("'<V2'") && dict.contains("(1, 64, )"),
+            dict.contains("'<V2'") && dict.contains("(1, 64)"),
             "{dict}"
         );
         assert_eq!(data[..8], hex("0000 803f 0040 4040"));
