@@ -30,10 +30,7 @@ fn plain_tensors_of_the_writer_of_gguf() {
             "gather --params m.gguf:blocks.BF16 --indices i.npy --out o.npy --backend {backend}"
         ));
         let (dict, data) = split_npy(&dir.get("o.npy"));
-        assert!(
-            dict.contains("'<V2'") && dict.contains("(1, 64)"),
-            "{dict}"
-        );
+        assert!(dict.contains("'<V2'") && dict.contains("(1, 64)"), "{dict}");
         assert_eq!(data[..8], hex("0000 803f 0040 4040"));
     }
 }
