@@ -62,13 +62,14 @@ fn decode(raw: Raw, plain: bool) -> Eight {
 // Signed codes are taken for unsigned ones that are larger by half of their range.
 fn of_integers(codes: u32, zero: i32, scale: f32) -> vec4<u32> {
     let bits = 1u << table.bits_log2;
+    let mask = (1u << bits) - 1u;
     let sign = table.is_signed << (bits - 1u);
     let unsigned = vec4(
-        extractBits(codes, 0u, bits) ^ sign,
-        extractBits(codes, bits, bits) ^ sign,
-        extractBits(codes, 2u * bits, bits) ^ sign,
-        extractBits(codes, 3u * bits, bits) ^ sign,
-    );
+        codes & mask,
+        (codes >> bits) & mask,
+        (codes >> (2u * bits)) & mask,
+        (codes >> (3u * bits)) & mask,
+    ) ^ vec4(sign);
     let origin = f32(bitcast<i32>(sign) + zero);
     return bitcast<vec4<u32>>((vec4<f32>(unsigned) - vec4(origin)) * scale);
 }

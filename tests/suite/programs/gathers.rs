@@ -3,7 +3,8 @@
 
 use wgpu_gather::gpu::{AnyDeviceTensor, DeviceTensor};
 use wgpu_gather::{
-    BadIndices, DType, Element, Index, IndexType, Op, Result, Rules, with_index_type,
+    BadIndices, DType, Element, Fill, Index, IndexType, Op, OutOfBounds, Result, Rules,
+    with_index_type,
 };
 
 use super::arithmetic::Lookups;
@@ -101,7 +102,8 @@ impl Machine {
             DType::U8
         };
         let rules = if stray == 2 {
-            rules(8, other)
+            let fill = Fill::from_bytes(&[1, 2, 3, 4][..other.bytes()]);
+            Rules::ONNX.with_out_of_bounds(OutOfBounds::Fill(fill))
         } else {
             rules(rule, dtype)
         };
