@@ -2,7 +2,6 @@
 
 use crate::element::DType;
 use crate::error::{Error, OpKind, Result};
-#[cfg(feature = "gpu")]
 use crate::fold::Reduce;
 
 /// What the values of a fold are to the shaders: the numbers are those in `shaders/arithmetic.wgsl`. Signs
@@ -74,7 +73,6 @@ impl FoldElement {
     }
 
     /// Whether any order of the values gives the same bits.
-    #[cfg(feature = "gpu")]
     pub(crate) fn takes_any_order(self, reduce: Reduce) -> bool {
         match self {
             FoldElement::F32 | FoldElement::F16 | FoldElement::BF16 => {

@@ -2,9 +2,10 @@
 
 use std::fmt::{self, Display, Formatter};
 
-use super::fold_kernel::FoldKernel;
+use super::fold_kernel::{FoldBlock, FoldKernel};
 use super::plan::ScatterPlan;
 use super::sort::{MOST_LOOKUPS, SortPlan};
+use crate::fold::Reduce;
 
 /// What a scatter does: lookups, keys, the sort, the fold, and the bytes that are moved.
 ///
@@ -49,6 +50,13 @@ pub struct ScatterExplanation {
     pub sort_bytes: u64,
     /// Bytes of the updates, which are read once.
     pub updates_bytes: u64,
+    /// Dispatches that fold, where each tensor lies in one binding, from a multiple of 16 bytes on; 0, if a
+    /// device does not sort.
+    pub fold_dispatches: usize,
+    /// The longest run of one destination's updates that a dispatch folds one after the other. Where any order
+    /// gives the same bits, longer runs are cut into pieces of so many, which are folded side by side; else the
+    /// next dispatch goes on with them.
+    pub longest_run: usize,
 }
 
 impl ScatterPlan {
@@ -67,6 +75,10 @@ impl ScatterPlan {
             false => None,
         };
         let digits = sort.as_ref().map_or(0, |sort| sort.digits.len());
+        let (fold_dispatches, longest_run) = match digits {
+            0 => (0, 0),
+            _ => self.folds(lookups),
+        };
         ScatterExplanation {
             call: format!("{}, reduce = {}, {}", self.op, self.reduce, self.dtype),
             lookups,
@@ -84,7 +96,38 @@ impl ScatterPlan {
             }),
             updates_bytes: (lookups.saturating_mul(slice) as u64)
                 .saturating_mul(self.dtype.bytes() as u64),
+            fold_dispatches,
+            longest_run,
         }
+    }
+
+    /// How many dispatches fold so many lookups, and how many of one destination one of them takes in a row.
+    fn folds(&self, lookups: usize) -> (usize, usize) {
+        let kernel = FoldKernel::of(self.op, self.reduce, self.dtype);
+        let kernel = kernel.map(|kernel| kernel.in_lanes(self).unwrap_or(kernel));
+        let Some((kernel, block)) = kernel
+            .and_then(|kernel| Ok((kernel, FoldBlock::new(self, kernel)?)))
+            .ok()
+        else {
+            return (0, 0);
+        };
+        let most = block.most_pairs(kernel) as usize;
+        let of_chunk = |count: usize, piece: Option<u32>| match piece.map(|piece| piece as usize) {
+            Some(piece) => {
+                let joins = usize::from(count > piece);
+                count.div_ceil(most / piece * piece) + joins
+            }
+            None => count.div_ceil(most),
+        };
+        let chunk = lookups.clamp(1, MOST_LOOKUPS);
+        let piece = block.piece(self, kernel, chunk);
+        let dispatches =
+            lookups / chunk * of_chunk(chunk, piece) + of_chunk(lookups % chunk, piece);
+        let longest = match self.reduce {
+            Reduce::None => 1,
+            _ => piece.map_or(most, |piece| piece as usize),
+        };
+        (dispatches, longest.min(lookups))
     }
 }
 
@@ -109,6 +152,13 @@ impl Display for ScatterExplanation {
             f,
             "fold        {} bytes of updates, each destination in the order of the indices",
             self.updates_bytes
-        )
+        )?;
+        match (self.fold_dispatches, self.longest_run) {
+            (0, _) => Ok(()),
+            (dispatches, longest) => writeln!(
+                f,
+                "            {dispatches} dispatches, at most {longest} updates of a destination in a row in each"
+            ),
+        }
     }
 }

@@ -3,13 +3,11 @@
 use bytemuck::{Pod, Zeroable};
 
 use super::plan::{Digits, ScatterPlan};
-#[cfg(feature = "gpu")]
 use super::sort::SortPlan;
 use crate::element::DType;
 use crate::error::{Error, OpKind, Result};
 use crate::fold::{FoldElement, Reduce};
 use crate::plan::{MAX_LOOP_STEPS, divisor};
-#[cfg(feature = "gpu")]
 use crate::shape::Layout;
 
 /// The most digits of a key, of a lookup and of a free step.
@@ -92,7 +90,6 @@ impl FoldKernel {
     }
 
     /// The kernel that fills its lanes, if each row of the plan is made of such units in both tensors.
-    #[cfg(feature = "gpu")]
     pub(crate) fn in_lanes(self, plan: &ScatterPlan) -> Option<Self> {
         let width = plan.dtype.bytes();
         let unit_bytes = FoldKernel::full_bytes(self.element);
@@ -338,7 +335,6 @@ impl FoldBlock {
     /// The pairs of a piece, if keys of `count` sorted pairs are cut into pieces: where any order of the
     /// updates gives the same bits, and there are more lookups than one tile. About as many pairs as there
     /// are pieces, so that neither loop is long.
-    #[cfg(feature = "gpu")]
     pub(crate) fn piece(
         &self,
         plan: &ScatterPlan,
