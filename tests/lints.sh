@@ -104,6 +104,7 @@ document_as_docs_rs() {
     [[ $features == *half* ]]
     RUSTC_BOOTSTRAP=1 RUSTDOCFLAGS="--cfg docsrs -D warnings" cargo doc --package wgpu-gather --no-deps \
         --features "$features" --locked --target-dir "$folder"
-    grep -q 'crate feature <code>gpu</code>' "$folder/doc/wgpu_gather/index.html"
+    # shellcheck disable=SC2016 # backquotes of the page
+    grep -qE 'crate feature (`|<code>)gpu' "$folder/doc/wgpu_gather/index.html"
     [[ ! -e $folder/doc/wgpu_gather/gpu/internals ]]
 }
