@@ -1,23 +1,7 @@
 const PAIR_LOG2 = 0u;
 const SHORT = true;
 const NORMAL = false;
-
-struct Raw {
-    a: vec2<u32>,
-    b: vec2<u32>,
-}
-
-fn load_pair(a: u32, b: u32) -> Raw {
-    return Raw(four_halves(a), four_halves(b));
-}
-
-fn is_plain(raw: Raw) -> bool {
-    return are_below(raw.a, 0x4700u) & are_below(raw.b, 0x4700u);
-}
-
-fn decode(raw: Raw, plain: bool) -> Eight {
-    return Eight(widened(raw.a), widened(raw.b));
-}
+const PLAIN_BELOW = 0x4700u; // bits of what is plain
 
 fn widened(words: vec2<u32>) -> vec4<u32> {
     let high = words & vec2(0xffff0000u);

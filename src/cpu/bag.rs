@@ -6,19 +6,17 @@
 
 use std::ops::Range;
 
-use super::fold::{Rows, WIDE, combine_elements, elements, fold_into_sums};
+use super::bag_table::{Found, Table, TableRows, first_of, load};
+use super::fold::{WIDE, fold_into_sums};
 use super::lookups::{BAD, Lookups};
 use super::report::check;
 use super::threads::{for_each, threads};
 use crate::bag::BagMode;
 use crate::call::EmbeddingBag;
-use crate::error::{OpKind, Result, Role};
+use crate::error::{OpKind, Result};
 use crate::fold::{Combine, Fold, Folding, Last, fold_with};
-use crate::memory::room;
 use crate::op::Op;
-use crate::operand::{AnyTable, Params};
 use crate::plan::{BagPlan, Plan};
-use crate::quantized::{Format, QuantizedTable};
 use crate::rules::OutOfBounds;
 use crate::shape::Layout;
 
@@ -67,89 +65,6 @@ pub(crate) fn embedding_bag(
     match any_bad && plan.lookups.reports_bad_indices() {
         true => check(&plan.lookups, &indices),
         false => Ok(()),
-    }
-}
-
-/// What a lookup of a bag finds.
-#[derive(Clone, Copy)]
-struct Found<S> {
-    /// Where its row starts in the table, in elements; its number, if it is yet to be made; or [`BAD`].
-    start: usize,
-    weight: S,
-}
-
-/// Rows of a table by what was found.
-#[derive(Clone, Copy)]
-struct TableRows<'a, const WEIGHTED: bool> {
-    bytes: &'a [u8],
-    /// The first column that is folded.
-    first: usize,
-    /// As many elements as are folded at once, of what a bad index brings.
-    bad: &'a [u8],
-}
-
-impl<T: Fold, const WEIGHTED: bool> Rows<T> for TableRows<'_, WEIGHTED> {
-    type Row = Found<T::Sum>;
-
-    #[inline(always)]
-    fn combine<C: Combine<T>, const N: usize>(
-        &self,
-        found: Found<T::Sum>,
-        column: usize,
-        sums: &mut [T::Sum; N],
-    ) {
-        let (bytes, first) = match found.start {
-            BAD => (self.bad, 0),
-            start => (self.bytes, start + self.first + column),
-        };
-        if !WEIGHTED {
-            return combine_elements::<T, C, N>(bytes, first, sums);
-        }
-        for (sum, value) in sums.iter_mut().zip(elements::<T, N>(bytes, first)) {
-            *sum = C::combine(*sum, T::mul(found.weight, value));
-        }
-    }
-}
-
-/// Where the elements of a row are.
-enum Table<'a> {
-    /// One after the other.
-    Runs(&'a Params<'a>),
-    /// Each at an offset of its own from the first.
-    Scattered(&'a Params<'a>, Vec<isize>),
-    /// In codes, which are decoded as they are folded.
-    Quantized(&'a QuantizedTable<'a>),
-}
-
-impl<'a> Table<'a> {
-    fn new(table: &'a AnyTable<'a>, plan: &BagPlan) -> Result<Self> {
-        let params = match table {
-            AnyTable::Quantized(table, _) => return Ok(Table::Quantized(table)),
-            AnyTable::Plain(params) => params,
-        };
-        let geometry = plan.row.geometry();
-        if geometry.slice() == plan.row_bytes() / plan.dtype.bytes() {
-            return Ok(Table::Runs(params));
-        }
-        let mut offsets = vec![0isize];
-        for l in &geometry.loops {
-            let steps = |&at: &isize| (0..l.extent as isize).map(move |n| at + n * l.params_stride);
-            let mut more = room(Role::Params, offsets.len().saturating_mul(l.extent))?;
-            more.extend(offsets.iter().flat_map(steps));
-            offsets = more;
-        }
-        Ok(Table::Scattered(params, offsets))
-    }
-
-    /// Columns that are decoded together; a divisor of [`COLUMNS`].
-    fn unit(&self) -> usize {
-        match self {
-            Table::Quantized(table) => match table.format() {
-                Format::Blocks(format) => format.block_elements(),
-                Format::Rows | Format::Split(_) => 1,
-            },
-            Table::Runs(_) | Table::Scattered(..) => 1,
-        }
     }
 }
 
@@ -316,7 +231,11 @@ impl Bags<'_> {
         let mut made = vec![T::zeroed(); sums.len()];
         for &found in found {
             if found.start != BAD {
-                self.make_row(found.start, first..first + sums.len(), &mut made);
+                let (columns, row) = (
+                    first..first + sums.len(),
+                    self.plan.row_bytes() / size_of::<T>(),
+                );
+                self.table.make_row(found.start, row, columns, &mut made);
             }
             let rows = TableRows::<WEIGHTED> {
                 bytes: bytemuck::cast_slice(&made),
@@ -351,24 +270,6 @@ impl Bags<'_> {
         }
     }
 
-    /// Makes some columns of a row that does not lie in memory as it is.
-    fn make_row<T: Fold>(&self, row: usize, columns: Range<usize>, made: &mut [T]) {
-        match &self.table {
-            Table::Runs(_) => {}
-            Table::Scattered(params, offsets) => {
-                let first = first_of(params, row);
-                for (value, &offset) in made.iter_mut().zip(&offsets[columns]) {
-                    *value = load(params, first.wrapping_add_signed(offset));
-                }
-            }
-            Table::Quantized(table) => {
-                let row_elements = self.plan.row_bytes() / size_of::<f32>();
-                let first = row * row_elements + columns.start;
-                table.decode_within(first, bytemuck::cast_slice_mut(made));
-            }
-        }
-    }
-
     fn weight<T: Fold>(&self, lookup: usize) -> T {
         let (Some(weights), Some(layout)) = (&self.call.weights, &self.plan.weights) else {
             return T::zeroed();
@@ -389,16 +290,4 @@ fn position(strides: &[isize], plan: &BagPlan, lookup: usize) -> isize {
         }
         _ => (lookup as isize).wrapping_mul(strides[0]),
     }
-}
-
-/// Where a row starts, in elements.
-fn first_of(params: &Params<'_>, row: usize) -> usize {
-    let layout = params.layout();
-    let step = (row as isize).wrapping_mul(layout.strides()[0]);
-    layout.offset().wrapping_add_signed(step)
-}
-
-fn load<T: Fold>(tensor: &Params<'_>, position: usize) -> T {
-    let start = position * size_of::<T>();
-    bytemuck::pod_read_unaligned(&tensor.bytes()[start..start + size_of::<T>()])
 }

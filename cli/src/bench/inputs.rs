@@ -1,9 +1,8 @@
 //! The tensors of a case: the same bytes on every machine.
 
 use anyhow::{Result, bail};
-use rand::{Rng, RngExt, SeedableRng};
+use rand::{Rng, RngExt};
 use rand_distr::{Distribution, Zipf};
-use rand_xoshiro::Xoshiro256PlusPlus;
 use rayon::prelude::*;
 use wgpu_gather::plan::Geometry;
 use wgpu_gather::{Error, IndexType, Indices, Layout, OpKind, Role};
@@ -12,10 +11,8 @@ use crate::bench::case::Scaled;
 use crate::bench::moved;
 use crate::bench::pattern::Pattern;
 use crate::bench::traffic::Traffic;
-use crate::bench::values::Values;
+use crate::bench::values::{CHUNK, Values, generator};
 
-/// Bytes of a tensor, and lookups, that are drawn from one seed.
-pub(crate) const CHUNK: usize = 1 << 20;
 /// More indices than this are not counted one by one if they are uniformly random.
 const COUNTED: usize = 4 << 20;
 /// The stream of updates: those of params and of sets of indices come before.
@@ -84,10 +81,6 @@ fn available() -> Option<u64> {
     let line = text.lines().find(|l| l.starts_with("MemAvailable:"))?;
     let kilobytes: u64 = line.split_whitespace().nth(1)?.parse().ok()?;
     kilobytes.checked_mul(1024)
-}
-
-pub(crate) fn generator(stream: u64, chunk: usize) -> Xoshiro256PlusPlus {
-    Xoshiro256PlusPlus::seed_from_u64((stream << 40) | chunk as u64)
 }
 
 /// The indices, as bytes of their type; each number of a set is another draw.

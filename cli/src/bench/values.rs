@@ -2,12 +2,19 @@
 
 use anyhow::{Result, bail};
 use half::{bf16, f16};
-use rand::Rng;
+use rand::{Rng, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
 use rayon::prelude::*;
 use wgpu_gather::DType;
 
 use crate::bench::case::Case;
-use crate::bench::inputs::{CHUNK, generator};
+
+/// Bytes of a tensor, and lookups, that are drawn from one seed.
+pub(crate) const CHUNK: usize = 1 << 20;
+
+pub(crate) fn generator(stream: u64, chunk: usize) -> Xoshiro256PlusPlus {
+    Xoshiro256PlusPlus::seed_from_u64((stream << 40) | chunk as u64)
+}
 
 /// What elements are drawn from.
 pub(crate) enum Values {

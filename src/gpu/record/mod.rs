@@ -4,6 +4,7 @@
 pub(in crate::gpu) mod bag;
 pub(in crate::gpu) mod checks;
 pub(in crate::gpu) mod flag;
+mod folds;
 pub(in crate::gpu) mod gather;
 pub(in crate::gpu) mod indirect;
 mod launch;
