@@ -25,7 +25,7 @@ const FAULTS: [(&str, Change); 5] = [
         source.replace("for (; lookup < end;", "for (; lookup + 1u < end;")
     }),
     ("takes the scale of another block", |source| {
-        source.replace("scale_of(block))", "scale_of(block ^ 1u))")
+        source.replace("scale_at(block_a)", "scale_at(block_a ^ 1u)")
     }),
 ];
 
