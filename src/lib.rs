@@ -243,8 +243,8 @@
 //!   [`ScatterExplanation`] and [`BagExplanation`] implement `Serialize`.
 //! - `internals`: for the project's own tests. No part of the public API.
 //!
-//! Without features the dependencies are bytemuck, pollster and thiserror, and libc on Linux. `ndarray`,
-//! `half`, `num-complex` and `serde` are part of the public API: your program must use the same major
+//! Without features the dependencies are bytemuck, pollster, smallvec and thiserror, and libc on
+//! Linux. `ndarray`, `half`, `num-complex` and `serde` are part of the public API: your program must use the same major
 //! version of them (before 1.0: minor version) for its types and traits to be these.
 //!
 //! The crate needs wgpu 30. A new major version of wgpu is a breaking change of this crate.

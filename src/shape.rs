@@ -3,6 +3,8 @@
 #[cfg(feature = "gpu")]
 use std::ops::Range;
 
+use smallvec::{SmallVec, smallvec};
+
 use crate::error::{Error, Result, Role};
 
 /// The number of elements of a tensor whose bytes must be addressable (at most `isize::MAX`).
@@ -20,8 +22,8 @@ pub(crate) fn elements(role: Role, dims: &[usize], element_bytes: usize) -> Resu
 }
 
 /// Row-major strides of contiguous dims. Dims of an empty tensor have strides that no access uses.
-fn contiguous_strides(dims: &[usize]) -> Vec<isize> {
-    let mut strides = vec![0; dims.len()];
+fn contiguous_strides(dims: &[usize]) -> Dims<isize> {
+    let mut strides = smallvec![0; dims.len()];
     let mut next = 1isize;
     for (stride, &dim) in strides.iter_mut().zip(dims).rev() {
         *stride = next;
@@ -67,10 +69,13 @@ pub(crate) fn resolve_axis(axis: isize, rank: usize) -> Option<usize> {
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Layout {
-    shape: Vec<usize>,
-    strides: Vec<isize>,
+    shape: Dims<usize>,
+    strides: Dims<isize>,
     offset: usize,
 }
+
+/// A number for each dim. Calls clone layouts several times: those of few dims take no memory of their own.
+type Dims<T> = SmallVec<[T; 4]>;
 
 impl Layout {
     /// The number of elements of `dims`, or `None` if it does not fit `usize`.
@@ -86,7 +91,7 @@ impl Layout {
     /// Row-major, without gaps, from the first element on.
     pub fn contiguous(shape: &[usize]) -> Self {
         Layout {
-            shape: shape.to_vec(),
+            shape: shape.into(),
             strides: contiguous_strides(shape),
             offset: 0,
         }
@@ -106,8 +111,8 @@ impl Layout {
             });
         }
         Ok(Layout {
-            shape: shape.to_vec(),
-            strides: strides.to_vec(),
+            shape: shape.into(),
+            strides: strides.into(),
             offset,
         })
     }
@@ -182,8 +187,8 @@ impl Layout {
             return self.clone();
         }
         Layout {
-            shape: vec![1],
-            strides: vec![1],
+            shape: smallvec![1],
+            strides: smallvec![1],
             offset: self.offset,
         }
     }
@@ -214,8 +219,8 @@ impl Layout {
         };
         within.then_some(()).ok_or_else(|| Error::ViewOutOfRange {
             role,
-            shape: self.shape.clone(),
-            strides: self.strides.clone(),
+            shape: self.shape.to_vec(),
+            strides: self.strides.to_vec(),
             offset: self.offset,
             len,
         })

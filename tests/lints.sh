@@ -1,5 +1,6 @@
-# Lints of the crate's features and of its build for browsers. Sourced by tests/run.sh, with web/needs.sh.
-# shellcheck shell=bash disable=SC2154 # of web/needs.sh
+# Lints of the crate's features and of its build for browsers. Sourced by tests/run.sh, with web/needs.sh and
+# tests/steps.sh.
+# shellcheck shell=bash disable=SC2154 # of these two
 
 # Each feature alone, and none: the library without its dev-dependencies, which could hide a
 # feature that a dependency lacks. "default" is a feature of the manifest, too. Backends that the
@@ -45,7 +46,7 @@ few_dependencies() {
     direct=$(cargo tree --package wgpu-gather --no-default-features --edges normal --locked \
         --depth 1 --prefix none --format '{lib}' | tail -n +2 | sort | tr '\n' ' ')
     echo "dependencies without features: $direct"
-    [[ ${direct/libc /} == "bytemuck pollster thiserror " ]]
+    [[ ${direct/libc /} == "bytemuck pollster smallvec thiserror " ]]
 }
 
 # The command as `cargo install` builds it, without features: what it says of those that it lacks.
@@ -53,10 +54,12 @@ command_without_features() {
     cargo test --package wgpu-gather-cli --test features --locked
 }
 
-# Each crate that is published builds from what its package holds.
+# Each crate that is published builds from what its package holds. A package has no profiles: with the
+# workspace's, its dependencies are those that are built already.
 packages() {
     cargo package --workspace --exclude wgpu-gather-isa --exclude wgpu-gather-sanitizer \
-        --locked --allow-dirty
+        --locked --allow-dirty --config 'profile.dev.opt-level = 1' \
+        --config 'profile.dev.debug = "line-tables-only"' --config 'profile.dev.package."*".debug = false'
 }
 
 # Manifests and texts, with the tools that are installed: licences, advisories and duplicates of
@@ -91,20 +94,26 @@ has_tool() {
 # The library's and that of the crate for files; the command, whose docs would land in the same folder as
 # the library's, has none but --help.
 document() {
+    document_as_docs_rs
     RUSTDOCFLAGS="-D warnings" cargo doc --package wgpu-gather --package wgpu-gather-files --no-deps \
         --all-features --locked
-    document_as_docs_rs
 }
 
 # As docs.rs builds it, with the features that the manifest names: each item says which feature it needs, and
-# what is only for our tests is not there.
+# what is only for our tests is not there. The features of a nightly are for rustdoc alone: for all of cargo,
+# dependencies would be compiled once more.
 document_as_docs_rs() {
-    local features folder=target/docs-rs
+    local features folder=${CARGO_TARGET_DIR:-target}/doc/wgpu_gather
     features=$(sed -n '/^\[package.metadata.docs.rs\]/,/^$/s/^features = \[\(.*\)\]/\1/p' Cargo.toml | tr -d '" ')
     [[ $features == *half* ]]
-    RUSTC_BOOTSTRAP=1 RUSTDOCFLAGS="--cfg docsrs -D warnings" cargo doc --package wgpu-gather --no-deps \
-        --features "$features" --locked --target-dir "$folder"
+    # shellcheck disable=SC2016 # for the inner shell
+    printf '#!/bin/sh\nRUSTC_BOOTSTRAP=1 exec rustdoc "$@"\n' >"$scratch/rustdoc"
+    chmod +x "$scratch/rustdoc"
+    rm -rf "$folder"
+    RUSTDOC=$scratch/rustdoc RUSTDOCFLAGS="--cfg docsrs -D warnings" cargo doc --package wgpu-gather --no-deps \
+        --features "$features" --locked
     # shellcheck disable=SC2016 # backquotes of the page
-    grep -qE 'crate feature (`|<code>)gpu' "$folder/doc/wgpu_gather/index.html"
-    [[ ! -e $folder/doc/wgpu_gather/gpu/internals ]]
+    grep -qE 'crate feature (`|<code>)gpu' "$folder/index.html"
+    [[ ! -e $folder/gpu/internals ]]
+    rm -rf "$folder"
 }
