@@ -2,11 +2,9 @@
 
 use crate::error::{Error, OpKind, Result};
 use crate::fold::Reduce;
-use crate::index::Index;
 use crate::memory::room;
 use crate::names::named;
 use crate::operand::Indices;
-use crate::tensor::TensorView;
 
 /// What a pooled lookup makes of the rows of a bag.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
@@ -145,16 +143,7 @@ impl<'a> Bags<'a> {
     ///
     /// [`Error::OffsetOutOfRange`] for one that no tensor reaches, [`Error::RankExpected`] if there is
     /// not one dim, [`Error::HostOutOfMemory`].
-    pub fn read_offsets<I: Index>(offsets: &TensorView<'_, I>) -> Result<Vec<usize>> {
-        Bags::read_offsets_of(&Indices::try_from(offsets)?)
-    }
-
-    /// [`Bags::read_offsets`] of bytes.
-    ///
-    /// # Errors
-    ///
-    /// As [`Bags::read_offsets`].
-    pub fn read_offsets_of(offsets: &Indices<'_>) -> Result<Vec<usize>> {
+    pub fn read_offsets(offsets: &Indices<'_>) -> Result<Vec<usize>> {
         let (op, role) = (OpKind::EmbeddingBag, crate::Role::Offsets);
         let layout = offsets.layout();
         let [count] = *layout.shape() else {
@@ -200,7 +189,7 @@ mod tests {
                 role: Role::Offsets,
                 bytes: count.saturating_mul(size_of::<usize>()),
             };
-            assert_eq!(Bags::read_offsets_of(&offsets), Err(expected));
+            assert_eq!(Bags::read_offsets(&offsets), Err(expected));
         }
     }
 }

@@ -159,7 +159,7 @@ has_dtype! {
 /// // 12 bytes that have no name: they can be gathered, not added up
 /// let colour = ElementType::of::<[f32; 3]>();
 /// assert_eq!((colour.bytes(), colour.dtype()), (12, None));
-/// assert_eq!(colour, ElementType::opaque(12));
+/// assert_eq!(colour, ElementType::from(12));
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct ElementType {
@@ -174,11 +174,6 @@ impl ElementType {
             bytes: size_of::<T>(),
             dtype: dtype_of::<T>(),
         }
-    }
-
-    /// Elements of so many bytes, of which nothing else is known.
-    pub const fn opaque(bytes: usize) -> Self {
-        ElementType { bytes, dtype: None }
     }
 
     /// Bytes of one element.
@@ -201,10 +196,10 @@ impl From<DType> for ElementType {
     }
 }
 
-/// Elements of so many bytes: [`ElementType::opaque`].
+/// Elements of so many bytes, of which nothing else is known.
 impl From<usize> for ElementType {
     fn from(bytes: usize) -> Self {
-        ElementType::opaque(bytes)
+        ElementType { bytes, dtype: None }
     }
 }
 

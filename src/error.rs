@@ -8,6 +8,7 @@ mod names;
 mod tests;
 mod words;
 
+pub(crate) use names::listed;
 pub use names::{BadIndices, OpKind, Role};
 pub(crate) use words::Lacking;
 

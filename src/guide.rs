@@ -101,8 +101,8 @@
 //! ```
 //!
 //! Data that your program has on the device needs no upload: [`DeviceTensor::wrap`] takes a slice
-//! of a buffer, of any strides, and [`DeviceTensor::share_buffer`] is the buffer of a tensor, for your
-//! shaders (the first of [`DeviceTensor::share_parts`], if the tensor is larger than a buffer can be).
+//! of a buffer, of any strides, and [`AnyDeviceTensor::share_buffer`] is the buffer of a tensor, for your
+//! shaders (the first of [`AnyDeviceTensor::share_parts`], if the tensor is larger than a buffer can be).
 //! Tensors need not come from data: [`Engine::zeros`] makes one of zeros, and [`Engine::write`] writes to
 //! one, or to a part of it.
 //!

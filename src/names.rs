@@ -5,27 +5,15 @@ use crate::error::{Error, OpKind, Result, Role};
 /// Gives an enumeration `ALL`, `name`, `Display` and `FromStr`, and serde's traits. `$what` says in errors what the name
 /// is of.
 macro_rules! named {
-    ($type:ident, $what:literal, { $first:ident $first_name:literal, $($variant:ident $name:literal,)* }) => {
-        impl $type {
-            /// All variants, in the order of their declaration.
-            pub const ALL: [$type; [$type::$first, $($type::$variant),*].len()] =
-                [$type::$first, $($type::$variant),*];
+    ($type:ident, $what:literal, { $($names:tt)* }) => {
+        $crate::error::listed!($type, { $($names)* });
+        $crate::names::parsed!($type, $what);
+    };
+}
 
-            #[doc = concat!("The name: `", $first_name, "`", $(", `", $name, "`",)* ".")]
-            pub const fn name(self) -> &'static str {
-                match self {
-                    $type::$first => $first_name,
-                    $($type::$variant => $name,)*
-                }
-            }
-        }
-
-        impl std::fmt::Display for $type {
-            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                f.pad(self.name())
-            }
-        }
-
+/// Gives an enumeration with `ALL` and `name` the traits that parse a name.
+macro_rules! parsed {
+    ($type:ident, $what:literal) => {
         impl std::str::FromStr for $type {
             type Err = $crate::Error;
 
@@ -40,7 +28,7 @@ macro_rules! named {
     };
 }
 
-pub(crate) use named;
+pub(crate) use {named, parsed};
 
 /// The value of that name, in upper or lower case.
 pub(crate) fn parse<T>(
@@ -62,29 +50,9 @@ pub(crate) fn parse<T>(
     })
 }
 
-// Those of `error` stand here: it would import what imports its `Error`.
-named!(OpKind, "operator", {
-    Gather "gather",
-    GatherNd "gather_nd",
-    GatherElements "gather_elements",
-    Scatter "scatter",
-    ScatterNd "scatter_nd",
-    ScatterElements "scatter_elements",
-    EmbeddingBag "embedding_bag",
-});
-
-named!(Role, "role", {
-    Params "params",
-    Indices "indices",
-    Output "output",
-    Codes "codes",
-    Scales "scales",
-    ZeroPoints "zero points",
-    Updates "updates",
-    Offsets "offsets",
-    Weights "weights",
-    Tensor "tensor",
-});
+// `error` names these, and cannot parse them: what parses gives its `Error`.
+parsed!(OpKind, "operator");
+parsed!(Role, "role");
 
 #[cfg(test)]
 mod tests {

@@ -109,6 +109,27 @@ pub enum Op {
 }
 
 impl Op {
+    /// All operators: without batch dims, along axis 0 where an axis must be given. For code that goes by a list and
+    /// names no operator.
+    ///
+    /// ```
+    /// use wgpu_gather::{Op, OpKind};
+    ///
+    /// let kind: OpKind = "gather_elements".parse()?;
+    /// let op = Op::ALL.into_iter().find(|op| op.kind() == kind).unwrap();
+    /// assert_eq!(op.with_axis(-1), Some(Op::gather_elements(-1)));
+    /// assert_eq!(op.with_batch_dims(1), None);
+    /// # Ok::<(), wgpu_gather::Error>(())
+    /// ```
+    pub const ALL: [Op; 3] = [
+        Op::Gather {
+            axis: None,
+            batch_dims: 0,
+        },
+        Op::gather_nd(),
+        Op::gather_elements(0),
+    ];
+
     /// `tf.gather` / ONNX `Gather` along `axis`, without batch dims.
     pub const fn gather(axis: isize) -> Op {
         Op::Gather {
@@ -143,6 +164,33 @@ impl Op {
             Op::Gather { batch_dims, .. } | Op::GatherNd { batch_dims } => Some(batch_dims),
             Op::GatherElements { .. } => None,
         }
+    }
+
+    /// The operator along this axis; `None` where it has no axis.
+    pub const fn with_axis(self, axis: isize) -> Option<Op> {
+        match self {
+            Op::Gather { batch_dims, .. } => Some(Op::Gather {
+                axis: Some(axis),
+                batch_dims,
+            }),
+            Op::GatherNd { .. } => None,
+            Op::GatherElements { .. } => Some(Op::GatherElements { axis }),
+        }
+    }
+
+    /// The operator with this many batch dims; `None` where it has no batch dims.
+    pub const fn with_batch_dims(self, batch_dims: isize) -> Option<Op> {
+        match self {
+            Op::Gather { axis, .. } => Some(Op::Gather { axis, batch_dims }),
+            Op::GatherNd { .. } => Some(Op::GatherNd { batch_dims }),
+            Op::GatherElements { .. } => None,
+        }
+    }
+
+    /// The operator of [`Op::ALL`] of that kind, or the one whose transpose that is; `None` for a pooled lookup.
+    pub fn of(kind: OpKind) -> Option<Op> {
+        let is_of = |op: &Op| [op.kind(), op.transposed_kind()].contains(&kind);
+        Op::ALL.into_iter().find(is_of)
     }
 
     /// The operator without its attributes.
@@ -258,6 +306,33 @@ mod tests {
         assert_eq!(
             Op::gather_elements(0).to_string(),
             "gather_elements(axis=0)"
+        );
+    }
+
+    #[test]
+    fn every_kind_but_the_pooled_lookup_is_an_operator_or_its_transpose() {
+        for kind in OpKind::ALL {
+            match Op::of(kind) {
+                Some(op) => assert!(op.kind() == kind || op.transposed_kind() == kind),
+                None => assert_eq!(kind, OpKind::EmbeddingBag),
+            }
+        }
+    }
+
+    #[test]
+    fn attributes_are_set_where_the_operator_has_them() {
+        let batched = Op::Gather {
+            axis: Some(2),
+            batch_dims: 1,
+        };
+        let gather = Op::of(OpKind::Scatter).unwrap();
+        let axis_set = gather.with_axis(2).unwrap();
+        assert_eq!(axis_set.with_batch_dims(1), Some(batched));
+        let gather_nd = Op::of(OpKind::GatherNd).unwrap();
+        assert_eq!(gather_nd.with_axis(0), None);
+        assert_eq!(
+            gather_nd.with_batch_dims(1),
+            Some(Op::GatherNd { batch_dims: 1 })
         );
     }
 }

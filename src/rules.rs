@@ -285,7 +285,7 @@ impl Rules {
 
     /// Whether `index` lies outside an axis of `extent`, whatever the rules then make of it: where
     /// negative indices count from the end, `-extent..extent` lies inside.
-    pub fn is_bad(&self, index: i128, extent: usize) -> bool {
+    pub(crate) fn is_bad(&self, index: i128, extent: usize) -> bool {
         let from_end = index < 0 && self.negative == Negative::FromEnd;
         let index = if from_end {
             index + extent as i128

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use smallvec::{SmallVec, smallvec};
 
-use crate::error::{Error, Result, Role};
+use crate::error::{Error, OpKind, Result, Role};
 
 /// The number of elements of a tensor whose bytes must be addressable (at most `isize::MAX`).
 pub(crate) fn elements(role: Role, dims: &[usize], element_bytes: usize) -> Result<usize> {
@@ -19,6 +19,14 @@ pub(crate) fn elements(role: Role, dims: &[usize], element_bytes: usize) -> Resu
             shape: dims.to_vec(),
             element_bytes,
         })
+}
+
+/// Refuses memory of `got` bytes for an output of `expected`.
+pub(crate) fn check_output_bytes(op: OpKind, expected: usize, got: usize) -> Result<()> {
+    match got == expected {
+        true => Ok(()),
+        false => Err(Error::OutputLength { op, expected, got }),
+    }
 }
 
 /// Row-major strides of contiguous dims. Dims of an empty tensor have strides that no access uses.

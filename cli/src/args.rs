@@ -5,58 +5,13 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, value_parser};
 
 use crate::backend::BackendArgs;
-use crate::bag::EmbeddingBagArgs;
 use crate::bench::args::BenchArgs;
-use crate::call_args::{CallArgs, InputArgs, OutArgs};
+use crate::call_args::EXAMPLES;
 use crate::explain::args::ExplainArgs;
-use crate::operator::{Elements, Operator, Slices, Tuples};
+use crate::operators::Operators;
 use crate::pages::{CompletionsArgs, ManArgs};
-use crate::quantized::QuantizedArgs;
 use crate::random::Kind;
-use crate::scatter::ScatterArgs;
 use crate::show::ShowArgs;
-
-const EXAMPLES: &str = "\
-Examples:
-  # what a file holds, and rows of a tensor of it: the first, the third and the last, printed
-  wgpu-gather show model.safetensors
-  wgpu-gather gather --params model.safetensors:embeddings.word_embeddings.weight \\
-      --indices 0,2,-1 --rules numpy
-
-  # ids out of a pipe, rows into one
-  seq 0 9 | wgpu-gather gather --params table.npy --indices @- --out - | wgpu-gather show -
-
-  # rows of an embedding table in a checkpoint, at the ids of a NumPy array
-  wgpu-gather gather --params model.safetensors:embeddings.word_embeddings.weight \\
-      --indices ids.npy --out rows.npy
-
-  # rows of a quantised table in a file of llama.cpp, as f16
-  wgpu-gather gather --params model.gguf:token_embd.weight --to f16 \\
-      --indices ids.npy --out rows.npy
-
-  # torch.gather along the last axis, errors for bad indices as torch gives them
-  wgpu-gather gather-elements --axis -1 --rules torch \\
-      --params scores.npz:scores --indices order.npz:order --out sorted.npy
-
-  # ONNX GatherND on a given adapter, with a report for scripts
-  wgpu-gather gather-nd --rules onnx --backend gpu --adapter vulkan --json \\
-      --params volume.npy --indices points.npy --out values.safetensors
-
-  # the sum of the rows of each bag, and updates added to rows in the order of the ids
-  wgpu-gather embedding-bag --params table.npy --indices ids.npy --offsets starts.npy --out sums.npy
-  wgpu-gather scatter --reduce add --rules torch \\
-      --params table.npy --indices ids.npy --updates updates.npy --out table2.npy
-
-  # does this GPU give the right bits? 2,400 built-in calls, then a million random ones, in builds
-  # with the cargo feature `random`
-  wgpu-gather verify --backend gpu
-  wgpu-gather verify --backend gpu --random 1000000
-  wgpu-gather verify --backend gpu --random 5000 --large
-
-Memory:
-  .npy, .safetensors and .gguf files are mapped and the output is written as it is made, so that
-  both may be larger than memory: on Linux, --backend cpu has at most 400 MiB resident. Besides come whole
-  .npz arrays, 8- and 16-bit indices as 32-bit ones, a GPU's driver, the reference's output";
 
 /// Gathers (tf.gather, gather_nd / GatherND, torch.gather / GatherElements) on the GPU or the CPU
 #[derive(Parser)]
@@ -69,20 +24,8 @@ pub(crate) struct Cli {
 /// What to do.
 #[derive(Subcommand)]
 pub(crate) enum Command {
-    /// Select slices of params along one axis (tf.gather, ONNX Gather, numpy.take)
-    Gather(GatherArgs<Slices>),
-    /// Select slices of params at tuples of coordinates (tf.gather_nd, ONNX GatherND)
-    GatherNd(GatherArgs<Tuples>),
-    /// Select one element per index (torch.gather, ONNX GatherElements, numpy.take_along_axis)
-    GatherElements(GatherArgs<Elements>),
-    /// Pool the rows of params that each bag of indices selects (torch embedding_bag)
-    EmbeddingBag(EmbeddingBagArgs),
-    /// Bring slices to params along one axis (torch index_add_, jax .at[].add, numpy.add.at)
-    Scatter(ScatterArgs<Slices>),
-    /// Bring slices to params at tuples of coordinates (tf.tensor_scatter_nd_*, ONNX ScatterND)
-    ScatterNd(ScatterArgs<Tuples>),
-    /// Bring one element per index to params (torch.scatter_reduce, ONNX ScatterElements)
-    ScatterElements(ScatterArgs<Elements>),
+    #[command(flatten)]
+    Operators(Operators),
     /// List the tensors of a file, or print one with its type, shape, range, mean and NaNs
     Show(ShowArgs),
     /// List the GPU adapters of this machine
@@ -99,22 +42,6 @@ pub(crate) enum Command {
     Completions(CompletionsArgs),
     /// Print a page of the manual, as roff
     Man(ManArgs),
-}
-
-/// `gather`, `gather-nd` and `gather-elements`.
-#[derive(Args)]
-#[command(after_help = EXAMPLES)]
-pub(crate) struct GatherArgs<O: Operator> {
-    #[command(flatten)]
-    pub(crate) inputs: InputArgs,
-    #[command(flatten)]
-    pub(crate) to: OutArgs,
-    #[command(flatten)]
-    pub(crate) attributes: O,
-    #[command(flatten)]
-    pub(crate) call: CallArgs,
-    #[command(flatten)]
-    pub(crate) quantized: QuantizedArgs,
 }
 
 /// `adapters`.

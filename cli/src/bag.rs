@@ -176,5 +176,5 @@ pub(crate) fn run(args: &EmbeddingBagArgs) -> Result<Answer> {
 pub(crate) fn read_offsets(at: &Named) -> Result<Vec<usize>> {
     let tensor = at.read()?;
     let offsets = at.name_it(tensor.indices())?;
-    Bags::read_offsets_of(&offsets).with_context(|| at.name.clone())
+    Bags::read_offsets(&offsets).with_context(|| at.name.clone())
 }

@@ -1,10 +1,59 @@
 //! What the calls on files have in common on the command line.
 
 use clap::Args;
-use wgpu_gather::DType;
+use wgpu_gather::{DType, Op};
 
 use crate::backend::BackendArgs;
 use crate::rules::RulesArgs;
+
+/// Below the help of the command and of each gather.
+pub(crate) const EXAMPLES: &str = "\
+Examples:
+  # what a file holds, and rows of a tensor of it: the first, the third and the last, printed
+  wgpu-gather show model.safetensors
+  wgpu-gather gather --params model.safetensors:embeddings.word_embeddings.weight \\
+      --indices 0,2,-1 --rules numpy
+
+  # ids out of a pipe, rows into one
+  seq 0 9 | wgpu-gather gather --params table.npy --indices @- --out - | wgpu-gather show -
+
+  # rows of an embedding table in a checkpoint, at the ids of a NumPy array
+  wgpu-gather gather --params model.safetensors:embeddings.word_embeddings.weight \\
+      --indices ids.npy --out rows.npy
+
+  # rows of a quantised table in a file of llama.cpp, as f16
+  wgpu-gather gather --params model.gguf:token_embd.weight --to f16 \\
+      --indices ids.npy --out rows.npy
+
+  # torch.gather along the last axis, errors for bad indices as torch gives them
+  wgpu-gather gather-elements --axis -1 --rules torch \\
+      --params scores.npz:scores --indices order.npz:order --out sorted.npy
+
+  # ONNX GatherND on a given adapter, with a report for scripts
+  wgpu-gather gather-nd --rules onnx --backend gpu --adapter vulkan --json \\
+      --params volume.npy --indices points.npy --out values.safetensors
+
+  # the sum of the rows of each bag, and updates added to rows in the order of the ids
+  wgpu-gather embedding-bag --params table.npy --indices ids.npy --offsets starts.npy --out sums.npy
+  wgpu-gather scatter --reduce add --rules torch \\
+      --params table.npy --indices ids.npy --updates updates.npy --out table2.npy
+
+  # does this GPU give the right bits? 2,400 built-in calls, then a million random ones, in builds
+  # with the cargo feature `random`
+  wgpu-gather verify --backend gpu
+  wgpu-gather verify --backend gpu --random 1000000
+  wgpu-gather verify --backend gpu --random 5000 --large
+
+Memory:
+  .npy, .safetensors and .gguf files are mapped and the output is written as it is made, so that
+  both may be larger than memory: on Linux, --backend cpu has at most 400 MiB resident. Besides come whole
+  .npz arrays, 8- and 16-bit indices as 32-bit ones, a GPU's driver, the reference's output";
+
+/// Attributes of an operator on the command line.
+pub(crate) trait Operator: Args {
+    /// The gather that has them.
+    fn op(&self) -> Op;
+}
 
 /// The two tensors that every call reads. They come first in the help.
 #[derive(Args)]

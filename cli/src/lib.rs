@@ -26,7 +26,7 @@ mod fill;
 pub mod interrupt;
 mod named;
 mod numbers;
-mod operator;
+mod operators;
 pub mod output;
 mod pages;
 mod printed;
@@ -93,13 +93,7 @@ pub fn quiet_wayland() {
 
 fn answer(command: Command) -> Result<Answer> {
     match command {
-        Command::Gather(args) => run::run(&args),
-        Command::GatherNd(args) => run::run(&args),
-        Command::GatherElements(args) => run::run(&args),
-        Command::EmbeddingBag(args) => bag::run(&args),
-        Command::Scatter(args) => scatter::run(&args),
-        Command::ScatterNd(args) => scatter::run(&args),
-        Command::ScatterElements(args) => scatter::run(&args),
+        Command::Operators(operator) => operator.run(),
         Command::Adapters(args) => adapters::run(&args),
         Command::Verify(args) => verify::run(&args),
         Command::Bench(args) => bench::run(&args),

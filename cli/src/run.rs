@@ -1,22 +1,38 @@
 //! `wgpu-gather gather`, `gather-nd` and `gather-elements`: tensors in, a tensor out.
 
 use anyhow::Result;
+use clap::Args;
 use wgpu_gather::AnyTable;
 use wgpu_gather_files::StoredTensor;
 
 use crate::answer::Answer;
-use crate::args::GatherArgs;
 use crate::backend::Chosen;
 use crate::bad::Direction;
+use crate::call_args::{CallArgs, EXAMPLES, InputArgs, Operator, OutArgs};
 use crate::destination::Destination;
 use crate::done::Done;
 use crate::named::{Named, files_of};
-use crate::operator::Operator;
 use crate::progress::Progress;
 use crate::resident::{MOST_BYTES, Resident};
 use crate::stream::Streamed;
 use crate::tensors::{element_type, output_bytes};
 use crate::{interrupt, quantized, rules};
+
+/// `gather`, `gather-nd` and `gather-elements`.
+#[derive(Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct GatherArgs<O: Operator> {
+    #[command(flatten)]
+    inputs: InputArgs,
+    #[command(flatten)]
+    to: OutArgs,
+    #[command(flatten)]
+    attributes: O,
+    #[command(flatten)]
+    call: CallArgs,
+    #[command(flatten)]
+    quantized: quantized::QuantizedArgs,
+}
 
 /// Gathers as `args` say.
 pub(crate) fn run(args: &GatherArgs<impl Operator>) -> Result<Answer> {

@@ -10,11 +10,10 @@ use wgpu_gather_files::StoredTensor;
 use crate::answer::Answer;
 use crate::backend::Chosen;
 use crate::bad::{self, Direction};
-use crate::call_args::{CallArgs, InputArgs, OutArgs};
+use crate::call_args::{CallArgs, InputArgs, Operator, OutArgs};
 use crate::destination::Destination;
 use crate::done::Done;
 use crate::named::{Named, files_of};
-use crate::operator::Operator;
 use crate::tensors::{element_type, elements_of_type, output_bytes, reserved};
 use crate::{rules, whole};
 

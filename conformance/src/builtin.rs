@@ -1,83 +1,10 @@
 //! The built-in set: every operator, element width, index type and rule, at sizes around the
 //! boundaries where kernels change hands.
 
-use wgpu_gather::{Fill, IndexType, Layout, Op, OutOfBounds, Plan, Rules};
+use wgpu_gather::{Fill, IndexType, Layout, OutOfBounds, Plan, Rules};
 
 use crate::call::Call;
-
-/// One shape of call: operator, dims of params, dims of indices.
-type Shape = (Op, &'static [usize], &'static [usize]);
-
-/// Rows from one element to beyond a workgroup, positions around a workgroup, batches, outer
-/// loops, index depths 0 to 3, and ranks up to 9.
-const SHAPES: &[Shape] = &[
-    (Op::gather(0), &[37], &[1021]),
-    (Op::gather(0), &[7], &[]),
-    (Op::gather(0), &[19, 2], &[257]),
-    (Op::gather(0), &[19, 3], &[85]),
-    (Op::gather(0), &[19, 4], &[64]),
-    (Op::gather(0), &[19, 5], &[63]),
-    (Op::gather(0), &[11, 16], &[33]),
-    (Op::gather(0), &[11, 31], &[9]),
-    (Op::gather(0), &[5, 256], &[7]),
-    (Op::gather(0), &[5, 1027], &[7]),
-    (Op::gather(0), &[3, 5000], &[3]),
-    (Op::gather(0), &[41], &[1032]),
-    (Op::gather(0), &[11, 15], &[128]),
-    (Op::gather(0), &[11, 17], &[272]),
-    (Op::gather(0), &[9, 43], &[16]),
-    (Op::gather(-1), &[6, 5, 23], &[4, 3]),
-    (Op::gather(1), &[6, 9, 4], &[2, 5]),
-    (Op::gather(1), &[4, 9], &[12]),
-    (Op::gather(1), &[4, 9, 19], &[8]),
-    (
-        Op::Gather {
-            axis: Some(2),
-            batch_dims: 1,
-        },
-        &[4, 3, 8, 6],
-        &[4, 5],
-    ),
-    (
-        Op::Gather {
-            axis: Some(2),
-            batch_dims: 1,
-        },
-        &[3, 2, 8, 19],
-        &[3, 16],
-    ),
-    (
-        Op::Gather {
-            axis: Some(1),
-            batch_dims: 1,
-        },
-        &[9, 30],
-        &[9],
-    ),
-    (
-        Op::Gather {
-            axis: None,
-            batch_dims: -1,
-        },
-        &[2, 3, 10, 2],
-        &[2, 3, 7],
-    ),
-    (Op::gather_nd(), &[9, 8, 7], &[101, 3]),
-    (Op::gather_nd(), &[9, 8, 7], &[5, 6, 2]),
-    (Op::gather_nd(), &[9, 8, 12], &[21, 1]),
-    (Op::gather_nd(), &[4, 5, 6, 19], &[7, 3]),
-    (Op::gather_nd(), &[3, 4], &[5, 0]),
-    (Op::GatherNd { batch_dims: 1 }, &[4, 6, 5, 3], &[4, 11, 2]),
-    (Op::gather_elements(0), &[13, 17], &[21, 17]),
-    (Op::gather_elements(0), &[13, 24], &[21, 20]),
-    (Op::gather_elements(1), &[13, 17], &[13, 29]),
-    (Op::gather_elements(1), &[5, 9, 6], &[4, 14, 3]),
-    (
-        Op::gather_elements(-2),
-        &[2, 1, 3, 2, 1, 2, 1, 5, 3],
-        &[2, 1, 3, 2, 1, 2, 1, 8, 2],
-    ),
-];
+use crate::operators::{SHAPES, Shape};
 
 /// The element widths of all number types, and of some structs of them.
 const WIDTHS: [usize; 9] = [1, 2, 4, 8, 16, 3, 6, 12, 20];

@@ -4,7 +4,7 @@ use serde::Deserialize;
 
 use wgpu_gather::{Error, Fill, Op, OutOfBounds, Rules};
 
-use crate::case_file::{CaseError, CaseOfFile, read_file, rules};
+use crate::case_file::{CaseError, CaseOfFile, operator, read_file, rules};
 use crate::data::{Data, RawTensor, Values};
 
 /// One call with its recorded answer.
@@ -140,20 +140,12 @@ impl RawCase {
 }
 
 impl RawAttrs {
-    /// The operator called `name`, with its attributes.
+    /// The gather called `name`, with its attributes.
     pub(super) fn op(&self, name: &str) -> Result<Op, String> {
-        let batch_dims = self.batch_dims;
-        match name {
-            "gather" => Ok(Op::Gather {
-                axis: self.axis,
-                batch_dims,
-            }),
-            "gather_nd" => Ok(Op::GatherNd { batch_dims }),
-            "gather_elements" => {
-                let axis = self.dim.ok_or("gather_elements needs attrs.dim")?;
-                Ok(Op::GatherElements { axis })
-            }
-            other => Err(format!("unknown operator \"{other}\"")),
+        let (kind, op) = operator(name, self.axis.or(self.dim), self.batch_dims)?;
+        match kind == op.kind() {
+            true => Ok(op),
+            false => Err(format!("{kind} is no gather")),
         }
     }
 

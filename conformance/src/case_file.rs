@@ -3,7 +3,7 @@
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
-use wgpu_gather::{ElementsShapes, Negative, OutOfBounds, Rules};
+use wgpu_gather::{ElementsShapes, Error, Negative, Op, OpKind, OutOfBounds, Rules};
 
 /// Why a case file cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -104,4 +104,31 @@ pub(crate) fn rules(
         false => ElementsShapes::Onnx,
     };
     Ok(Rules::new(negative, out_of_bounds).with_elements_shapes(shapes))
+}
+
+/// The operator called `name`, or the gather whose transpose is called so, with its attributes: a `batch_dims` of 0 is as
+/// good as none.
+pub(crate) fn operator(
+    name: &str,
+    axis: Option<isize>,
+    batch_dims: isize,
+) -> Result<(OpKind, Op), String> {
+    let kind: OpKind = name.parse().map_err(|e: Error| e.to_string())?;
+    let op = Op::of(kind).ok_or_else(|| format!("{kind} is neither a gather nor a scatter"))?;
+    let op = match axis {
+        Some(axis) => op.with_axis(axis).ok_or_else(|| none(kind, "axis"))?,
+        None if op.axis().is_some() => return Err(format!("{kind} needs attrs.dim")),
+        None => op,
+    };
+    let op = match batch_dims {
+        0 => op,
+        n => op
+            .with_batch_dims(n)
+            .ok_or_else(|| none(kind, "batch_dims"))?,
+    };
+    Ok((kind, op))
+}
+
+fn none(kind: OpKind, attribute: &str) -> String {
+    format!("{kind} has no {attribute}")
 }

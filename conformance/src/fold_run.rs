@@ -11,28 +11,11 @@ use crate::scatter_case::{BagCase, FoldCall, FoldCase, Updates};
 
 /// Runs `case` on `executor`; skips what a GPU has no arithmetic for.
 pub async fn run_fold_case(case: &FoldCase, executor: &Executor) -> Outcome {
-    let (op, updates) = match &case.call {
-        FoldCall::EmbeddingBag(bag) => return outcome(case, pooled(case, bag, executor).await),
-        FoldCall::Scatter {
-            axis,
-            batch_dims,
-            updates,
-        } => {
-            let (axis, batch_dims) = (Some(*axis), *batch_dims);
-            (Op::Gather { axis, batch_dims }, updates)
-        }
-        FoldCall::ScatterNd {
-            batch_dims,
-            updates,
-        } => {
-            let batch_dims = *batch_dims;
-            (Op::GatherNd { batch_dims }, updates)
-        }
-        FoldCall::ScatterElements { axis, updates } => {
-            (Op::GatherElements { axis: *axis }, updates)
-        }
+    let output = match &case.call {
+        FoldCall::Scatter(op, updates) => scattered(case, *op, updates, executor).await,
+        FoldCall::EmbeddingBag(bag) => pooled(case, bag, executor).await,
     };
-    outcome(case, scattered(case, op, updates, executor).await)
+    outcome(case, output)
 }
 
 fn outcome(case: &FoldCase, output: Result<Data, Failure>) -> Outcome {

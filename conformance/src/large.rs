@@ -15,7 +15,7 @@ use wgpu_gather::{
 };
 
 use crate::bag_call::Bag;
-use crate::random::Choices;
+use crate::choices::Choices;
 use crate::scatter_call::Scatter;
 use make::{Size, bag, scatter};
 

@@ -15,11 +15,13 @@ mod builtin;
 mod call;
 mod case;
 mod case_file;
+mod choices;
 mod close;
 mod data;
 mod fold_run;
 #[cfg(not(target_arch = "wasm32"))]
 mod large;
+mod operators;
 mod output;
 mod quantized;
 mod quantized_gather;

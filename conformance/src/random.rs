@@ -14,9 +14,8 @@ pub use scatter::random_scatter;
 use wgpu_gather::{ElementsShapes, Fill, IndexType, Layout, Negative, Op, OutOfBounds, Rules};
 
 use crate::call::Call;
-
-/// Elements of a tensor, about: what a comparison takes a moment for.
-const MAX_ELEMENTS: usize = 3000;
+use crate::choices::{Choices, MAX_ELEMENTS};
+use crate::operators::{Shapes, bulk, fitting};
 
 /// The call that these choices make.
 pub fn call_from(choices: &[u32]) -> Call {
@@ -57,67 +56,9 @@ fn call_of(shape: Shapes, mut choices: Choices<'_>) -> Call {
     }
 }
 
-/// Choices still to be made; 0 for ever when they run out.
-pub(crate) struct Choices<'a> {
-    rest: &'a [u32],
-}
-
-impl<'a> Choices<'a> {
-    pub(crate) fn new(rest: &'a [u32]) -> Self {
-        Choices { rest }
-    }
-
-    pub(crate) fn next(&mut self) -> u32 {
-        match self.rest.split_first() {
-            Some((&first, rest)) => {
-                self.rest = rest;
-                first
-            }
-            None => 0,
-        }
-    }
-
-    pub(crate) fn below(&mut self, n: usize) -> usize {
-        self.next() as usize % n.max(1)
-    }
-
-    pub(crate) fn of<T: Clone>(&mut self, options: &[T]) -> T {
-        options[self.below(options.len())].clone()
-    }
-
-    /// True once in `n` times.
-    fn rarely(&mut self, n: usize) -> bool {
-        self.below(n) == n - 1
-    }
-
-    /// Dims whose product stays below about [`MAX_ELEMENTS`] together with `used`.
-    fn dims(&mut self, rank: usize, used: usize) -> Vec<usize> {
-        let mut used = used.max(1);
-        let mut dim = |_| {
-            let d = self.of(&[1, 2, 3, 4, 5, 7, 8, 16, 17, 33, 64, 100, 0, 1000]);
-            let d = if used * d > MAX_ELEMENTS { 1 } else { d };
-            used *= d.max(1);
-            d
-        };
-        (0..rank).map(&mut dim).collect()
-    }
-}
-
-/// An operator with shapes that mostly fit it.
-struct Shapes {
-    op: Op,
-    params: Vec<usize>,
-    indices: Vec<usize>,
-    /// The extents of the axes that are looked up.
-    extents: Vec<usize>,
-}
-
 fn shapes(choices: &mut Choices<'_>) -> Shapes {
-    let mut shapes = match choices.below(3) {
-        0 => gather(choices),
-        1 => gather_nd(choices),
-        _ => gather_elements(choices),
-    };
+    let kind = choices.of(&Op::ALL).kind();
+    let mut shapes = fitting(kind, choices);
     if choices.rarely(60) {
         // 0-d tensors: errors, but for torch's gather_elements.
         let tensor = choices.below(2);
@@ -135,37 +76,6 @@ fn shapes(choices: &mut Choices<'_>) -> Shapes {
     shapes
 }
 
-fn gather(choices: &mut Choices<'_>) -> Shapes {
-    let rank = 1 + choices.below(8);
-    let params = choices.dims(rank, 1);
-    let batch = choices.below(rank);
-    let axis = batch + choices.below(rank - batch);
-    let used = bulk(&params[..axis]) * bulk(&params[axis + 1..]);
-    let positions = choices.below(4);
-    let indices = [&params[..batch], &choices.dims(positions, used)].concat();
-    let axis_given = match choices.below(3) {
-        0 => Some(axis as isize),
-        1 => Some(axis as isize - rank as isize),
-        _ if axis == batch => None,
-        _ => Some(axis as isize),
-    };
-    let from_back = positions > 0 && choices.rarely(3);
-    let batch_dims = if from_back {
-        -(positions as isize)
-    } else {
-        batch as isize
-    };
-    Shapes {
-        op: Op::Gather {
-            axis: axis_given,
-            batch_dims,
-        },
-        extents: vec![params[axis]],
-        params,
-        indices,
-    }
-}
-
 fn gather_rows(choices: &mut Choices<'_>) -> Shapes {
     let rank = 1 + choices.below(4);
     let params = choices.dims(rank, 1);
@@ -176,53 +86,6 @@ fn gather_rows(choices: &mut Choices<'_>) -> Shapes {
         extents: vec![params[0]],
         params,
     }
-}
-
-fn gather_nd(choices: &mut Choices<'_>) -> Shapes {
-    let rank = 1 + choices.below(8);
-    let params = choices.dims(rank, 1);
-    let batch = choices.below(rank);
-    let depth = choices.below(rank - batch + 1);
-    let used = bulk(&params[..batch]) * bulk(&params[batch + depth..]);
-    let positions = choices.below(4);
-    let positions = choices.dims(positions, used);
-    Shapes {
-        op: Op::GatherNd {
-            batch_dims: batch as isize,
-        },
-        indices: [&params[..batch], &positions, &[depth]].concat(),
-        extents: params[batch..batch + depth].to_vec(),
-        params,
-    }
-}
-
-fn gather_elements(choices: &mut Choices<'_>) -> Shapes {
-    let rank = 1 + choices.below(8);
-    let params = choices.dims(rank, 1);
-    let axis = choices.below(rank);
-    let mut indices = params.clone();
-    for (d, dim) in indices.iter_mut().enumerate() {
-        if d == axis {
-            let used = bulk(&params[..axis]) * bulk(&params[axis + 1..]);
-            *dim = choices.dims(1, used)[0];
-        } else if choices.rarely(4) {
-            *dim = choices.below(*dim + 1);
-        }
-    }
-    let from_back = choices.rarely(3);
-    Shapes {
-        op: Op::GatherElements {
-            axis: axis as isize - if from_back { rank as isize } else { 0 },
-        },
-        extents: vec![params[axis]],
-        params,
-        indices,
-    }
-}
-
-/// The product of dims without the zeros: nothing is to be large because it goes with a zero.
-fn bulk(dims: &[usize]) -> usize {
-    dims.iter().filter(|&&d| d > 0).product()
 }
 
 fn rules(choices: &mut Choices<'_>, element_bytes: usize) -> Rules {

@@ -4,10 +4,10 @@
 
 use serde::Deserialize;
 
-use wgpu_gather::{Error, OpKind, OutOfBounds, Rules};
+use wgpu_gather::{Error, Op, OpKind, OutOfBounds, Rules};
 
 use crate::case::Expected;
-use crate::case_file::{CaseError, CaseOfFile, read_file, rules};
+use crate::case_file::{CaseError, CaseOfFile, operator, read_file, rules};
 use crate::data::{Data, RawTensor};
 
 /// The schema.
@@ -39,9 +39,7 @@ impl FoldCase {
     /// The operator, as errors name it.
     pub fn kind(&self) -> OpKind {
         match self.call {
-            FoldCall::Scatter { .. } => OpKind::Scatter,
-            FoldCall::ScatterNd { .. } => OpKind::ScatterNd,
-            FoldCall::ScatterElements { .. } => OpKind::ScatterElements,
+            FoldCall::Scatter(op, _) => op.transposed_kind(),
             FoldCall::EmbeddingBag(_) => OpKind::EmbeddingBag,
         }
     }
@@ -50,29 +48,8 @@ impl FoldCase {
 /// An operator with what only it has.
 #[derive(Debug, Clone, PartialEq)]
 pub enum FoldCall {
-    /// Slices along an axis, the transpose of `gather`.
-    Scatter {
-        /// The axis.
-        axis: isize,
-        /// The number of batch dims.
-        batch_dims: isize,
-        /// What becomes of an update.
-        updates: Updates,
-    },
-    /// Slices at tuples of coordinates, the transpose of `gather_nd`.
-    ScatterNd {
-        /// The number of batch dims.
-        batch_dims: isize,
-        /// What becomes of an update.
-        updates: Updates,
-    },
-    /// Elements along an axis, the transpose of `gather_elements`.
-    ScatterElements {
-        /// The axis.
-        axis: isize,
-        /// What becomes of an update.
-        updates: Updates,
-    },
+    /// The transpose of this gather.
+    Scatter(Op, Updates),
     /// A pooled lookup.
     EmbeddingBag(BagCase),
 }
@@ -185,24 +162,15 @@ impl CaseOfFile for RawCase {
 
 impl RawCase {
     fn call(&self) -> Result<FoldCall, String> {
-        let batch_dims = self.attrs.batch_dims;
-        Ok(match self.op.as_str() {
-            "scatter" => FoldCall::Scatter {
-                axis: self.attrs.axis.ok_or("scatter needs attrs.axis")?,
-                batch_dims,
-                updates: self.updates()?,
-            },
-            "scatter_nd" => FoldCall::ScatterNd {
-                batch_dims,
-                updates: self.updates()?,
-            },
-            "scatter_elements" => FoldCall::ScatterElements {
-                axis: self.attrs.dim.ok_or("scatter_elements needs attrs.dim")?,
-                updates: self.updates()?,
-            },
-            "embedding_bag" => FoldCall::EmbeddingBag(self.bag()?),
-            other => return Err(format!("unknown operator \"{other}\"")),
-        })
+        if self.op == OpKind::EmbeddingBag.name() {
+            return self.bag().map(FoldCall::EmbeddingBag);
+        }
+        let attrs = &self.attrs;
+        let (kind, op) = operator(&self.op, attrs.axis.or(attrs.dim), attrs.batch_dims)?;
+        match kind == op.kind() {
+            true => Err(format!("{kind} is no scatter")),
+            false => Ok(FoldCall::Scatter(op, self.updates()?)),
+        }
     }
 
     fn updates(&self) -> Result<Updates, String> {

@@ -67,7 +67,7 @@ fn read_offsets(offsets: &Indices<'_>) {
     if (SMALL..1 << 50).contains(&count) {
         return;
     }
-    match Bags::read_offsets_of(offsets) {
+    match Bags::read_offsets(offsets) {
         Ok(read) => assert_eq!(read.len(), count),
         Err(error) => assert!(!error.to_string().is_empty()),
     }

@@ -10,7 +10,7 @@ use crate::error::{BadIndices, Error, OpKind, Result, Role};
 use crate::fold::{Combine, Fold, Folding, fold_with};
 use crate::operand::{AnyTable, Params};
 use crate::rules::OutOfBounds;
-use crate::shape::{Layout, elements, unravel};
+use crate::shape::{Layout, check_output_bytes, elements, unravel};
 
 /// Executes `call`, writing the output's bytes, row-major.
 pub(crate) fn embedding_bag(call: &EmbeddingBag<'_>, output: &mut [u8]) -> Result<()> {
@@ -18,13 +18,7 @@ pub(crate) fn embedding_bag(call: &EmbeddingBag<'_>, output: &mut [u8]) -> Resul
     call.plan()?; // for what is wrong with the call
     let shape = [&[bags(call)], &call.table.shape()[1..]].concat();
     let expected = elements(Role::Output, &shape, dtype.bytes())? * dtype.bytes();
-    if output.len() != expected {
-        return Err(Error::OutputLength {
-            op: OpKind::EmbeddingBag,
-            expected,
-            got: output.len(),
-        });
-    }
+    check_output_bytes(OpKind::EmbeddingBag, expected, output.len())?;
     for (number, element) in output.chunks_exact_mut(dtype.bytes()).enumerate() {
         let coordinates = unravel(number, &shape);
         let (bag, column) = (coordinates[0], &coordinates[1..]);

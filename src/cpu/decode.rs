@@ -4,7 +4,7 @@ use super::copy::BLOCK;
 use super::lookups::{BAD, Lookups};
 use super::report::check;
 use super::rows::Rows;
-use super::threads::for_each;
+use super::threads::in_chunks;
 use crate::error::Result;
 use crate::operand::Indices;
 use crate::plan::Plan;
@@ -35,12 +35,7 @@ pub(super) fn execute(
         lookups: Lookups::new(plan, indices.bytes()),
     };
     let chunk_bytes = CHUNK * to.bytes();
-    let any_bad = match output.len() <= 2 * chunk_bytes {
-        true => work.write(0, output),
-        false => for_each(output.chunks_mut(chunk_bytes), |n, chunk| {
-            work.write(n * chunk_bytes, chunk)
-        }),
-    };
+    let any_bad = in_chunks(output, chunk_bytes, |first, chunk| work.write(first, chunk));
     match any_bad && plan.reports_bad_indices() {
         true => check(plan, indices),
         false => Ok(()),

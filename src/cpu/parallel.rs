@@ -4,7 +4,7 @@ use std::mem::MaybeUninit;
 
 use super::copy::Work;
 use super::report::check;
-use super::threads::for_each;
+use super::threads::in_chunks;
 use crate::element::Element;
 use crate::error::{Result, Role};
 use crate::memory::filled_bits;
@@ -73,12 +73,7 @@ fn write(
         0 => (CHUNK_BYTES / plan.element_bytes()).max(1) * plan.element_bytes(),
         rows => rows * row_bytes,
     };
-    let any_bad = match output.len() <= 2 * chunk_bytes {
-        true => work.write(0, output),
-        false => for_each(output.chunks_mut(chunk_bytes), |n, chunk| {
-            work.write(n * chunk_bytes, chunk)
-        }),
-    };
+    let any_bad = in_chunks(output, chunk_bytes, |first, chunk| work.write(first, chunk));
     match any_bad && plan.reports_bad_indices() {
         true => check(plan, indices),
         false => Ok(()),

@@ -8,7 +8,7 @@ use crate::error::{BadIndices, Error, OpKind, Result, Role};
 use crate::op::{Checked, Op};
 use crate::operand::{AnyTable, Indices};
 use crate::rules::{OutOfBounds, Rules};
-use crate::shape::elements;
+use crate::shape::{check_output_bytes, elements};
 
 /// Gathers element by element.
 pub(crate) fn gather(call: &Gather<'_>, output: &mut [u8]) -> Result<()> {
@@ -39,14 +39,7 @@ fn gather_with(
     let (op, rules, width) = (call.op, call.rules, call.width());
     let shape = call.output_shape()?;
     let expected = elements(Role::Output, &shape, width)? * width;
-    if output.len() != expected {
-        let got = output.len();
-        return Err(Error::OutputLength {
-            op: op.kind(),
-            expected,
-            got,
-        });
-    }
+    check_output_bytes(op.kind(), expected, output.len())?;
     let params_of = (call.table.shape(), width);
     let definition = Definition::new(op, op.kind(), rules, params_of, &call.indices)?;
     if output.is_empty() {

@@ -5,10 +5,10 @@
 
 use super::reference::{Coordinates, Definition};
 use crate::call::Scatter;
-use crate::error::{Error, Result, Role};
+use crate::error::{Result, Role};
 use crate::fold::{self, Combine, Fold, Folding, fold_with};
 use crate::rules::OutOfBounds;
-use crate::shape::{Layout, elements};
+use crate::shape::{Layout, check_output_bytes, elements};
 
 /// Executes `call` in place in the destination's bytes, row-major.
 ///
@@ -21,14 +21,7 @@ pub(crate) fn scatter(call: &Scatter<'_>, destination: &mut [u8]) -> Result<()> 
     let dtype = call.dtype()?;
     let width = dtype.bytes();
     let expected = elements(Role::Params, &call.shape, width)? * width;
-    if destination.len() != expected {
-        let got = destination.len();
-        return Err(Error::OutputLength {
-            op: kind,
-            expected,
-            got,
-        });
-    }
+    check_output_bytes(kind, expected, destination.len())?;
     let params = (call.shape.as_slice(), width);
     let definition = Definition::new(call.op, kind, call.rules, params, &call.indices)?;
     fold::check(kind, call.reduce, dtype)?;

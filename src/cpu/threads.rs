@@ -19,6 +19,19 @@ pub(super) fn for_each<P: Send>(
     for_each_of(parts, &take)
 }
 
+/// Calls `write` with each part of `output` of `chunk` elements and with where it starts; with all of it, where
+/// threads are not worth their start. Returns whether some call did.
+pub(super) fn in_chunks<T: Send>(
+    output: &mut [T],
+    chunk: usize,
+    write: impl Fn(usize, &mut [T]) -> bool + Sync,
+) -> bool {
+    match output.len() <= 2 * chunk {
+        true => write(0, output),
+        false => for_each(output.chunks_mut(chunk), |n, part| write(n * chunk, part)),
+    }
+}
+
 /// By reference: rayon's part is compiled for each kind of parts, not for each of the hundreds of loops that
 /// run in it.
 fn for_each_of<P: Send>(

@@ -2,6 +2,33 @@
 
 use std::fmt;
 
+/// Gives an enumeration `ALL`, `name` and `Display`.
+macro_rules! listed {
+    ($type:ident, { $first:ident $first_name:literal, $($variant:ident $name:literal,)* }) => {
+        impl $type {
+            /// All variants, in the order of their declaration.
+            pub const ALL: [$type; [$type::$first, $($type::$variant),*].len()] =
+                [$type::$first, $($type::$variant),*];
+
+            #[doc = concat!("The name: `", $first_name, "`", $(", `", $name, "`",)* ".")]
+            pub const fn name(self) -> &'static str {
+                match self {
+                    $type::$first => $first_name,
+                    $($type::$variant => $name,)*
+                }
+            }
+        }
+
+        impl std::fmt::Display for $type {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.pad(self.name())
+            }
+        }
+    };
+}
+
+pub(crate) use listed;
+
 /// The operator without its attributes, as errors name it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
@@ -21,6 +48,16 @@ pub enum OpKind {
     /// A pooled lookup: [`Executor::embedding_bag`](crate::Executor::embedding_bag).
     EmbeddingBag,
 }
+
+listed!(OpKind, {
+    Gather "gather",
+    GatherNd "gather_nd",
+    GatherElements "gather_elements",
+    Scatter "scatter",
+    ScatterNd "scatter_nd",
+    ScatterElements "scatter_elements",
+    EmbeddingBag "embedding_bag",
+});
 
 /// The part that a tensor plays in a gather.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -47,6 +84,19 @@ pub enum Role {
     /// A tensor that has no part yet: what it is used for is not known where it is made.
     Tensor,
 }
+
+listed!(Role, {
+    Params "params",
+    Indices "indices",
+    Output "output",
+    Codes "codes",
+    Scales "scales",
+    ZeroPoints "zero points",
+    Updates "updates",
+    Offsets "offsets",
+    Weights "weights",
+    Tensor "tensor",
+});
 
 /// An index that lies outside params, as reported under
 /// [`OutOfBounds::Error`](crate::OutOfBounds::Error): the first bad one in row-major order of

@@ -3,6 +3,8 @@
 
 mod run;
 
+pub(in crate::gpu) use run::no_indices;
+
 use std::sync::Arc;
 
 use crate::bag::Bags;

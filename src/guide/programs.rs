@@ -73,7 +73,7 @@
 //!
 //! - The buffer of a tensor that the engine made serves other tensors when the last view of it is
 //!   dropped, also while the device still works on it: the order of submissions keeps them apart.
-//!   A buffer that you saw ([`DeviceTensor::share_buffer`]), and those of calls that were recorded or bound,
+//!   A buffer that you saw ([`AnyDeviceTensor::share_buffer`]), and those of calls that were recorded or bound,
 //!   serve no other tensor.
 //!   [`Engine::trim_pool`] frees what waits, and [`Options::max_pool_bytes`] limits it (to
 //!   256 MiB, unless you say otherwise).
@@ -82,7 +82,7 @@
 //! - A host call that the device has no memory for is made by the CPU path; [`Engine::fallbacks`] counts
 //!   those, and [`Options::when_full`] makes it an error instead. [`Options::max_memory_bytes`] limits what
 //!   such a call takes.
-//! - A tensor larger than `max_buffer_size` lies in several buffers ([`DeviceTensor::share_parts`]). What is
+//! - A tensor larger than `max_buffer_size` lies in several buffers ([`AnyDeviceTensor::share_parts`]). What is
 //!   larger than a binding is bound as several segments, in as few dispatches as the device's limits allow.
 //! - wgpu fills a fresh buffer with zeros before a shader may see it, also one that the gather
 //!   overwrites: one more pass over that memory. An output that is used again has that behind it.
@@ -150,6 +150,6 @@
 //! ```
 
 #[cfg(doc)]
-use crate::gpu::{Binding, Buffers, DeviceTensor, Engine, Options, Status};
+use crate::gpu::{AnyDeviceTensor, Binding, Buffers, Engine, Options, Status};
 #[cfg(doc)]
 use crate::{Error, Executor, GatherCall, Op, OutOfBounds, Waiting, bad_indices};

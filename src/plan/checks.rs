@@ -5,7 +5,7 @@ use crate::error::{Error, OpKind, Result, Role};
 use crate::index::IndexType;
 use crate::operand::{Indices, Params};
 use crate::rules::{OutOfBounds, Rules};
-use crate::shape::Layout;
+use crate::shape::{Layout, check_output_bytes};
 
 impl Plan {
     /// Checks that these are the tensors that the plan was made for, and the length of the output.
@@ -31,14 +31,7 @@ impl Plan {
 
     /// Refuses memory for the output of another length.
     pub(crate) fn check_output(&self, got: usize) -> Result<()> {
-        match got == self.output_bytes {
-            true => Ok(()),
-            false => Err(Error::OutputLength {
-                op: self.op(),
-                expected: self.output_bytes,
-                got,
-            }),
-        }
+        check_output_bytes(self.op(), self.output_bytes, got)
     }
 
     /// Checks that these are the indices that the plan was made for.

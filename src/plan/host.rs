@@ -14,7 +14,7 @@ pub enum HostCall {
 
 impl Plan {
     /// Where the gather runs if its tensors may take `max_bytes` of device memory.
-    pub fn host_call(&self, max_bytes: u64) -> HostCall {
+    pub(crate) fn host_call(&self, max_bytes: u64) -> HostCall {
         match self.host_bytes() <= max_bytes {
             true => HostCall::Device,
             false => HostCall::Cpu,
@@ -22,7 +22,7 @@ impl Plan {
     }
 
     /// The bytes of the device's memory that a host call takes for tensors.
-    pub fn host_bytes(&self) -> u64 {
+    pub(crate) fn host_bytes(&self) -> u64 {
         buffer_bytes(self.tensor_bytes())
     }
 

@@ -117,7 +117,8 @@ pub enum ZeroPoints {
 
 impl ZeroPoints {
     /// Whether the table stores a zero point for each scale.
-    pub const fn are_stored(self) -> bool {
+    #[cfg(feature = "gpu")]
+    pub(crate) const fn are_stored(self) -> bool {
         matches!(self, ZeroPoints::Packed | ZeroPoints::PackedRows)
     }
 }

@@ -19,7 +19,7 @@ use crate::index::IndexType;
 use crate::op::Op;
 use crate::plan::{Geometry, LoopDims, Plan, output_dims};
 use crate::rules::{OutOfBounds, Rules};
-use crate::shape::{Layout, elements};
+use crate::shape::{Layout, check_output_bytes, elements};
 
 /// One digit of a number, and what a step of it is in either tensor, in elements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -191,14 +191,7 @@ impl ScatterPlan {
     pub(crate) fn check_destination(&self, destination: &[u8]) -> Result<()> {
         let elements = elements(Role::Params, self.destination.shape(), self.dtype.bytes())?;
         let expected = elements * self.dtype.bytes();
-        match destination.len() == expected {
-            true => Ok(()),
-            false => Err(Error::OutputLength {
-                op: self.op,
-                expected,
-                got: destination.len(),
-            }),
-        }
+        check_output_bytes(self.op, expected, destination.len())
     }
 
     /// Whether the updates of a destination lie in memory in the order of their lookups.

@@ -45,7 +45,7 @@ impl RowFormat {
     }
 
     /// The shape of this many rows.
-    pub fn shape_of(&self, rows: usize) -> Vec<usize> {
+    pub(super) fn shape_of(&self, rows: usize) -> Vec<usize> {
         [&[rows], &self.shape[..]].concat()
     }
 }

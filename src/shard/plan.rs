@@ -21,13 +21,15 @@ use super::format::RowFormat;
 use super::order::{NONE, ordered_all, ordered_once, resolved};
 use super::partition::Partition;
 use crate::cpu;
-use crate::error::{Error, Result};
+#[cfg(doc)]
+use crate::error::Error;
+use crate::error::Result;
 use crate::index::IndexType;
 use crate::op::Op;
 use crate::operand::{Indices, Params};
 use crate::plan::Plan;
 use crate::rules::{Negative, OutOfBounds, Rules};
-use crate::shape::Layout;
+use crate::shape::{Layout, check_output_bytes};
 
 /// A `gather` along the first axis of a table whose rows lie on several shards.
 ///
@@ -125,7 +127,7 @@ impl ShardPlan {
     }
 
     /// Which of the rows that come back are those of a shard.
-    pub fn range_of(&self, shard: usize) -> Range<usize> {
+    pub(super) fn range_of(&self, shard: usize) -> Range<usize> {
         match self.starts.get(shard..=shard.saturating_add(1)) {
             Some(&[start, end]) => start..end,
             _ => 0..0,
@@ -185,14 +187,7 @@ impl ShardPlan {
     ///
     /// [`Error::OutputLength`].
     pub fn check_output(&self, bytes: usize) -> Result<()> {
-        if bytes == self.output_bytes {
-            return Ok(());
-        }
-        Err(Error::OutputLength {
-            op: Op::gather(0).kind(),
-            expected: self.output_bytes,
-            got: bytes,
-        })
+        check_output_bytes(Op::gather(0).kind(), self.output_bytes, bytes)
     }
 }
 

@@ -13,7 +13,7 @@ use crate::packed::packed;
 use crate::rules::{Negative, OutOfBounds, Rules};
 use crate::shape::Layout;
 #[cfg(feature = "gpu")]
-use crate::shape::elements;
+use crate::shape::{check_output_bytes, elements};
 use crate::waiting::{PollMode, Waiting};
 
 /// One shard of a table: rows in the memory of the host, or of a device that they were uploaded to.
@@ -191,13 +191,7 @@ impl Begun<'_> {
             Begun::Device(engine, made) => {
                 let width = made.element_bytes();
                 let expected = elements(Role::Output, made.shape(), width)? * width;
-                if output.len() != expected {
-                    return Err(Error::OutputLength {
-                        op: Op::gather(0).kind(),
-                        expected,
-                        got: output.len(),
-                    });
-                }
+                check_output_bytes(Op::gather(0).kind(), expected, output.len())?;
                 engine.download_bytes(&made, output).within(poll_mode).await
             }
         }

@@ -8,13 +8,15 @@ use gather_conformance::{Call, wgpu_gather as library};
 
 use crate::{Error, Executor, Indices, Layout, Op, Params, Plan, Result, Rules};
 
-fn op(op: library::Op) -> Op {
-    match op {
-        library::Op::Gather { axis, batch_dims } => Op::Gather { axis, batch_dims },
-        library::Op::GatherNd { batch_dims } => Op::GatherNd { batch_dims },
-        library::Op::GatherElements { axis } => Op::GatherElements { axis },
-        other => panic!("{other:?} is not known here"),
+fn op(there: library::Op) -> Op {
+    let mut op = Op::of(as_here(there.kind())).unwrap();
+    if let Some(axis) = there.axis() {
+        op = op.with_axis(axis).unwrap();
     }
+    if let Some(batch_dims) = there.batch_dims() {
+        op = op.with_batch_dims(batch_dims).unwrap();
+    }
+    op
 }
 
 fn rules(rules: &library::Rules) -> Rules {

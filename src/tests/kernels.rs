@@ -205,16 +205,10 @@ fn absurd_plan(random: &mut Numbers) -> Option<Plan> {
     let params = absurd_layout(random, &[]);
     let shared = random.below(params.rank() as u64 + 1) as usize;
     let indices = absurd_layout(random, &params.shape()[..shared]);
-    let op = match random.below(3) {
-        0 => Op::Gather {
-            axis: Some(random.below(4) as isize),
-            batch_dims: random.below(shared as u64 + 1) as isize,
-        },
-        1 => Op::GatherNd {
-            batch_dims: random.below(shared as u64 + 1) as isize,
-        },
-        _ => Op::gather_elements(random.below(4) as isize),
-    };
+    let op = random.of(&Op::ALL);
+    let op = op.with_axis(random.below(4) as isize).unwrap_or(op);
+    let batch_dims = random.below(shared as u64 + 1) as isize;
+    let op = op.with_batch_dims(batch_dims).unwrap_or(op);
     let widths = [1, 2, 4, 8, 16, 3, 5, 6, 12, 20, 256, 257];
     let width = random.of(&widths);
     let out_of_bounds = random.of(&OutOfBounds::all(Fill::from_bytes(&vec![0xb7; width])));

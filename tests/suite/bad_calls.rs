@@ -174,6 +174,15 @@ fn bad_calls_have_their_exact_errors_on_every_executor() {
 }
 
 #[test]
+fn every_operator_has_a_bad_call() {
+    for op in Op::ALL {
+        let kind = op.kind();
+        let mut shapes = shapes::shapes().into_iter();
+        assert!(shapes.any(|case| case.op.kind() == kind), "{kind}");
+    }
+}
+
+#[test]
 fn empty_outputs_look_at_no_index() {
     type Dims = &'static [usize];
     let cases: [(Op, Rules, Dims, Dims, Dims); 6] = [

@@ -3,7 +3,8 @@
 use gather_conformance::SplitMix;
 use wgpu_gather::gpu::{DeviceTensor, Engine};
 use wgpu_gather::{
-    BagMode, Bags, DType, Error, Executor, Layout, OpKind, Role, Rules, Tensor, TensorView, wgpu,
+    BagMode, Bags, DType, Error, Executor, Indices, Layout, OpKind, Role, Rules, Tensor,
+    TensorView, wgpu,
 };
 
 use crate::common::{buffer_with, bytes_of, device_on, devices, engines, executors, fresh_adapter};
@@ -331,7 +332,7 @@ fn what_does_not_fit_is_said() {
     );
     let negative = TensorView::new(&[2], &[0i64, -1]).unwrap();
     assert_eq!(
-        Bags::read_offsets(&negative).unwrap_err(),
+        Bags::read_offsets(&Indices::try_from(&negative).unwrap()).unwrap_err(),
         Error::OffsetOutOfRange {
             op: OpKind::EmbeddingBag,
             position: 1,

@@ -4,6 +4,8 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use wgpu_gather::Op;
+
 /// A path in the repository.
 pub(crate) fn path(path: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(path)
@@ -43,6 +45,37 @@ fn the_dependencies_without_features_are_all_named() {
         let sentence = text[start..].split(". ").next().expect("the sentence");
         for name in &needed {
             assert!(sentence.contains(name), "{name} is not in: {sentence}");
+        }
+    }
+}
+
+/// Whether `text` has `word` between characters that belong to no name.
+fn has_word(text: &str, word: &str) -> bool {
+    let belongs = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() || c == '_');
+    text.match_indices(word).any(|(at, _)| {
+        let before = text[..at].chars().next_back();
+        let after = text[at + word.len()..].chars().next();
+        !belongs(before) && !belongs(after)
+    })
+}
+
+#[test]
+fn every_operator_is_in_the_texts_and_in_the_browser() {
+    let files = [
+        "README.md",
+        "docs/operators.md",
+        "src/lib.rs",
+        "fuzz/cases.dict",
+        "tests/conformance/README.md",
+        "web/package/index.d.ts",
+        "web/package/calls.js",
+    ];
+    for file in files {
+        let text = read(file);
+        assert!(!has_word(&text, "gather_n") && !has_word(&text, "ather"));
+        for op in Op::ALL {
+            let name = op.kind().name();
+            assert!(has_word(&text, name), "{name} is not in {file}");
         }
     }
 }

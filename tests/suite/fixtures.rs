@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use gather_conformance::{Case, Expected, Report, Values, read_cases, run_case};
-use wgpu_gather::{Executor, OutOfBounds, Rules};
+use wgpu_gather::{Executor, Op, OutOfBounds, Rules};
 
 use crate::common::{assert_all_passed, block_on, executors, failed};
 
@@ -61,6 +61,16 @@ fn the_fixtures_cover_every_element_type_but_none_by_accident() {
         }
     }
     assert_eq!(types.len(), 16, "{types:?}");
+}
+
+#[test]
+fn the_fixtures_cover_every_operator() {
+    let cases: Vec<Case> = SUITES.iter().flat_map(|&(name, _)| suite(name)).collect();
+    for op in Op::ALL {
+        let kind = op.kind();
+        let recorded = cases.iter().filter(|case| case.op.kind() == kind).count();
+        assert!(recorded >= 20, "{recorded} recorded answers of {kind}");
+    }
 }
 
 #[test]

@@ -10,6 +10,16 @@ export class GatherError extends Error {
   }
 }
 
+/** Methods, and the operators of the library that they call. */
+export const GATHERS = { gather: 'gather', gatherNd: 'gather_nd', gatherElements: 'gather_elements' };
+
+const transposed = (name) => name.replace('gather', 'scatter');
+
+/** Their transposes. */
+export const SCATTERS = Object.fromEntries(
+  Object.entries(GATHERS).map(([method, op]) => [transposed(method), transposed(op)]),
+);
+
 export const ARRAYS = {
   u8: Uint8Array,
   i8: Int8Array,

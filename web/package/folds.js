@@ -1,8 +1,6 @@
 // Calls that fold values which meet: scatters, gradients of gathers, pooled lookups.
-import { bytesOf, callOf, checkedShape, dtypeOf, fail, integer, tensorOf, widened } from './calls.js';
+import { SCATTERS, bytesOf, callOf, checkedShape, dtypeOf, fail, integer, tensorOf, widened } from './calls.js';
 import { DeviceTensor, onDevice } from './tensors.js';
-
-const SCATTERS = { scatter: 'scatter', scatterNd: 'scatter_nd', scatterElements: 'scatter_elements' };
 
 /** A tensor with the name of its type, be it here or on the device. */
 const named = (tensor) =>

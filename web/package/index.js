@@ -2,7 +2,7 @@
 // WebAssembly; their transposes and pooled lookups are in folds.js. What is bound is in raw.js; types
 // are in index.d.ts.
 import {
-  ARRAYS, GatherError, bytesOf, callOf, checkedShape, dtypeOf, fail, tensorOf, typed, widened,
+  ARRAYS, GATHERS, GatherError, SCATTERS, bytesOf, callOf, checkedShape, dtypeOf, fail, tensorOf, typed, widened,
 } from './calls.js';
 import { embeddingBag, gatherGradient, scatter, scatterInto } from './folds.js';
 import load, { RawEngine, RawSuite } from './raw.js';
@@ -15,11 +15,22 @@ let ready;
 export const init = (source) =>
   (ready ??= load(source === undefined ? undefined : { module_or_path: source }));
 
-const OPERATORS = { gather: 'gather', gatherNd: 'gather_nd', gatherElements: 'gather_elements' };
-
 /** Gathers on one device, or on the CPU. */
 export class Engine {
   #raw;
+  // A method for each operator, and for each transpose.
+  static {
+    for (const [method, op] of Object.entries(GATHERS)) {
+      this.prototype[method] = function (params, indices, options = {}) {
+        return this.#gather(op, params, indices, options);
+      };
+    }
+    for (const [method, op] of Object.entries(SCATTERS)) {
+      this.prototype[method] = function (base, indices, updates, options = {}) {
+        return typed(() => scatter(this.raw, op, base, indices, updates, options));
+      };
+    }
+  }
   constructor(raw) {
     this.#raw = raw;
   }
@@ -58,19 +69,10 @@ export class Engine {
   get unusedBytes() {
     return this.raw.unusedBytes();
   }
-  gather(params, indices, options = {}) {
-    return this.#gather('gather', params, indices, options);
-  }
-  gatherNd(params, indices, options = {}) {
-    return this.#gather('gather_nd', params, indices, options);
-  }
-  gatherElements(params, indices, options = {}) {
-    return this.#gather('gather_elements', params, indices, options);
-  }
   /** Gathers from a quantized table, and decodes what it gathers. */
   gatherQuantized(table, indices, { op = 'gather', to = 'f32', ...options } = {}) {
     return typed(async () => {
-      const operator = OPERATORS[op] ?? fail(`unknown operator "${op}"`);
+      const operator = GATHERS[op] ?? fail(`unknown operator "${op}"`);
       if (!ARRAYS[to]) return fail(`"${to}" has no typed array`);
       const from = { dtype: to, shape: table.shape };
       const stays = table instanceof DeviceQuantizedTable;
@@ -94,18 +96,6 @@ export class Engine {
       return new DeviceQuantizedTable(await this.raw.uploadQuantized(format, dims, bytesOf(data)));
     });
   }
-  /** Scatters slices along an axis over a copy of `base`: the transpose of `gather`. */
-  scatter(base, indices, updates, options = {}) {
-    return typed(() => scatter(this.raw, 'scatter', base, indices, updates, options));
-  }
-  /** Scatters slices at tuples of indices: the transpose of `gatherNd`. */
-  scatterNd(base, indices, updates, options = {}) {
-    return typed(() => scatter(this.raw, 'scatter_nd', base, indices, updates, options));
-  }
-  /** Scatters elements along an axis: the transpose of `gatherElements`. */
-  scatterElements(base, indices, updates, options = {}) {
-    return typed(() => scatter(this.raw, 'scatter_elements', base, indices, updates, options));
-  }
   /** Scatters into a tensor on the device. */
   scatterInto(destination, indices, updates, options = {}) {
     return typed(() => scatterInto(this.raw, destination, indices, updates, options));
@@ -113,7 +103,7 @@ export class Engine {
   /** The gradient of a gather with respect to its params. */
   gatherGradient(paramsShape, indices, gradOutput, { op = 'gather', ...options } = {}) {
     return typed(() => {
-      const operator = OPERATORS[op] ?? fail(`unknown operator "${op}"`);
+      const operator = GATHERS[op] ?? fail(`unknown operator "${op}"`);
       return gatherGradient(this.raw, operator, paramsShape, indices, gradOutput, options);
     });
   }
@@ -121,7 +111,7 @@ export class Engine {
   embeddingBag(params, indices, options = {}) {
     return typed(() => embeddingBag(this.raw, params, indices, options));
   }
-  /** How a call is executed and why, in words: `op` is gather, gather_nd or gather_elements. */
+  /** How a call is executed and why, in words: `op` is the library's name of the operator. */
   explain(op, params, indices, options = {}) {
     return typed(async () => {
       const from = { dtype: params.dtype ?? dtypeOf(params.data), shape: params.shape };

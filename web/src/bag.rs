@@ -62,7 +62,7 @@ impl Pooling {
         };
         let layout = Layout::contiguous(&offsets.shape);
         let read = Indices::new(bytes, named(&offsets.index_type)?, layout)
-            .and_then(|offsets| Bags::read_offsets_of(&offsets));
+            .and_then(|offsets| Bags::read_offsets(&offsets));
         read.map(Some).map_err(|e| failure(&e))
     }
 

@@ -4,7 +4,7 @@ use std::str::FromStr;
 
 use serde::Deserialize;
 use wasm_bindgen::JsValue;
-use wgpu_gather::{DType, Error, Fill, Indices, Layout, Op, OutOfBounds, Params, Plan, Rules};
+use wgpu_gather::{DType, Error, Fill, Indices, Layout, Op, OpKind, OutOfBounds, Params, Plan, Rules};
 
 use crate::failure::{failure, not_a_call};
 
@@ -42,31 +42,38 @@ impl Call {
     }
 
     pub(crate) fn op(&self) -> Result<Op, JsValue> {
-        self.op_of("gather")
+        let (kind, op) = self.operator()?;
+        if kind != op.kind() {
+            return Err(not_a_call(&format!("{kind} is no gather")));
+        }
+        Ok(op)
     }
 
     /// The gather that a scatter is the transpose of.
     pub(crate) fn transposed_op(&self) -> Result<Op, JsValue> {
-        self.op_of("scatter")
+        let (kind, op) = self.operator()?;
+        if kind == op.kind() {
+            return Err(not_a_call(&format!("{kind} is no scatter")));
+        }
+        Ok(op)
     }
 
-    /// The operator, of those whose names begin with `family`.
-    fn op_of(&self, family: &str) -> Result<Op, JsValue> {
-        let axis = || {
-            let missing = || not_a_call(&format!("{}: axis is missing", self.op));
-            self.axis.ok_or_else(missing)
+    /// What is called, and the gather with its attributes that it is, or is the transpose of.
+    fn operator(&self) -> Result<(OpKind, Op), JsValue> {
+        let kind: OpKind = named(&self.op)?;
+        let wrong = |what| not_a_call(&format!("{kind}{what}"));
+        let op = Op::of(kind).ok_or_else(|| wrong(" takes no axis"))?;
+        let op = match self.axis {
+            Some(axis) => op.with_axis(axis).ok_or_else(|| wrong(" has no axis"))?,
+            None if op.axis().is_some() => return Err(wrong(": axis is missing")),
+            None => op,
         };
-        match self.op.strip_prefix(family) {
-            Some("") => Ok(Op::Gather {
-                axis: self.axis,
-                batch_dims: self.batch_dims,
-            }),
-            Some("_nd") => Ok(Op::GatherNd {
-                batch_dims: self.batch_dims,
-            }),
-            Some("_elements") => Ok(Op::GatherElements { axis: axis()? }),
-            _ => Err(not_a_call(&format!("unknown operator \"{}\"", self.op))),
-        }
+        let with = match self.batch_dims {
+            0 => Some(op),
+            batch_dims => op.with_batch_dims(batch_dims),
+        };
+        let op = with.ok_or_else(|| wrong(" has no batchDims"))?;
+        Ok((kind, op))
     }
 
     pub(crate) fn dtype(&self) -> Result<DType, JsValue> {

@@ -7,7 +7,7 @@ use clap::{Args, value_parser};
 
 use crate::bench::case::Case;
 use crate::bench::pattern::Pattern;
-use crate::bench::shape::{GatherOp, ShapeArgs};
+use crate::bench::shape::ShapeArgs;
 use crate::rules::RulesArgs;
 
 const HELP: &str = "\
@@ -107,7 +107,7 @@ pub(crate) struct BenchArgs {
 #[command(next_help_heading = "A shape of your own")]
 struct OwnArgs {
     #[command(flatten)]
-    shape: ShapeArgs<GatherOp>,
+    shape: ShapeArgs,
     /// The part of the lookups that is out of bounds
     #[arg(long, value_name = "FRACTION", default_value_t = 0.0, value_parser = fraction, requires = "op")]
     bad: f64,

@@ -211,10 +211,7 @@ impl Scaled {
 
     /// How many rows the indices name.
     pub(crate) fn lookups(&self) -> usize {
-        let depth = match self.case.op {
-            Op::GatherNd { .. } => self.case.indices.last().copied().unwrap_or(1),
-            _ => 1,
-        };
+        let depth = self.plan.geometry().coordinates.len();
         self.case.indices.iter().product::<usize>() / depth.max(1)
     }
 

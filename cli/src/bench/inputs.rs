@@ -5,7 +5,7 @@ use rand::{Rng, RngExt};
 use rand_distr::{Distribution, Zipf};
 use rayon::prelude::*;
 use wgpu_gather::plan::Geometry;
-use wgpu_gather::{Error, IndexType, Indices, Layout, OpKind, Role};
+use wgpu_gather::{Error, IndexType, Indices, Layout, Role};
 
 use crate::bench::case::Scaled;
 use crate::bench::moved;
@@ -128,10 +128,7 @@ impl Draws {
             _ => None,
         };
         let (run, step) = run(geometry);
-        let depth = match scaled.case.op.kind() {
-            OpKind::GatherNd => extents.len(),
-            _ => 1,
-        };
+        let row = row(&scaled.case.indices, extents.len());
         Ok(Draws {
             pattern: scaled.case.pattern,
             zipf,
@@ -139,7 +136,7 @@ impl Draws {
             index_type: scaled.case.index_type,
             extents,
             slices,
-            row: row(&scaled.case.indices, depth),
+            row,
             run,
             step,
         })
@@ -230,7 +227,7 @@ fn permuted(position: u64, count: u64) -> u64 {
 /// one.
 fn row(indices: &[usize], depth: usize) -> u64 {
     let lookups = match depth {
-        1 => indices,
+        0 | 1 => indices,
         _ => &indices[..indices.len() - 1],
     };
     match lookups {

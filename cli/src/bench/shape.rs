@@ -1,21 +1,26 @@
 //! A gather described on the command line by its shapes, without tensors.
 
-use anyhow::{Result, bail};
+use anyhow::{Context, Result};
+use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use clap::{Args, ValueEnum};
 use wgpu_gather::quantized::BlockFormat;
-use wgpu_gather::{DType, IndexType, Op};
+use wgpu_gather::{DType, IndexType, Op, OpKind};
 
 use crate::bench::case::Case;
 use crate::bench::pattern::Pattern;
 use crate::bench::verb::Verb;
 
-/// An operator, one of `O`, and the tensors that it gets.
+/// An operator and the tensors that it gets.
 #[derive(Args)]
-pub(crate) struct ShapeArgs<O: ValueEnum + Clone + Send + Sync + 'static> {
+pub(crate) struct ShapeArgs {
     /// The operator
-    #[arg(long, value_enum, value_name = "OP", requires_all = ["params_shape", "indices_shape"])]
-    pub(crate) op: Option<O>,
+    #[arg(
+        long,
+        value_parser = kinds(Op::ALL.map(|op| op.kind())),
+        value_name = "OP",
+        requires_all = ["params_shape", "indices_shape"]
+    )]
+    pub(crate) op: Option<OpKind>,
     /// The dims of params
     #[arg(long, value_name = "A,B", value_delimiter = ',', requires = "op")]
     pub(crate) params_shape: Vec<usize>,
@@ -48,30 +53,29 @@ pub(crate) struct ShapeArgs<O: ValueEnum + Clone + Send + Sync + 'static> {
     pub(crate) batch_dims: Option<isize>,
 }
 
-/// The operators that gather.
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum GatherOp {
-    Gather,
-    GatherNd,
-    GatherElements,
+/// Reads the name of one of these, as commands are called.
+pub(crate) fn kinds(allowed: impl AsRef<[OpKind]>) -> impl TypedValueParser<Value = OpKind> {
+    let names = allowed.as_ref().iter().map(|&kind| command(kind));
+    PossibleValuesParser::new(names).try_map(|name| name.replace('-', "_").parse::<OpKind>())
 }
 
-impl ShapeArgs<GatherOp> {
-    /// The gather, if one is given, of good random indices.
+/// What the command of an operator is called.
+fn command(kind: OpKind) -> String {
+    kind.name().replace('_', "-")
+}
+
+impl ShapeArgs {
+    /// The gather of these shapes, if one is given, of good random indices.
     pub(crate) fn case(&self) -> Result<Option<Case>> {
-        self.op.map(|op| self.case_of(op)).transpose()
-    }
-}
-
-impl<O: ValueEnum + Clone + Send + Sync + 'static> ShapeArgs<O> {
-    /// The gather of these shapes, of good random indices.
-    pub(crate) fn case_of(&self, op: GatherOp) -> Result<Case> {
-        Ok(Case {
+        let Some(op) = self.operator()? else {
+            return Ok(None);
+        };
+        Ok(Some(Case {
             name: "own".to_owned(),
             group: "own",
             what: "",
             verb: Verb::Gather,
-            op: self.operator(op)?,
+            op,
             dtype: self.dtype,
             format: self.format,
             index_type: self.index_type,
@@ -80,25 +84,23 @@ impl<O: ValueEnum + Clone + Send + Sync + 'static> ShapeArgs<O> {
             divided: [None, None],
             pattern: Pattern::Random,
             bad: 0.0,
-        })
+        }))
     }
 
-    /// The gather, or that whose transpose is meant, with its attributes.
-    pub(crate) fn operator(&self, op: GatherOp) -> Result<Op> {
-        let batch_dims = self.batch_dims.unwrap_or(0);
-        Ok(match op {
-            GatherOp::Gather => Op::Gather {
-                axis: self.axis,
-                batch_dims,
-            },
-            GatherOp::GatherNd if self.axis.is_some() => bail!("--axis is not for gather-nd"),
-            GatherOp::GatherNd => Op::GatherNd { batch_dims },
-            GatherOp::GatherElements if self.batch_dims.is_some() => {
-                bail!("--batch-dims is not for gather-elements")
-            }
-            GatherOp::GatherElements => Op::GatherElements {
-                axis: self.axis.unwrap_or(0),
-            },
-        })
+    /// The gather with its attributes, or that whose transpose is meant; none for a pooled lookup.
+    pub(crate) fn operator(&self) -> Result<Option<Op>> {
+        let Some(mut op) = self.op.and_then(Op::of) else {
+            return Ok(None);
+        };
+        let name = command(op.kind());
+        let is_not_for = |option| format!("{option} is not for {name}");
+        if let Some(axis) = self.axis {
+            op = op.with_axis(axis).with_context(|| is_not_for("--axis"))?;
+        }
+        if let Some(batch_dims) = self.batch_dims {
+            let with = op.with_batch_dims(batch_dims);
+            op = with.with_context(|| is_not_for("--batch-dims"))?;
+        }
+        Ok(Some(op))
     }
 }

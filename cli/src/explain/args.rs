@@ -1,11 +1,10 @@
 //! The command line of `explain`.
 
 use clap::{Args, ValueEnum};
-use wgpu_gather::{BagMode, Reduce};
+use wgpu_gather::{BagMode, OpKind, Reduce};
 
 use crate::bench::args::{seconds, within};
-use crate::bench::shape::ShapeArgs;
-use crate::explain::op::OpArg;
+use crate::bench::shape::{ShapeArgs, kinds};
 use crate::rules::RulesArgs;
 use crate::size::Size;
 
@@ -29,10 +28,10 @@ Examples:
 
 /// `explain`.
 #[derive(Args)]
-#[command(after_help = HELP, mut_arg("op", |op| op.required(true)))]
+#[command(after_help = HELP, mut_arg("op", |op| op.required(true).value_parser(kinds(OpKind::ALL))))]
 pub(crate) struct ExplainArgs {
     #[command(flatten)]
-    pub(crate) shape: ShapeArgs<OpArg>,
+    pub(crate) shape: ShapeArgs,
     /// How the values of a scatter that meet are combined: none, add, mul, min or max [default: add]
     #[arg(long, value_name = "HOW")]
     pub(crate) reduce: Option<Reduce>,

@@ -5,7 +5,6 @@ mod bag;
 mod cost;
 mod json;
 mod measured;
-mod op;
 mod place;
 mod quantized;
 mod scatter;
@@ -14,15 +13,13 @@ use std::fmt::Display;
 
 use anyhow::{Context, Result, bail, ensure};
 use serde::Serialize;
-use wgpu_gather::Explanation;
+use wgpu_gather::{Explanation, Op};
 
 use crate::answer::Answer;
-use crate::bench::shape::GatherOp;
 use crate::bench::unusable;
 use crate::explain::args::ExplainArgs;
 use crate::explain::cost::Cost;
 use crate::explain::measured::Measured;
-use crate::explain::op::{Explained, refuse};
 use crate::explain::place::Place;
 use crate::explain::quantized::Decoded;
 use crate::rules;
@@ -42,19 +39,20 @@ pub(crate) fn run(args: &ExplainArgs) -> Result<Answer> {
         ("--measure", args.measure),
     ];
     let shape = &args.shape;
-    match shape.op.context("--op is missing")?.explained() {
-        Explained::Gather(op) => {
+    let kind = shape.op.context("--op is missing")?;
+    match Op::of(kind).map(|op| op.kind()) {
+        Some(gather) if gather == kind => {
             refuse("gathers", &of_scatters)?;
             refuse("gathers", &of_bags)?;
-            gather(args, op)
+            self::gather(args)
         }
-        Explained::Scatter(op) => {
+        Some(_) => {
             refuse("scatters", &of_gathers)?;
             refuse("scatters", &of_bags)?;
             refuse("scatters", &[("--format", shape.format.is_some())])?;
-            answer(args, &scatter::explained(args, op)?)
+            answer(args, &scatter::explained(args)?)
         }
-        Explained::Bag => {
+        None => {
             refuse("embedding-bag", &of_gathers)?;
             refuse("embedding-bag", &of_scatters)?;
             let attributes = [
@@ -67,6 +65,14 @@ pub(crate) fn run(args: &ExplainArgs) -> Result<Answer> {
     }
 }
 
+/// Fails for an option that is given (its name, and whether) though it means nothing to these operators.
+fn refuse(op: &str, options: &[(&str, bool)]) -> Result<()> {
+    match options.iter().find(|(_, given)| *given) {
+        Some((option, _)) => bail!("explain: {option} is not for {op}"),
+        None => Ok(()),
+    }
+}
+
 /// An explanation of the library, as it is.
 fn answer(args: &ExplainArgs, explanation: &(impl Display + Serialize)) -> Result<Answer> {
     match args.json {
@@ -76,8 +82,8 @@ fn answer(args: &ExplainArgs, explanation: &(impl Display + Serialize)) -> Resul
 }
 
 /// Explains a gather; measures it, if that is asked for.
-fn gather(args: &ExplainArgs, op: GatherOp) -> Result<Answer> {
-    let case = args.shape.case_of(op)?;
+fn gather(args: &ExplainArgs) -> Result<Answer> {
+    let case = args.shape.case()?.context("--op is missing")?;
     let scaled = case.scaled(1, &rules::resolve(&args.rules, case.dtype)?)?;
     if args.measure
         && let Some(reason) = unusable(&scaled)

@@ -1,16 +1,15 @@
 //! What is said of a scatter.
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 use wgpu_gather::{Layout, Reduce, ScatterExplanation, ScatterLayouts, ScatterPlan};
 
-use crate::bench::shape::GatherOp;
 use crate::explain::args::ExplainArgs;
 use crate::rules;
 
-/// Explains a scatter, the transpose of `op`, into contiguous tensors.
-pub(super) fn explained(args: &ExplainArgs, op: GatherOp) -> Result<ScatterExplanation> {
+/// Explains a scatter into contiguous tensors.
+pub(super) fn explained(args: &ExplainArgs) -> Result<ScatterExplanation> {
     let shape = &args.shape;
-    let op = shape.operator(op)?;
+    let op = shape.operator()?.context("--op is no scatter")?;
     let rules = rules::resolve(&args.rules, shape.dtype)?;
     let updates = op.output_shape(&shape.params_shape, &shape.indices_shape, &rules)?;
     let layouts = ScatterLayouts {

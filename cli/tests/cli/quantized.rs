@@ -46,21 +46,13 @@ fn indices(data: &Data) -> Vec<u8> {
 
 /// The operator, its attributes and the rules, as words of the command.
 fn words(op: Op, rules: &Rules) -> String {
-    let op = match op {
-        Op::Gather {
-            axis: None,
-            batch_dims,
-        } => format!("gather --batch-dims {batch_dims}"),
-        Op::Gather {
-            axis: Some(axis),
-            batch_dims,
-        } => {
-            format!("gather --axis {axis} --batch-dims {batch_dims}")
-        }
-        Op::GatherNd { batch_dims } => format!("gather-nd --batch-dims {batch_dims}"),
-        Op::GatherElements { axis } => format!("gather-elements --axis {axis}"),
-        other => panic!("{other:?}"),
-    };
+    let mut words = op.kind().name().replace('_', "-");
+    if let Some(axis) = op.axis() {
+        words += &format!(" --axis {axis}");
+    }
+    if let Some(batch_dims) = op.batch_dims() {
+        words += &format!(" --batch-dims {batch_dims}");
+    }
     let negative = match rules.negative {
         Negative::OutOfBounds => "out-of-bounds",
         _ => "from-end",
@@ -72,7 +64,7 @@ fn words(op: Op, rules: &Rules) -> String {
         }
         other => other.name().to_owned(),
     };
-    format!("{op} --negative {negative} --out-of-bounds {out_of_bounds}")
+    format!("{words} --negative {negative} --out-of-bounds {out_of_bounds}")
 }
 
 /// Runs `line` with what the case says besides params, and compares the answer.

@@ -7,7 +7,8 @@ use wgpu_gather::{
 use crate::bag_call::{Bag, Laid};
 use crate::builtin::SplitMix;
 use crate::call::Call;
-use crate::random::{Choices, encode};
+use crate::choices::Choices;
+use crate::random::encode;
 use crate::scatter_call::Scatter;
 use crate::values::tame_values;
 

@@ -5,6 +5,7 @@ use wgpu_gather::quantized::{
 };
 use wgpu_gather::{Fill, IndexType, Layout, Negative, Op, OutOfBounds, Rules};
 
+use crate::operators::of_params;
 use crate::quantized_gather::{Codes, QuantizedGather};
 
 /// Numbers from a seed.
@@ -113,7 +114,9 @@ impl QuantizedGather {
             split.axis = random.below(2 * shape.len()) as isize - shape.len() as isize;
         }
         let to = random.pick(&FloatType::ALL);
-        let (op, indices_shape) = operator(&shape, factor, &mut random);
+        let kind = random.pick(&Op::ALL).kind();
+        let below = &mut |n| random.below(n);
+        let (op, indices_shape) = of_params(kind, &shape, factor, below);
         let rules = rules(to, &mut random);
         let (index_type, indices_layout, indices) = indices(&shape, &indices_shape, &mut random);
         let [codes, scales, zero_points] = data(&format, &shape, &mut random);
@@ -183,53 +186,6 @@ fn row(format: &Format, random: &mut Numbers) -> usize {
             format.block_elements() * (1 + random.below(3))
         }
         _ => random.pick(&[1, 2, 3, 4, 5, 8, 12, 17, 31, 32, 33, 36, 64, 100]),
-    }
-}
-
-fn operator(shape: &[usize], factor: usize, random: &mut Numbers) -> (Op, Vec<usize>) {
-    let rank = shape.len();
-    let some = |random: &mut Numbers| factor * (1 + random.below(5)) + factor / 2;
-    match random.below(3) {
-        0 => {
-            let axis = random.below(rank);
-            let batch = random.below(axis.min(1) + 1);
-            let mut indices = shape[..batch].to_vec();
-            indices.push(if axis == 0 {
-                3 * some(random)
-            } else {
-                1 + random.below(5)
-            });
-            if random.below(3) == 0 {
-                indices.push(1 + random.below(3));
-            }
-            let (axis, batch_dims) = (Some(axis as isize), batch as isize);
-            (Op::Gather { axis, batch_dims }, indices)
-        }
-        1 => {
-            let batch = random.below(rank.min(2));
-            let depth = random.below(rank - batch + 1);
-            let mut indices = shape[..batch].to_vec();
-            let count = if depth == 0 { 2 } else { some(random) };
-            indices.extend([count, depth]);
-            (
-                Op::GatherNd {
-                    batch_dims: batch as isize,
-                },
-                indices,
-            )
-        }
-        _ => {
-            let axis = random.below(rank);
-            let mut indices = shape.to_vec();
-            for (d, extent) in indices.iter_mut().enumerate() {
-                *extent = match d == axis {
-                    true => 1 + random.below(9),
-                    false if random.below(2) == 0 => *extent,
-                    false => 1 + random.below(*extent),
-                };
-            }
-            (Op::gather_elements(axis as isize), indices)
-        }
     }
 }
 

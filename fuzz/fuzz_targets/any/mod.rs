@@ -108,21 +108,14 @@ pub(crate) fn view(u: &mut Unstructured<'_>, shared: &[usize]) -> arbitrary::Res
     })
 }
 
+/// An operator, with any attributes that it has.
 pub(crate) fn op(u: &mut Unstructured<'_>) -> arbitrary::Result<Op> {
-    Ok(match u.int_in_range(0..=2)? {
-        0 => Op::Gather {
-            axis: if u.arbitrary()? {
-                Some(signed(u)?)
-            } else {
-                None
-            },
-            batch_dims: signed(u)?,
-        },
-        1 => Op::GatherNd {
-            batch_dims: signed(u)?,
-        },
-        _ => Op::GatherElements { axis: signed(u)? },
-    })
+    let mut op = *u.choose(&Op::ALL)?;
+    // The axis may be left out where it is left out in the list.
+    if op.axis().is_some() || u.arbitrary()? {
+        op = op.with_axis(signed(u)?).unwrap_or(op);
+    }
+    Ok(op.with_batch_dims(signed(u)?).unwrap_or(op))
 }
 
 pub(crate) fn rules(u: &mut Unstructured<'_>, element_bytes: usize) -> arbitrary::Result<Rules> {

@@ -5,6 +5,7 @@ use crate::element::ElementType;
 use crate::error::{Result, Role};
 use crate::fold::Reduce;
 use crate::gpu::batch::Batch;
+use crate::gpu::context::Context;
 use crate::gpu::device::commands::Command;
 use crate::gpu::record::bag::Bag;
 use crate::gpu::record::gather::Gather;
@@ -172,8 +173,7 @@ impl Batch<'_> {
             false => tensor.clone(),
         };
         // An index tuple of no coordinates selects the whole tensor.
-        let (nothing, none) = (self.context.nothing.slice(..), Layout::contiguous(&[0]));
-        let nothing = AnyDeviceTensor::wrap(nothing, IndexType::I32.dtype(), none)?;
+        let nothing = no_indices(self.context)?;
         let (op, rules) = (Op::gather_nd(), Rules::default());
         self.gather_from(op, &rules, TableRef::Plain(&from), &nothing)?
             .reshape(&shape)
@@ -192,4 +192,10 @@ impl Batch<'_> {
         Lookups::NONE.note(self.recording, &copy, &[tensor]);
         Ok(copy)
     }
+}
+
+/// Indices of no elements.
+pub(in crate::gpu) fn no_indices(context: &Context) -> Result<AnyDeviceTensor> {
+    let (nothing, none) = (context.nothing.slice(..), Layout::contiguous(&[0]));
+    AnyDeviceTensor::wrap(nothing, IndexType::I32.dtype(), none)
 }

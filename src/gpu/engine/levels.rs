@@ -53,7 +53,7 @@ impl Engine {
     ///
     /// All tensors are checked now; what is in them is read when the encoder is executed. Calls of the engine
     /// so far are submitted before. The buffers that the calls use are taken from the pool for good, as
-    /// [`share_buffer`](crate::gpu::DeviceTensor::share_buffer) does: outputs that are made anew each time
+    /// [`share_buffer`](crate::gpu::AnyDeviceTensor::share_buffer) does: outputs that are made anew each time
     /// cost an allocation, so write into tensors that stay, or [bind](Engine::bind) the calls once.
     ///
     /// Under [`OutOfBounds::Error`](crate::OutOfBounds::Error), bad indices are reported by the tensor that was

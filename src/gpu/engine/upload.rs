@@ -5,6 +5,7 @@
 use crate::element::{Element, ElementType};
 use crate::error::{Error, Result, Role};
 use crate::fold::Reduce;
+use crate::gpu::batch::no_indices;
 use crate::gpu::engine::Engine;
 use crate::gpu::tensor::any::AnyDeviceTensor;
 use crate::gpu::tensor::quantized::DeviceQuantizedTable;
@@ -12,7 +13,6 @@ use crate::gpu::tensor::storage::Storage;
 use crate::gpu::tensor::table::DeviceOperand;
 use crate::gpu::tensor::table::sealed::AsTensor;
 use crate::gpu::tensor::typed::DeviceTensor;
-use crate::index::IndexType;
 use crate::op::Op;
 use crate::operand::{AnyTensor, Indices, Params};
 use crate::quantized::{QuantizedTable, TableLayout};
@@ -159,7 +159,7 @@ impl Engine {
             let data = data.upload(self, poll_mode).await?.any().clone();
             // An index tuple of no coordinates selects the whole tensor.
             let (op, rules) = (Op::gather_nd(), Rules::default());
-            let nothing = self.no_indices()?;
+            let nothing = no_indices(self.context())?;
             let kind = op.transposed_kind();
             if data.shape() != to.shape() {
                 return Err(Error::UpdatesShape {
@@ -233,11 +233,6 @@ impl Engine {
         context.write(&storage, bytes, poll_mode).await?;
         context.settle().await?;
         Ok(storage)
-    }
-
-    fn no_indices(&self) -> Result<AnyDeviceTensor> {
-        let (nothing, none) = (self.context().nothing.slice(..), Layout::contiguous(&[0]));
-        AnyDeviceTensor::wrap(nothing, IndexType::I32.dtype(), none)
     }
 }
 

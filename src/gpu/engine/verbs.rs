@@ -17,7 +17,7 @@ impl Engine {
     /// A submission costs more than a small gather. So the commands of this one may be held back, and
     /// go to the device together with those of up to 31 other calls (256 KiB of outputs). No result
     /// depends on it. A call is submitted at once if it uses a buffer of yours, or one that you
-    /// have [taken](crate::gpu::DeviceTensor::share_buffer) from a tensor. What is held back is submitted when
+    /// have [taken](crate::gpu::AnyDeviceTensor::share_buffer) from a tensor. What is held back is submitted when
     /// you take a buffer, and by every other call of the engine that reaches the device: a download, an
     /// upload, a [batch](Engine::batch). Only a program that waits for the device by itself
     /// (`wgpu::Device::poll`), to take the time of its gathers, has to call [`Engine::flush`] before.

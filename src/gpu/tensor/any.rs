@@ -3,7 +3,6 @@
 //! Calls and transfers work on these; `tensor` has the same with a type. Knows no plan.
 
 use std::fmt;
-use std::ops::Range;
 
 use crate::element::ElementType;
 use crate::error::{Error, Result, Role};
@@ -160,43 +159,7 @@ impl AnyDeviceTensor {
         })
     }
 
-    /// The same elements in another shape: see [`Layout::reshape`].
-    ///
-    /// # Errors
-    ///
-    /// As [`Layout::reshape`].
-    pub fn reshape(&self, shape: &[usize]) -> Result<Self> {
-        Ok(self.view(self.layout.reshape(shape)?))
-    }
-
-    /// The dims in another order: see [`Layout::permute`].
-    ///
-    /// # Errors
-    ///
-    /// As [`Layout::permute`].
-    pub fn permute(&self, axes: &[usize]) -> Result<Self> {
-        Ok(self.view(self.layout.permute(axes)?))
-    }
-
-    /// A part of one dim: see [`Layout::slice`].
-    ///
-    /// # Errors
-    ///
-    /// As [`Layout::slice`].
-    pub fn slice(&self, axis: usize, range: Range<usize>) -> Result<Self> {
-        Ok(self.view(self.layout.slice(axis, range)?))
-    }
-
-    /// The tensor repeated along dims: see [`Layout::broadcast`].
-    ///
-    /// # Errors
-    ///
-    /// As [`Layout::broadcast`].
-    pub fn broadcast(&self, shape: &[usize]) -> Result<Self> {
-        Ok(self.view(self.layout.broadcast(shape)?))
-    }
-
-    fn view(&self, layout: Layout) -> Self {
+    pub(super) fn view(&self, layout: Layout) -> Self {
         AnyDeviceTensor {
             layout,
             ..self.clone()
@@ -224,6 +187,53 @@ impl AnyDeviceTensor {
         starts && bytes as u64 >= self.storage.bytes()
     }
 }
+
+/// Other views of the same elements, for a tensor with `layout` and `view`, which gives it another layout.
+macro_rules! views {
+    ($type:ty $(where $element:ident: $bound:ident)?) => {
+        impl $(<$element: $bound>)? $type {
+            /// The same elements in another shape: see [`Layout::reshape`].
+            ///
+            /// # Errors
+            ///
+            /// As [`Layout::reshape`].
+            pub fn reshape(&self, shape: &[usize]) -> Result<Self> {
+                Ok(self.view(self.layout().reshape(shape)?))
+            }
+
+            /// The dims in another order: see [`Layout::permute`].
+            ///
+            /// # Errors
+            ///
+            /// As [`Layout::permute`].
+            pub fn permute(&self, axes: &[usize]) -> Result<Self> {
+                Ok(self.view(self.layout().permute(axes)?))
+            }
+
+            /// A part of one dim: see [`Layout::slice`].
+            ///
+            /// # Errors
+            ///
+            /// As [`Layout::slice`].
+            pub fn slice(&self, axis: usize, range: std::ops::Range<usize>) -> Result<Self> {
+                Ok(self.view(self.layout().slice(axis, range)?))
+            }
+
+            /// The tensor repeated along dims: see [`Layout::broadcast`].
+            ///
+            /// # Errors
+            ///
+            /// As [`Layout::broadcast`].
+            pub fn broadcast(&self, shape: &[usize]) -> Result<Self> {
+                Ok(self.view(self.layout().broadcast(shape)?))
+            }
+        }
+    };
+}
+
+pub(super) use views;
+
+views!(AnyDeviceTensor);
 
 impl fmt::Debug for AnyDeviceTensor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -3,11 +3,11 @@
 //! Parameters and results of an engine's typed calls: wrappers of `AnyDeviceTensor`, which does the work.
 
 use std::marker::PhantomData;
-use std::ops::Range;
+use std::ops::Deref;
 
 use crate::element::{Element, ElementType};
 use crate::error::{Error, Result};
-use crate::gpu::tensor::any::AnyDeviceTensor;
+use crate::gpu::tensor::any::{AnyDeviceTensor, views};
 use crate::shape::Layout;
 
 /// A tensor of `T` in a buffer of the device: a range of bytes with shape and strides.
@@ -68,67 +68,19 @@ impl<T: Element> DeviceTensor<T> {
         Ok(DeviceTensor::of(any))
     }
 
-    /// The extent of each dim.
-    pub fn shape(&self) -> &[usize] {
-        self.any.shape()
+    fn view(&self, layout: Layout) -> Self {
+        DeviceTensor::of(self.any.view(layout))
     }
+}
 
-    /// Shape, strides and offset, in elements.
-    pub fn layout(&self) -> &Layout {
-        self.any.layout()
-    }
+views!(DeviceTensor<T> where T: Element);
 
-    /// The buffer, or the first one: see [`DeviceTensor::share_parts`]. Once it was handed out, the
-    /// engine will not use it again for other tensors, and holds back no gather that uses it.
-    pub fn share_buffer(&self) -> &wgpu::Buffer {
-        self.any.share_buffer()
-    }
+/// Shape, layout and buffers are those of the tensor without its type.
+impl<T> Deref for DeviceTensor<T> {
+    type Target = AnyDeviceTensor;
 
-    /// The buffer from position 0 of the layout on, as [`DeviceTensor::share_buffer`] gives it.
-    pub fn share_slice(&self) -> wgpu::BufferSlice<'_> {
-        self.any.share_slice()
-    }
-
-    /// Where the data lies, in order. In more than one buffer, if the tensor was made by the engine
-    /// and is larger than the device's `max_buffer_size`.
-    pub fn share_parts(&self) -> impl Iterator<Item = wgpu::BufferSlice<'_>> {
-        self.any.share_parts()
-    }
-
-    /// The same elements in another shape: see [`Layout::reshape`].
-    ///
-    /// # Errors
-    ///
-    /// As [`Layout::reshape`].
-    pub fn reshape(&self, shape: &[usize]) -> Result<Self> {
-        self.any.reshape(shape).map(DeviceTensor::of)
-    }
-
-    /// The dims in another order: see [`Layout::permute`].
-    ///
-    /// # Errors
-    ///
-    /// As [`Layout::permute`].
-    pub fn permute(&self, axes: &[usize]) -> Result<Self> {
-        self.any.permute(axes).map(DeviceTensor::of)
-    }
-
-    /// A part of one dim: see [`Layout::slice`].
-    ///
-    /// # Errors
-    ///
-    /// As [`Layout::slice`].
-    pub fn slice(&self, axis: usize, range: Range<usize>) -> Result<Self> {
-        self.any.slice(axis, range).map(DeviceTensor::of)
-    }
-
-    /// The tensor repeated along dims: see [`Layout::broadcast`].
-    ///
-    /// # Errors
-    ///
-    /// As [`Layout::broadcast`].
-    pub fn broadcast(&self, shape: &[usize]) -> Result<Self> {
-        self.any.broadcast(shape).map(DeviceTensor::of)
+    fn deref(&self) -> &AnyDeviceTensor {
+        &self.any
     }
 }
 

@@ -30,7 +30,7 @@ use crate::memory::room;
 use crate::op::Op;
 use crate::plan::Plan;
 use crate::rules::Rules;
-use crate::shape::{Layout, elements, resolve_axis};
+use crate::shape::{Layout, check_output_bytes, elements, resolve_axis};
 
 const OP: OpKind = OpKind::EmbeddingBag;
 
@@ -173,15 +173,7 @@ impl BagPlan {
 
     /// Checks the length of the output.
     pub(crate) fn check_output(&self, got: usize) -> Result<()> {
-        let expected = self.output_bytes;
-        match got == expected {
-            true => Ok(()),
-            false => Err(Error::OutputLength {
-                op: OP,
-                expected,
-                got,
-            }),
-        }
+        check_output_bytes(OP, self.output_bytes, got)
     }
 }
 

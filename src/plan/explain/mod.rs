@@ -8,7 +8,7 @@ use crate::error::{Error, Result, Role};
 use crate::plan::choice::AccessLimit;
 use crate::plan::choice::narrowest;
 use crate::plan::{
-    BindingLimits, HostCall, Kernel, Loop, LoopDims, NestDims, Part, Parts, Pass, Plan, Positions,
+    BindingLimits, HostCall, Kernel, Loop, LoopDims, NestDims, Part, Parts, Pass, Plan,
     check_passes, passes,
 };
 
@@ -194,46 +194,17 @@ impl Dispatches {
         self.kernel.kind.name()
     }
 
-    /// Why it is that one.
-    pub fn kernel_reason(&self) -> String {
-        self.kernel.reason.kind.to_string()
-    }
-
-    /// The most loops over rows that the kernel is compiled for; `None`: any number.
-    pub fn loops(&self) -> Option<usize> {
-        self.kernel.nest.loops
-    }
-
-    /// How many coordinates the kernel is compiled for; `None`: any number.
-    pub fn depth(&self) -> Option<usize> {
-        self.kernel.nest.depth
-    }
-
-    /// Why for so many loops and coordinates.
-    pub fn nest_reason(&self) -> String {
-        self.kernel.reason.nest.to_string()
-    }
-
     /// Bytes of what an invocation moves at once: 1, 2, 4, 8 or 16.
     pub fn access_bytes(&self) -> usize {
         self.kernel.access_bytes
     }
 
     /// What keeps that from being wider; nothing, if it is as wide as there is.
-    pub fn access_limits(&self) -> Vec<String> {
+    pub(super) fn access_limits(&self) -> Vec<String> {
         self.access_limits
             .iter()
             .map(AccessLimit::to_string)
             .collect()
-    }
-
-    /// What positions in params count in: `bound`, `segments` or `wide`.
-    pub fn positions(&self) -> &'static str {
-        match self.kernel.positions {
-            Positions::Bound => "bound",
-            Positions::Segments => "segments",
-            Positions::Wide => "wide",
-        }
     }
 
     /// Workgroups in x, y and z.

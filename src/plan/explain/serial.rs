@@ -5,7 +5,7 @@ use serde::{Serialize, Serializer};
 use crate::error::OpKind;
 use crate::index::IndexType;
 use crate::plan::explain::{Dispatches, Explanation};
-use crate::plan::{BindingLimits, Coordinate, HostCall, LoopDims};
+use crate::plan::{BindingLimits, Coordinate, HostCall, LoopDims, Positions};
 use crate::rules::{ElementsShapes, Negative, OutOfBounds};
 
 #[derive(Serialize)]
@@ -128,13 +128,17 @@ impl Serialize for Dispatches {
             first: self.first,
             box_bytes: self.box_bytes,
             kernel: self.kernel_name(),
-            kernel_reason: self.kernel_reason(),
-            loops: self.loops(),
-            depth: self.depth(),
-            nest_reason: self.nest_reason(),
+            kernel_reason: self.kernel.reason.kind.to_string(),
+            loops: self.kernel.nest.loops,
+            depth: self.kernel.nest.depth,
+            nest_reason: self.kernel.reason.nest.to_string(),
             access_bytes: self.access_bytes(),
             access_limits: self.access_limits(),
-            positions: self.positions(),
+            positions: match self.kernel.positions {
+                Positions::Bound => "bound",
+                Positions::Segments => "segments",
+                Positions::Wide => "wide",
+            },
         };
         fields.serialize(serializer)
     }

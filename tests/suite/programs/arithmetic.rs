@@ -25,6 +25,33 @@ pub(super) struct Lookups<'a> {
     pub(super) indices: &'a [usize],
 }
 
+/// A shape of few indices that fits params of shape `p`.
+pub(super) fn fitting_indices(op: Op, p: &[usize], number: u8) -> Vec<usize> {
+    let few = 1 + usize::from(number) % 4;
+    match op {
+        Op::Gather { batch_dims: 0, .. } => vec![few],
+        Op::Gather { .. } => vec![p[0], few],
+        Op::GatherNd { .. } => vec![few, (usize::from(number) / 4 % 3).min(p.len())],
+        _ => p.iter().map(|&d| d.min(2)).collect(),
+    }
+}
+
+#[test]
+fn every_operator_has_a_model() {
+    for op in Op::ALL {
+        let op = op.with_axis(0).unwrap_or(op);
+        let (params, indices) = (&[3, 4], &fitting_indices(op, &[3, 4], 5));
+        let shape = Lookups {
+            op,
+            params,
+            indices,
+        }
+        .output_shape();
+        let expected = op.output_shape(params, indices, &Rules::default());
+        assert_eq!(shape, expected.ok(), "{op}");
+    }
+}
+
 /// An element of the output: the places of its indices, and the params that they complete.
 struct Source {
     /// The position in indices, and the axis of params.

@@ -3,7 +3,7 @@
 use wgpu_gather::gpu::{AnyDeviceTensor, DeviceTensor};
 use wgpu_gather::{DType, Fill, IndexType, Negative, Op, OutOfBounds, Rules};
 
-use super::arithmetic::Lookups;
+use super::arithmetic::{Lookups, fitting_indices};
 use super::expected::{Difference, Expected};
 use super::machine::Machine;
 use super::slots::{Slot, Way};
@@ -42,21 +42,20 @@ pub(super) fn makes_subnormals(from: DType, to: DType) -> bool {
     to == DType::F32 && from != DType::F32 && from.bytes() == 4
 }
 
-/// An operator for params of this rank.
+/// An operator for params of this rank: along the first axis, as most calls are, or any.
 pub(super) fn op(number: u8, rank: usize) -> Op {
     let axis = usize::from(number / 8) % rank.max(1);
     match number % 8 {
-        0..4 => Op::gather(if number.is_multiple_of(2) {
-            0
-        } else {
-            axis as isize
-        }),
+        0 | 2 => Op::gather(0),
+        1 | 3 => Op::gather(axis as isize),
         4 => Op::Gather {
             axis: Some(axis as isize),
             batch_dims: axis.min(1) as isize,
         },
-        5 | 6 => Op::gather_nd(),
-        _ => Op::gather_elements(axis as isize),
+        _ => {
+            let op = Op::ALL[usize::from(number / 4) % Op::ALL.len()];
+            op.with_axis(axis as isize).unwrap_or(op)
+        }
     }
 }
 
@@ -127,14 +126,7 @@ impl Machine {
         let indices_slot = match found {
             Some(slot) => slot,
             None => {
-                let p = &params.view.shape;
-                let few = 1 + usize::from(indices) % 4;
-                let shape = match op {
-                    Op::Gather { batch_dims: 0, .. } => vec![few],
-                    Op::Gather { .. } => vec![p[0], few],
-                    Op::GatherNd { .. } => vec![few, (usize::from(indices) / 4 % 3).min(p.len())],
-                    _ => p.iter().map(|&d| d.min(2)).collect(),
-                };
+                let shape = fitting_indices(op, &params.view.shape, indices);
                 let dtype = if indices.is_multiple_of(3) {
                     DType::I64
                 } else {
