@@ -45,7 +45,9 @@ impl<T: Element> DeviceTensor<T> {
         DeviceTensor::of_same(any.typed(ElementType::of::<T>()))
     }
 
-    /// A tensor in the caller's buffer. Position 0 of `layout` is the start of `slice`.
+    /// A tensor in the caller's buffer. Position 0 of `layout` is the start of `slice`. Its strides count elements.
+    ///
+    /// The buffer needs the usage `STORAGE`, and `COPY_SRC` for [`Engine::download`](crate::gpu::Engine::download).
     ///
     /// ```no_run
     /// # fn rows(vertices: &wgpu_gather::wgpu::Buffer) -> wgpu_gather::Result<()> {
@@ -95,38 +97,39 @@ impl<T: Element> DeviceTensor<T> {
         self.any.share_parts()
     }
 
-    /// The same elements in another shape: see [`Layout::reshape`].
+    /// A view of the same elements, in the same row-major order, in another shape. Copies nothing.
     ///
     /// # Errors
     ///
-    /// As [`Layout::reshape`].
+    /// [`Error::ReshapeElements`] if the shapes differ in their number of elements, [`Error::ReshapeCopies`] if
+    /// strides cannot express the new shape.
     pub fn reshape(&self, shape: &[usize]) -> Result<Self> {
         self.any.reshape(shape).map(DeviceTensor::of)
     }
 
-    /// The dims in another order: see [`Layout::permute`].
+    /// A view with the dims in another order: dim `n` of it is dim `axes[n]` of this. Copies nothing.
     ///
     /// # Errors
     ///
-    /// As [`Layout::permute`].
+    /// [`Error::NoPermutation`] if `axes` does not name each dim once.
     pub fn permute(&self, axes: &[usize]) -> Result<Self> {
         self.any.permute(axes).map(DeviceTensor::of)
     }
 
-    /// A part of one dim: see [`Layout::slice`].
+    /// A view of the part of dim `axis` that lies in `range`. Copies nothing.
     ///
     /// # Errors
     ///
-    /// As [`Layout::slice`].
+    /// [`Error::SliceOutOfRange`] if there is no such dim, or the range leaves it.
     pub fn slice(&self, axis: usize, range: Range<usize>) -> Result<Self> {
         self.any.slice(axis, range).map(DeviceTensor::of)
     }
 
-    /// The tensor repeated along dims: see [`Layout::broadcast`].
+    /// A view of `shape` that repeats dims of extent 1 and adds leading dims, as NumPy broadcasts. Copies nothing.
     ///
     /// # Errors
     ///
-    /// As [`Layout::broadcast`].
+    /// [`Error::NoBroadcast`] if a dim that is not 1 would change, or `shape` has fewer dims.
     pub fn broadcast(&self, shape: &[usize]) -> Result<Self> {
         self.any.broadcast(shape).map(DeviceTensor::of)
     }
