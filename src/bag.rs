@@ -149,11 +149,12 @@ impl<'a> Bags<'a> {
         Bags::read_offsets_of(&Indices::try_from(offsets)?)
     }
 
-    /// [`Bags::read_offsets`] of bytes.
+    /// Offsets that come as [`Indices`]: integers of a type known at run time.
     ///
     /// # Errors
     ///
-    /// As [`Bags::read_offsets`].
+    /// [`Error::OffsetOutOfRange`] for one that no tensor reaches, [`Error::RankExpected`] if there is
+    /// not one dim, [`Error::HostOutOfMemory`].
     pub fn read_offsets_of(offsets: &Indices<'_>) -> Result<Vec<usize>> {
         let (op, role) = (OpKind::EmbeddingBag, crate::Role::Offsets);
         let layout = offsets.layout();

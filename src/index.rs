@@ -87,7 +87,8 @@ macro_rules! index_types {
             }
         }
 
-        /// Does something with the Rust type of an [`IndexType`].
+        /// Evaluates an expression for the Rust type of an [`IndexType`]: `with_index_type!(value, I => expression)`
+        /// with `I` as a name for that type.
         ///
         /// ```
         /// use wgpu_gather::{IndexType, with_index_type};

@@ -93,7 +93,7 @@ impl ShardPlan {
     ///
     /// # Errors
     ///
-    /// As [`ShardPlan::new`].
+    /// Rules that cannot be followed, and bad indices: those of [`ShardPlan::new`].
     pub fn check(
         partition: &Partition,
         format: &RowFormat,

@@ -119,7 +119,7 @@ impl<'a> Shard<'a> {
     ///
     /// # Errors
     ///
-    /// As [`Executor::gather`].
+    /// Shapes or rules that do not fit, bad indices, errors of a device: those of [`Executor::gather`].
     pub fn run<'c>(
         &'c self,
         rules: &'c Rules,
