@@ -30,7 +30,7 @@ Examples:
   wgpu-gather gather --params model.safetensors:embeddings.word_embeddings.weight \\
       --indices ids.npy --out rows.npy
 
-  # rows of a quantised table in a file of llama.cpp, as f16
+  # rows of a quantized table in a file of llama.cpp, as f16
   wgpu-gather gather --params model.gguf:token_embd.weight --to f16 \\
       --indices ids.npy --out rows.npy
 
@@ -55,10 +55,11 @@ Examples:
 
 Memory:
   .npy, .safetensors and .gguf files are mapped and the output is written as it is made, so that
-  both may be larger than memory: on Linux, --backend cpu has at most 400 MiB resident. Besides come whole
-  .npz arrays, 8- and 16-bit indices as 32-bit ones, a GPU's driver, the reference's output";
+  both may be larger than memory: on Linux, --backend cpu has at most 400 MiB resident. In addition, .npz
+  arrays are held whole, 8- and 16-bit indices are widened to 32 bits, and a GPU's driver takes memory;
+  --backend reference holds the whole output";
 
-/// Gathers (tf.gather, gather_nd / GatherND, torch.gather / GatherElements) on the GPU or the CPU
+/// Gathers, scatters and pooled lookups of tensors in files, on the GPU or the CPU
 #[derive(Parser)]
 #[command(name = "wgpu-gather", version, after_help = EXAMPLES)]
 pub(crate) struct Cli {
@@ -77,11 +78,11 @@ pub(crate) enum Command {
     GatherElements(GatherArgs<Elements>),
     /// Pool the rows of params that each bag of indices selects (torch embedding_bag)
     EmbeddingBag(EmbeddingBagArgs),
-    /// Bring slices to params along one axis (torch index_add_, jax .at[].add, numpy.add.at)
+    /// Scatter slices into params along one axis (torch index_add_, jax .at[].add, numpy.add.at)
     Scatter(ScatterArgs<Slices>),
-    /// Bring slices to params at tuples of coordinates (tf.tensor_scatter_nd_*, ONNX ScatterND)
+    /// Scatter slices into params at tuples of coordinates (tf.tensor_scatter_nd_*, ONNX ScatterND)
     ScatterNd(ScatterArgs<Tuples>),
-    /// Bring one element per index to params (torch.scatter_reduce, ONNX ScatterElements)
+    /// Scatter one element per index into params (torch.scatter_reduce, ONNX ScatterElements)
     ScatterElements(ScatterArgs<Elements>),
     /// List the tensors of a file, or print one with its type, shape, range, mean and NaNs
     Show(ShowArgs),
