@@ -41,7 +41,7 @@ macro_rules! index_types {
                 match self { $(IndexType::$variant => DType::$variant,)* }
             }
 
-            /// Whether an index can be negative.
+            /// True for signed types.
             pub const fn is_signed(self) -> bool {
                 match self { $(IndexType::$variant => <$integer>::MIN != 0,)* }
             }

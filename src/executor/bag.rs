@@ -185,7 +185,7 @@ impl<'a, T: Table> EmbeddingBagCall<'a, T> {
             .output_shape)
     }
 
-    /// What the call does, in numbers.
+    /// Explains the work of the call, in numbers.
     ///
     /// ```
     /// use wgpu_gather::{BagMode, Bags, Executor, Rules, Tensor};

@@ -92,12 +92,12 @@ impl<'a> Shard<'a> {
         })
     }
 
-    /// What a row is.
+    /// The format of a row.
     pub fn format(&self) -> &RowFormat {
         &self.format
     }
 
-    /// How many rows there are.
+    /// Number of rows.
     pub fn rows(&self) -> usize {
         self.rows
     }

@@ -151,8 +151,8 @@ impl AnyDeviceTensor {
         parts.next().expect("a tensor has a buffer")
     }
 
-    /// Where the data lies, in order. In more than one buffer, if the tensor was made by the engine
-    /// and is larger than the device's `max_buffer_size`.
+    /// The slices of buffers that hold the data, in order: more than one if the engine made the tensor and it
+    /// exceeds the device's `max_buffer_size`.
     pub fn share_parts(&self) -> impl Iterator<Item = wgpu::BufferSlice<'_>> {
         self.storage.parts().map(|(owned, part)| {
             let before = part.origin.min(0).unsigned_abs();

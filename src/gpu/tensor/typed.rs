@@ -91,8 +91,8 @@ impl<T: Element> DeviceTensor<T> {
         self.any.share_slice()
     }
 
-    /// Where the data lies, in order. In more than one buffer, if the tensor was made by the engine
-    /// and is larger than the device's `max_buffer_size`.
+    /// The slices of buffers that hold the data, in order: more than one if the engine made the tensor and it
+    /// exceeds the device's `max_buffer_size`.
     pub fn share_parts(&self) -> impl Iterator<Item = wgpu::BufferSlice<'_>> {
         self.any.share_parts()
     }
