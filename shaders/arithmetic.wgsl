@@ -1,8 +1,8 @@
-// The arithmetic of folds, on the bits of values in four lanes: one value each, but a pair of lanes, the low
-// word first, for integers of 64 bits. f16 and bf16 are folded as f32. Narrow integers leave bits above their
-// own. The twin on the host is src/fold.
+// The arithmetic of folds, on the bits of values in four lanes. A lane holds one value; a 64-bit integer takes
+// two lanes, low word first. f16 and bf16 are folded as f32. Results of 8- and 16-bit integers have garbage in
+// the upper bits. Must match src/fold.
 
-override ELEMENT: u32 = 0u; // what the values are, as `FoldElement` in src/fold/element.rs
+override ELEMENT: u32 = 0u; // element type: `FoldElement` in src/fold/element.rs
 
 const F32 = 0u;
 const F16 = 1u;
@@ -16,7 +16,7 @@ fn is_float() -> bool {
     return ELEMENT <= BF16;
 }
 
-// The values as a fold holds them.
+// Widens elements to the type that the fold calculates in.
 fn widen(bits: vec4<u32>) -> vec4<u32> {
     var values = bits;
     if (ELEMENT == F16) {
@@ -27,7 +27,7 @@ fn widen(bits: vec4<u32>) -> vec4<u32> {
     return values;
 }
 
-// The values at the end: floats are rounded to their type, and every NaN is the same one.
+// Rounds the result to the element type, and makes every NaN the canonical one.
 fn narrow(values: vec4<u32>) -> vec4<u32> {
     var bits = values;
     if (is_float()) {
@@ -71,7 +71,7 @@ fn greatest(a: vec4<u32>, b: vec4<u32>) -> vec4<u32> {
     return either(a, b, comes_before(a, b));
 }
 
-// One of two values; a NaN, if one of them is.
+// Minimum or maximum; NaN if either operand is NaN.
 fn either(a: vec4<u32>, b: vec4<u32>, second: vec4<bool>) -> vec4<u32> {
     var found = select(a, b, second);
     if (is_float()) {
@@ -80,7 +80,7 @@ fn either(a: vec4<u32>, b: vec4<u32>, second: vec4<bool>) -> vec4<u32> {
     return found;
 }
 
-// Whether a is less than b; not of NaNs.
+// a < b, for operands that are not NaN.
 fn comes_before(a: vec4<u32>, b: vec4<u32>) -> vec4<bool> {
     var before = ordered(a) < ordered(b);
     if (ELEMENT == I64) {
@@ -89,8 +89,8 @@ fn comes_before(a: vec4<u32>, b: vec4<u32>) -> vec4<bool> {
     return before;
 }
 
-// Unsigned numbers in the order of the values. Floats by bits, so that -0 comes before 0, and subnormal
-// numbers are not taken for zeros.
+// Unsigned integers that sort as the values do. Floats are compared by their bits: -0 < 0, and a device that
+// flushes subnormals still tells them from zero.
 fn ordered(value: vec4<u32>) -> vec4<u32> {
     var number = value ^ vec4(sign_bit());
     if (is_float()) {

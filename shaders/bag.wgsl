@@ -1,22 +1,21 @@
-// What the kernels of pooled lookups share: the rows of a bag, and their fold. An invocation folds the
-// same columns of one row after the other, in the order of the indices. The columns are the lanes of
-// arithmetic.wgsl.
+// Pooled lookups: code shared by bag_words.wgsl and bag_subword.wgsl. An invocation folds a few columns of all
+// rows of a bag, in the order of the indices. The columns are the lanes of arithmetic.wgsl.
 
 struct Pooling {
     flags: u32,
-    padding: u32,       // the row that counts for nothing, and its high word
+    padding: u32,       // padding index, low and high word
     padding_high: u32,
-    each: u32,          // the lookups of a bag, where all have as many
+    each: u32,          // lookups of each bag, if there are no offsets
     offsets_at: u32,    // the word of `bags` with the offset of the first bag
     weights_at: u32,    // the element of `bags` with the weight of the first lookup
-    bag_step: u32,      // from bag to bag in indices, where all have as many lookups
-    lookup_step: u32,   // from lookup to lookup
+    bag_step: u32,      // stride of a bag in indices, if there are no offsets
+    lookup_step: u32,   // stride of a lookup in indices
     weights_bag_step: u32,
     weights_step: u32,
     sign: u32,          // the sign bit of a lane; of the high one, for 64 bits
     folds_at: u32,      // the word of `bags` or of the output with the first fold of a part
-    rows_step: u32,     // from the row of a lookup to that of the next, where rows lie in the order of
-                        // the lookups; 0, where indices say where they are
+    rows_step: u32,     // row stride, if rows are already in lookup order (decoded rows); 0 if the
+                        // indices select them
 }
 
 // Bits of pooling.flags.
@@ -25,8 +24,8 @@ const MEAN = 2u;
 const WEIGHTED = 4u;
 const OFFSETS = 8u;
 const PADDED = 16u;
-const RESUMES = 32u; // goes on with a fold of an earlier dispatch
-const PARTIAL = 64u; // leaves its fold to a later one
+const RESUMES = 32u; // resumes the partial fold of an earlier dispatch
+const PARTIAL = 64u; // stores a partial fold for a later dispatch
 
 // Offsets and weights.
 @group(0) @binding(4) var<storage, read> bags: array<u32>;
@@ -47,10 +46,10 @@ struct Fold {
 
 struct Row {
     source: Source,
-    counts: bool, // whether it is not the padding
+    counts: bool, // false for the padding index
 }
 
-// The row that the index there selects, at the columns of `at`, and so many accesses on.
+// Looks up the row for the index at `index_at`; `row_at` is added to its position in params.
 fn look_up_row(at: Place, index_at: u32, row_at: u32) -> Row {
     let c = geometry.coordinates[0];
     let index = load_index(index_at);
@@ -68,7 +67,7 @@ fn look_up_row(at: Place, index_at: u32, row_at: u32) -> Row {
     return Row(source, !padding);
 }
 
-// The fold of bag number `number` at the columns of access `column`. A part of a bag is bag number 0.
+// Folds access `column` of the rows of bag `number`. A dispatch over a part of a bag numbers that bag 0.
 fn fold_bag(number: u32, column: u32) -> Fold {
     let at = place(column);
     var lookup = 0u;
@@ -104,17 +103,17 @@ fn fold_bag(number: u32, column: u32) -> Fold {
     return Fold(lanes, count);
 }
 
-// The words of a fold that has all rows.
+// Finishes a fold: the mean is divided, and the result rounded to the element type.
 fn words_of_fold(fold: Fold) -> vec4<u32> {
     var lanes = fold.lanes;
-    // (Not for integers: what passes by float arithmetic may come out as another NaN.)
+    // (Not for integers: float operations may change bits that happen to be a NaN.)
     if (is_float() & pools(MEAN) & (fold.count > 0u)) {
         lanes = bitcast<vec4<u32>>(bitcast<vec4<f32>>(lanes) / f32(fold.count));
     }
     return pack(lanes);
 }
 
-// The fold with one more value. A sum starts from zero, a maximum from its first value.
+// Folds one more row in. A sum starts at zero, a maximum at the first value.
 fn next_lanes(lanes: vec4<u32>, value: vec4<u32>, weight_at: u32, first: bool) -> vec4<u32> {
     var next = lanes;
     if (pools(MAX)) {
@@ -139,12 +138,12 @@ fn load_weight(at: u32) -> u32 {
     return weight;
 }
 
-// The lanes of the words of an access.
+// Unpacks the words of an access into lanes.
 fn unpack(words: vec4<u32>) -> vec4<u32> {
     return widen(lanes_of(words));
 }
 
-// The words of lanes.
+// Packs lanes into words.
 fn pack(lanes: vec4<u32>) -> vec4<u32> {
     return words_of_lanes(narrow(lanes));
 }

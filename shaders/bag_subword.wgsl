@@ -1,5 +1,5 @@
-// Pooled lookups of rows that are no whole words, or do not start at words: an invocation owns an output
-// word, and folds one of its elements after the other. They may be of two bags.
+// Pooled lookups of rows that are not whole, aligned words. An invocation owns one output word and folds its
+// elements one after another; they may belong to two bags.
 
 override ACCESS_BYTES: u32 = 1u; // bytes of an element
 
@@ -9,7 +9,7 @@ fn main(
     @builtin(local_invocation_index) invocation: u32,
 ) {
     let per_word = 4u / ACCESS_BYTES;
-    let skipped = geometry.output_offset % per_word; // those of the first word that are not ours
+    let skipped = geometry.output_offset % per_word; // elements of the first word before the output
     let total = skipped + geometry.row_count * geometry.row_length;
     let word = workgroup_number(workgroup) * WORKGROUP + invocation;
     let end = min((word + 1u) * per_word, total);
@@ -32,7 +32,7 @@ fn main(
     }
 }
 
-// One element of a row, or what a bad index leaves there.
+// One element of a row, or the fill value for a bad index.
 fn fetch_words(source: Source, column: u32) -> vec4<u32> {
     let byte = select(0u, source.params * ACCESS_BYTES, is_read(source));
     let shifted = load(source.segment, byte >> 2u) >> (8u * (byte & 3u));

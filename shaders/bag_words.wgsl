@@ -1,4 +1,4 @@
-// Pooled lookups of rows that are whole words: an invocation folds a vector of the columns of a bag.
+// Pooled lookups of rows of whole words: an invocation folds one vector of columns of a bag.
 
 @compute @workgroup_size(WORKGROUP)
 fn main(
@@ -18,7 +18,7 @@ fn main(
     }
 }
 
-// The columns of a row, or what a bad index leaves there.
+// One vector of a row, or the fill value for a bad index.
 fn fetch_words(source: Source, column: u32) -> vec4<u32> {
     return words_of(or_fill_vector(fetch(source, 0u), source, column));
 }

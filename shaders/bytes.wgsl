@@ -1,6 +1,6 @@
 // Rows of at least four bytes that are not whole words or do not start at one: an access is a byte.
-// An invocation owns an output word, so nothing is written twice and nothing needs an atomic. The
-// word holds bytes of at most two rows; of each, it is two words of params and a funnel shift.
+// An invocation owns one output word, so no two write to the same word and no atomics are needed. The word
+// holds bytes of at most two rows; each part is loaded as two words of params and a funnel shift.
 
 @compute @workgroup_size(WORKGROUP)
 fn main(
@@ -8,9 +8,9 @@ fn main(
     @builtin(local_invocation_index) invocation: u32,
 ) {
     let total = geometry.row_count * geometry.row_length;
-    let skipped = geometry.output_offset & 3u; // bytes of the first word that are not ours
+    let skipped = geometry.output_offset & 3u; // bytes of the first word before the output
     let word = workgroup_number(workgroup) * WORKGROUP + invocation;
-    // The bytes of the output in this word: first..end, from byte `slot` of the word on.
+    // This word holds output bytes first..end, starting at byte `slot` of the word.
     let slot = select(0u, skipped, word == 0u);
     let first = word * 4u + slot - skipped;
     let end = min(word * 4u + 4u - skipped, total);
@@ -44,7 +44,7 @@ fn main(
     raise_flag(source.valid & next.valid);
 }
 
-// Four bytes of a row from byte `column` on. What lies beyond the row is not read.
+// Four bytes of a row, starting at byte `column`. Reads nothing beyond the row.
 fn load_bytes(source: Source, column: u32) -> u32 {
     let byte = select(0u, source.params + column, is_read(source));
     let last = select(0u, source.params + geometry.row_length - 1u, is_read(source));

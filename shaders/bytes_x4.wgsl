@@ -1,6 +1,5 @@
-// As bytes.wgsl, for rows of at least 16 bytes: an invocation owns four words, which hold bytes of at
-// most two rows. The row number is taken apart and the indices resolved once for all four, five loads
-// fill them.
+// bytes.wgsl for rows of at least 16 bytes: an invocation owns four words, with bytes of at most two rows.
+// It divides the row number and resolves the index once for all four words, and fills them with five loads.
 
 @compute @workgroup_size(WORKGROUP)
 fn main(
@@ -8,17 +7,17 @@ fn main(
     @builtin(local_invocation_index) invocation: u32,
 ) {
     let total = geometry.row_count * geometry.row_length;
-    let skipped = geometry.output_offset & 3u; // bytes of the first word that are not ours
+    let skipped = geometry.output_offset & 3u; // bytes of the first word before the output
     let vector = workgroup_number(workgroup) * WORKGROUP + invocation;
     if (vector * 16u >= total + skipped) {
         return;
     }
-    // The bytes of the output in these words: from byte `slot` of them on, up to byte `end`.
+    // These words hold output bytes from byte `slot` to byte `end` of the 16.
     let slot = select(0u, skipped, vector == 0u);
     let end = total + skipped - vector * 16u;
     let first = vector * 16u + slot - skipped;
     let row = divide(first, geometry.row_divisor);
-    let column = first - slot - row * geometry.row_length; // below 0, if bytes are skipped
+    let column = first - slot - row * geometry.row_length; // negative if bytes are skipped
     let left = geometry.row_length - column; // bytes up to the end of this row
     let at = place(row);
     var source = look_up(at);
@@ -43,8 +42,8 @@ fn main(
     raise_flag(source.valid & next.valid);
 }
 
-// The bytes of four words that this pass writes: from `slot` to `end`, those before `left` if the one
-// row is, those behind it if the next one is.
+// Mask of the bytes that this pass writes: slot..end, without the bytes before `left` if the first row belongs
+// to another pass, or those from `left` on if the second does.
 struct Mine {
     slot: u32,
     end: u32,
@@ -53,7 +52,7 @@ struct Mine {
     next: bool,
 }
 
-// The lowest `count` bytes of four words.
+// Mask of the lowest `count` bytes of four words.
 fn byte_masks(count: u32) -> vec4<u32> {
     return vec4(
         byte_mask(count),
@@ -63,13 +62,13 @@ fn byte_masks(count: u32) -> vec4<u32> {
     );
 }
 
-// 16 bytes of a row from byte `column` on, which may lie before the row. What lies beside the row
-// is not read: words of the row are, in its place.
+// 16 bytes of a row, starting at byte `column`, which may be negative. Words outside the row are not read;
+// a word of the row is loaded instead.
 fn load_vector(source: Source, column: u32) -> vec4<u32> {
     let start = select(0u, source.params, is_read(source));
     let low = i32(start >> 2u);
     let high = i32((start + select(0u, geometry.row_length - 1u, is_read(source))) >> 2u);
-    let byte = start + column; // below zero, if before the binding
+    let byte = start + column; // negative if before the binding
     let word = i32(byte) >> 2u;
     let a = load(source.segment, u32(clamp(word, low, high)));
     let b = load(source.segment, u32(clamp(word + 1, low, high)));

@@ -3,16 +3,16 @@
 // of the first bad tuple, so that the error can name them. `count_and_locate` does both. Where indices
 // take several dispatches, they run in order: the first that finds a bad lookup has found the first of all.
 //
-// Nearly always there is none, and the copy knows: where the output has room for a flag behind its
-// data, the copy raises it, and indices are not read a second time if it did not.
+// Nearly always there is none. Where the output has room for a flag behind its data, the copy kernel raises it
+// at a bad index, and the indices are read a second time only if it is raised.
 
-// The output, as far as the flag; not looked at without the rule FLAG.
+// The output up to and including the flag. Unused without the rule FLAG.
 @group(0) @binding(3) var<storage, read_write> output: array<u32>;
 
-// 0, 1: how many are bad, in two words. 2: the complement of the number that the first bad lookup
-// has in its dispatch, so that a cleared buffer means none. 3: once it is located, the number of its
-// plan, and one. 4, 5: its number among all of that plan. 6: the number of the plan that counts, where
-// several count one after the other. From 7 on, two words each: its index values.
+// Words 0, 1: the count. 2: complement of the position of the first bad lookup in its dispatch, so that a
+// cleared buffer means none. 3: number of the plan that found it, plus one; 0 until it is located. 4, 5: its
+// position among the lookups of that plan. 6: number of the plan that is counting, if several share the status.
+// From 7 on: its index values, two words each.
 @group(0) @binding(4) var<storage, read_write> status: array<atomic<u32>>;
 
 // Lookups of an invocation, as `CHECKED` in src/plan/kernels.rs.
@@ -27,8 +27,8 @@ fn is_bad(at: Place) -> bool {
     return bad;
 }
 
-// Many bad lookups would be many additions to one word of memory: an invocation's are added up first. (Not
-// a workgroup's: barriers cost more than the rest where the flag is down.)
+// One atomic addition per invocation, not per lookup: many bad lookups would contend for one word. (Not one per
+// workgroup: where the flag is down, its barriers would cost more than everything else.)
 fn count_from(first: u32, end: u32) {
     var bad = 0u;
     var lowest = 0xffffffffu;
@@ -48,7 +48,7 @@ fn count_from(first: u32, end: u32) {
     }
 }
 
-// None are looked at where the flag is down.
+// No lookups are checked if the flag is down.
 fn unless_down(lookups: u32) -> u32 {
     var end = lookups;
     if (rule(FLAG)) {
@@ -93,8 +93,7 @@ fn locate() {
     locate_first();
 }
 
-// Both, by one workgroup: for few lookups, and for more where a flag says that there is nearly never
-// anything to count.
+// Counts and locates in one workgroup: for few lookups, and for more of them where a flag makes a count rare.
 @compute @workgroup_size(WORKGROUP)
 fn count_and_locate(@builtin(local_invocation_index) invocation: u32) {
     count_from(invocation, unless_down(geometry.row_count));

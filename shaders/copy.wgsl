@@ -1,4 +1,4 @@
-// What the copy kernels share: the tensors, and the lookup of a row.
+// Code shared by the copy kernels: bindings, and the lookup of a row.
 
 @group(0) @binding(2) var<storage, read> params: array<Vector>;
 @group(0) @binding(3) var<storage, read_write> output: array<Out>;
@@ -8,11 +8,11 @@ fn fill_word(n: u32) -> u32 {
 }
 
 struct Source {
-    params: u32,      // the first vector of the row, in its segment
-    valid: bool,      // whether the indices are good
-    mine: bool,       // whether this pass writes the row
+    params: u32,      // first vector of the row, within its segment
+    valid: bool,      // all coordinates are in range
+    mine: bool,       // this pass writes the row
     segment: u32,     // 0, unless there are several
-    params_high: u32, // while it is looked up, if WIDE
+    params_high: u32, // used during the lookup, if WIDE
 }
 
 fn look_up(at: Place) -> Source {
@@ -37,15 +37,15 @@ fn look_up(at: Place) -> Source {
 fn add_coordinate(at: Place, k: u32, source: ptr<function, Source>) {
     let c = geometry.coordinates[k];
     let coordinate = resolve(load_component(at, k), extent_of(c));
-    // No `valid = valid & coordinate.valid`: FXC takes that for true when a loop carries it.
+    // Not `valid = valid & coordinate.valid`: FXC miscompiles a bool that a loop carries through `&`.
     if (!coordinate.valid) {
         (*source).valid = false;
     }
     add_steps(vec2(coordinate.low, coordinate.high), c, source);
 }
 
-// Component `k` of an index tuple. Behind the last, where a pipeline has more coordinates than the nest,
-// the last once more: its steps are of length 0 there.
+// Component `k` of an index tuple. If the pipeline has more coordinates than the loop nest, the last component
+// is repeated; its stride is 0 there.
 fn load_component(at: Place, k: u32) -> vec2<u32> {
     return load_index(at.indices + min(k, geometry.depth - 1u) * geometry.index_step);
 }
@@ -61,15 +61,15 @@ fn add_steps(count: vec2<u32>, c: vec4<u32>, source: ptr<function, Source>) {
     }
 }
 
-// Whether indices wrap around. For that there is no pipeline for one coordinate: its code would take
-// registers, and so waves, from all other rules.
+// Indices wrap around. Pipelines for a single coordinate leave this rule out: its code would raise the register
+// count, and so lower the occupancy, of all other rules.
 fn wraps() -> bool {
     return (DEPTH != 1u) & rule(WRAP);
 }
 
-// The row with indices wrapped around, if one is outside. A division for each lookup: an invocation
-// looks all its rows up first and then comes here, in a branch that all take or none, so that loads do
-// not wait for each other.
+// Resolves the row again with indices taken modulo their extents, if one was out of range. Divides for each
+// lookup, so it runs in a uniform branch after all rows of the invocation are looked up, where it delays no
+// load.
 fn wrapped(at: Place, source: Source) -> Source {
     var found = source;
     if (!source.valid) {
@@ -83,29 +83,27 @@ fn wrapped(at: Place, source: Source) -> Source {
     return found;
 }
 
-// Tells the count of bad indices (check.wgsl) that there is something to count. All that do so write
-// the same.
+// Raises the flag that makes check.wgsl count bad indices. All writers store the same value.
 fn raise_flag(valid: bool) {
     if (!valid & rule(FLAG)) {
         output[geometry.flag_at] = Out(RAISED);
     }
 }
 
-// Vector `column` of a row. What a bad index would read is not read: vector 0 is, which is there as
-// params are bound from it on. So loads wait for no branch. They wait for none of each other, if all of
-// an invocation's come before the first `or_fill_vector`, and all of those before the branches around
-// stores: compilers move loads down to their use.
+// Vector `column` of a row. Branch-free: an invalid row loads vector 0, where the binding of params starts.
+//
+// Compilers move loads down to their first use. For an invocation's loads to be in flight together, all must
+// come before the first `or_fill_vector`, and every `or_fill_vector` before the branches around stores.
 fn fetch(source: Source, column: u32) -> Vector {
     return load(source.segment, select(0u, source.params + column, is_read(source)));
 }
 
-// What was fetched there, or what a bad index leaves.
+// The fetched vector, or the fill value for a bad index.
 fn or_fill_vector(vector: Vector, source: Source, column: u32) -> Vector {
     return select(fill_vector(fill_column(column)), vector, source.valid);
 }
 
-// Which access of the fill value belongs there: the only one, but for values that do not repeat with
-// every access. Zeros do.
+// The access of the fill value that belongs at `column`: access 0, unless the value is wider than an access.
 fn fill_column(column: u32) -> u32 {
     var n = 0u;
     if (LOOPS == 0u) {
@@ -114,7 +112,7 @@ fn fill_column(column: u32) -> u32 {
     return n;
 }
 
-// Whether the row's vectors may be read.
+// The row is in range, and belongs to this pass.
 fn is_read(source: Source) -> bool {
     return source.valid & source.mine;
 }

@@ -1,6 +1,6 @@
-// One vector per lookup: an invocation makes four outputs that are a workgroup apart, so that the
-// invocations side by side load and store side by side. The four lookups and loads do not wait
-// for each other; those beyond the end repeat the last.
+// One vector per lookup. An invocation makes four outputs, a workgroup apart, so that neighbouring invocations
+// load and store neighbouring vectors. Its four lookups are in flight together; those past the end repeat the
+// last one.
 
 const PER_INVOCATION = 4u;
 

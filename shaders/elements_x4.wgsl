@@ -1,6 +1,5 @@
-// Elements of one word whose lookups run on: an invocation makes four neighbouring outputs, which lie
-// within one run of the innermost loop and start at a multiple of 16 bytes. The row number is taken apart
-// once, and one store writes all four.
+// One-word elements in long innermost loops: an invocation makes four neighbouring outputs of one run of that
+// loop, aligned to 16 bytes. It divides the row number once and writes all four with one store.
 
 alias Out = vec4<u32>;
 
@@ -42,7 +41,7 @@ fn main(
     raise_flag(a.valid & b.valid & c.valid & d.valid);
 }
 
-// The place so many steps of the innermost loop on.
+// The place after `steps` more steps of the innermost loop.
 fn advance(at: Place, steps: u32) -> Place {
     var next = at;
     step(geometry.loops[LOOPS - 1u], steps, &next);

@@ -1,16 +1,16 @@
-// Folds the updates of each key into its destination, in order. An invocation has a pair of the
-// sorted ones and a free step; that with the first pair of its key in the pass folds all of them, the
-// others end at once. Where the last update replaces the others, that with the last pair of a key stores it.
-// No two invocations write to one destination. A pass is over so few pairs that no loop is long, which
-// drivers may end; the next one goes on with the key that was not done.
+// Folds the updates of each key into its destination, in order. An invocation has one sorted pair and one
+// free step (a position within the slice). The invocation with the first pair of a key in the pass folds all
+// pairs of that key; the others return. For `Reduce::None`, the invocation with the last pair stores its
+// update. So no two invocations write to one destination. A pass covers few enough pairs that no driver kills
+// a loop as too long; the next pass resumes the key that was not finished.
 //
-// Where the order of the updates does not matter, the pairs of a key are cut into pieces, which are folded
-// side by side: the first into the destination, each other one into a sum of its own. The pass after joins
+// If the order of the updates does not affect the result, the pairs of a key are cut into pieces that are
+// folded in parallel: the first into the destination, each other one into a partial sum. The pass after joins
 // them.
 //
-// Positions count units of a tensor (an element, or a word of one that is moved), from the first that
-// is reached on. An invocation folds one of them, or as many elements as there are lanes. What lies outside
-// the windows of a pass, other passes fold.
+// Positions count units (an element, or a word of an element that is only moved) from the first that is
+// reached. An invocation folds one unit, or as many elements as there are lanes. Positions outside the
+// windows of a pass belong to other passes.
 
 struct Digit {
     extent: u32,
@@ -28,13 +28,13 @@ struct Fold {
     key_digits: u32,
     lookup_digits: u32,
     free_digits: u32,
-    free_count: u32,       // what an invocation folds counts as one
+    free_count: u32,       // free steps, in units of what one invocation folds
     free_divisor: vec2<u32>,
-    first: u32,            // the first pair of the pass
-    pairs: u32,            // how many it has
+    first: u32,            // first pair of the pass
+    pairs: u32,            // pairs of the pass
     count: u32,            // pairs in all
     key_count: u32,
-    key_offset: u32,       // what lies at the first key and the first lookup, in units
+    key_offset: u32,       // position of the first key and of the first lookup, in units
     lookup_offset: u32,
     destination_from: u32, // the windows
     destination_count: u32,
@@ -43,12 +43,12 @@ struct Fold {
     updates_count: u32,
     updates_shift: u32,
     grid_x: u32,
-    turn: u32,             // 0 or 1 in turns: which carry is read
-    reduce: u32,           // what becomes of values that meet: see below
+    turn: u32,             // alternates between 0 and 1: the half of the carries that is read
+    reduce: u32,           // how duplicates are combined: see below
     sign: u32,             // the sign bit of a lane; of the high one, for 64 bits
     piece_shift: u32,      // the pairs of a piece, as a power of two
-    piece_mask: u32,       // the bits of a pair's number in its piece; all, if keys are not cut
-    joins: u32,            // whether the pass joins pieces: `first` and `pairs` count pieces then
+    piece_mask: u32,       // mask of a pair's number within its piece; all ones if keys are not cut
+    joins: u32,            // the pass joins pieces; `first` and `pairs` then count pieces
     padding_a: u32,
     padding_b: u32,
     padding_c: u32,
@@ -77,12 +77,12 @@ fn main(
     }
 }
 
-// Where the fold of a key starts in a pass.
+// The start of the fold of a key in a pass.
 struct Start {
     pair: vec2<u32>,
     first: u32,    // the number of the pair
-    goes_on: bool, // whether others begin with the key: the pass before, or the piece before
-    starts: bool,  // whether anything starts here
+    goes_on: bool, // the key began in the pass or the piece before
+    starts: bool,  // a fold starts at this pair
 }
 
 fn start_of_pair(number: u32, begins_pass: bool) -> Start {
@@ -97,7 +97,7 @@ fn start_of_pair(number: u32, begins_pass: bool) -> Start {
     return Start(pair, number, goes_on, starts);
 }
 
-// The piece with the first pairs of a key that has more pieces.
+// Starts a join at `piece` if it is the first piece of a key that has several.
 fn start_of_join(piece: u32) -> Start {
     let first = piece << fold.piece_shift;
     let last = first | fold.piece_mask;
@@ -107,7 +107,7 @@ fn start_of_join(piece: u32) -> Start {
     return Start(pair, last + 1u, false, !ends & !begun);
 }
 
-// Folds one free step of a key.
+// Folds one free step of one key.
 fn fold_step(at: Start, free: u32) {
     let step = at_digits(64u, fold.free_digits, free);
     let to = fold.key_offset + at_digits(0u, fold.key_digits, at.pair.x).x + step.x;
@@ -141,11 +141,11 @@ fn fold_step(at: Start, free: u32) {
 
 struct Folded {
     sum: vec4<u32>,
-    open: bool, // whether the next pass goes on with the key
+    open: bool, // the next pass resumes this key
 }
 
-// The sum with the updates of the key that the pass has, or the piece, from this pair on. That of a piece
-// starts with its first update.
+// Folds the updates of the key from this pair to the end of the pass or the piece into `sum`. A piece starts
+// with its first update.
 fn fold_updates(at: Start, is_piece: bool, step: u32, before: vec4<u32>) -> Folded {
     let last = min(fold.first + fold.pairs - 1u, at.first | fold.piece_mask);
     var sum = before;
@@ -166,12 +166,12 @@ fn fold_updates(at: Start, is_piece: bool, step: u32, before: vec4<u32>) -> Fold
     return Folded(sum, (n < fold.count) & (pair.x == at.pair.x));
 }
 
-// The position of the update of a pair.
+// Position of the update that belongs to a pair.
 fn update_of(pair: vec2<u32>, step: u32) -> u32 {
     return fold.lookup_offset + at_digits(32u, fold.lookup_digits, pair.y).y + step;
 }
 
-// The sum with those of the pieces from this pair on.
+// Folds the partial sums of the pieces from this pair on into `sum`.
 fn joined(at: Start, free: u32, before: vec4<u32>) -> vec4<u32> {
     var sum = before;
     var n = at.first >> fold.piece_shift;
@@ -184,7 +184,7 @@ fn joined(at: Start, free: u32, before: vec4<u32>) -> vec4<u32> {
     return sum;
 }
 
-// Whether keys are cut into pieces.
+// Keys are cut into pieces.
 fn is_cut() -> bool {
     return fold.piece_mask != 0xffffffffu;
 }

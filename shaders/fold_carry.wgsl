@@ -1,10 +1,10 @@
-// Where sums stay from pass to pass that are not in the destination: those of pieces, one for each piece and
-// free step; and of a key that the next pass goes on with, where a sum is wider than an element. The latter
-// are written in one half and read in the other, as another invocation may still read what it holds.
+// Partial sums kept from pass to pass outside the destination: one for each piece and free step, and that of
+// the key which the next pass resumes, if a sum is wider than an element. The latter are double-buffered, as
+// another invocation may still read the old value.
 
 @group(0) @binding(4) var<storage, read_write> carry: array<vec4<u32>>;
 
-// Whether the sum of a key that the next pass goes on with is wider than an element.
+// The sum of a resumed key is wider than an element, so it cannot stay in the destination.
 fn carries() -> bool {
     return (ELEMENT == F16) | (ELEMENT == BF16);
 }

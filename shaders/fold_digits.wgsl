@@ -1,10 +1,10 @@
-// Where a number lies in the destination and in the updates, by its digits from `first` on.
+// Position of a number in the destination and in the updates, by mixed-radix digits from `first` on.
 fn at_digits(first: u32, count: u32, number: u32) -> vec2<u32> {
     var at = vec2(0u);
     var rest = number;
     for (var d = first; d < first + count; d++) {
         let digit = fold.digits[d];
-        // The highest digit takes what is left.
+        // The remainder is the highest digit.
         var higher = 0u;
         if (d + 1u < first + count) {
             higher = divide(rest, vec2(digit.multiplier, digit.shift));

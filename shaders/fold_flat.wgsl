@@ -1,4 +1,4 @@
-// Invocations in a row: the free steps of one pair, then those of the next.
+// Consecutive invocations take the free steps of one pair, then those of the next.
 
 const WORKGROUP = 256u;
 

@@ -1,5 +1,4 @@
-// Units that fill all lanes, of rows that are whole units, where a key, a lookup and a free step have one
-// digit at most.
+// Units of all lanes, for rows of whole units whose keys, lookups and free steps have at most one digit each.
 
 const LANES = 4u;
 

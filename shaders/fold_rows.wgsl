@@ -1,6 +1,6 @@
-// A workgroup has free steps of one pair only: what it reads of pairs is the same for all of it. Each of
-// its invocations takes up to `STEPS` of them. Eight neighbours read and write what lies side by side, 128
-// bytes, and have a block of the row to themselves.
+// A workgroup takes free steps of one pair only, so its loads of pairs are uniform. Each invocation takes up
+// to `STEPS` of them. Eight neighbours own one block of the row, and read and write 128 contiguous bytes at a
+// time.
 
 const WORKGROUP = 32u;
 const STEPS = 8u;

@@ -1,8 +1,8 @@
-// Units of one or two bytes. Several invocations may write to one word, each to bytes of its own:
-// what they change there, they change in one atomic step, and no step depends on another's bytes. So
-// the order of steps does not matter.
+// Units of one or two bytes. Several invocations may write to one word, each to bytes of its own: a single
+// atomic operation changes them, and does not depend on the other bytes, so the order of writers does not
+// matter.
 
-const LANES = 1u; // of which values are folded; two, for 64 bits
+const LANES = 1u; // lanes that are folded
 
 override UNIT_BYTES: u32 = 1u;
 
@@ -22,7 +22,7 @@ fn store_destination(at: u32, before: vec4<u32>, bits: vec4<u32>) {
     atomicXor(&destination[at / (4u / UNIT_BYTES)], changed << shift_of(at));
 }
 
-// The unit out of its word.
+// Extracts the unit from its word.
 fn unit_of(word: u32, at: u32) -> u32 {
     return (word >> shift_of(at)) & ((1u << (8u * UNIT_BYTES)) - 1u);
 }

@@ -1,6 +1,6 @@
 // Units of one word or two, in as many lanes.
 
-const LANES = 1u; // of which values are folded; two, for 64 bits
+const LANES = 1u; // lanes that are folded; 64-bit values take two
 
 override UNIT_WORDS: u32 = 1u;
 

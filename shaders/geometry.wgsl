@@ -1,7 +1,7 @@
-// What every copy kernel is given: the loop nest, in accesses.
+// Uniform block of the copy kernels: the loop nest, in accesses.
 //
-// An access is what a kernel moves at once: a vector of 1, 2 or 4 words (`Vector`), or 1 or 2 bytes
-// in the kernels that put words together. Strides and offsets count accesses of params, indices of
+// An access is the unit of a load and a store: a vector of 1, 2 or 4 words (`Vector`), or 1 or 2 bytes in the
+// kernels that assemble words. Strides and offsets count accesses of params, indices of
 // indices. They are two's complement: sums wrap and come out right, because the host checked that
 // every element lies within its binding.
 
@@ -11,50 +11,50 @@ struct Geometry {
                                        // outermost first
     coordinates: array<vec4<u32>, 32>, // extent, params stride; the high words of the stride and the
                                        // extent if WIDE, else multiplier and shift to divide by it
-    divisors: array<vec4<u32>, 32>,    // of each loop: multiplier and shift to divide by its extent;
-                                       // from its end back to its start and a step of the loop
-                                       // around it on, in params and in indices
-    fill: array<vec4<u32>, 16>,        // what is written where an index is bad
-    segments: array<vec4<u32>, 8>,     // of params: first access (two words), from one to where
-                                       // the binding has it
+    divisors: array<vec4<u32>, 32>,    // of each loop: multiplier and shift to divide by its extent; the
+                                       // carry of a walk, in params and in indices: back to its
+                                       // start, and one step of the enclosing loop
+    fill: array<vec4<u32>, 16>,        // written for a bad index
+    segments: array<vec4<u32>, 8>,     // of params: first access (two words); offset to add to an
+                                       // access to get its place in the binding
     loop_count: u32,
-    depth: u32,           // the number of coordinates
-    index_step: u32,      // from one component of an index tuple to the next
+    depth: u32,           // coordinates (K)
+    index_step: u32,      // stride of the components of an index tuple
     params_offset: u32,
     indices_offset: u32,
     output_offset: u32,
-    row_count: u32,       // rows share no lookup
+    row_count: u32,       // rows of this dispatch; each has a lookup of its own
     row_length: u32,      // accesses in a row
-    fill_length: u32,     // accesses after which the fill value repeats; where they are put together
-                          // to words, 4 at least
+    fill_length: u32,     // period of the fill value in accesses; at least 4 in kernels that assemble
+                          // words
     grid_x: u32,          // workgroups in x; y counts on from there
     chunks: u32,          // workgroups in z: parts of long rows
     sharers_log2: u32,      // invocations that share a row
-    paired: u32,          // 1: an invocation copies of two rows
+    paired: u32,          // 1: an invocation copies from two rows
     index_rules: u32,     // see index.wgsl
     row_divisor: vec2<u32>, // to divide by row_length
-    first_lookup: u32,    // the number of the first lookup of a check, and its high word
+    first_lookup: u32,    // position of the first lookup of a check, low and high word
     first_lookup_high: u32,
     params_offset_high: u32,
-    owned_to: u32,        // the first access of params that another pass reads, and its high word
+    owned_to: u32,        // end of the part of params that this pass reads, low and high word
     owned_to_high: u32,
-    fills: u32,           // 1: this pass writes what bad indices leave
-    walk_params: u32,     // the steps of a walk
+    fills: u32,           // 1: this pass writes the fill value for bad indices
+    walk_params: u32,     // strides of a walk
     walk_indices: u32,
-    flag_at: u32,         // the flag: an access of the output, or a word of it in a check
+    flag_at: u32,         // position of the flag in the output: in accesses, or in words for a check
     first_row: u32,       // the keys of a scatter: the row that the dispatch starts with,
     key_count: u32,       // and how many keys there are
 }
 
-// What most gathers are needs little of this file and of index.wgsl. A pipeline for them leaves
-// the rest out, which spares registers, and time on devices that run both sides of a branch.
-// `NestSize` in src/plan/nest_size.rs has the combinations that there are.
+// Most gathers need only a part of this file and of index.wgsl. Their pipelines are specialised by these
+// constants, which saves registers, and time on devices that execute both sides of a branch. `NestSize` in
+// src/plan/nest_size.rs lists the combinations.
 override LOOPS: u32 = 0u;     // 1, 2 or 4; 0: any number. The host adds loops of one step.
 override DEPTH: u32 = 0u;     // 1, or up to 3 coordinates; 0: any number
 override WIDE: bool = false;  // positions in params take 64 bits
 
 const WORKGROUP = 256u;
-// What the flag holds if it is raised.
+// Value of a raised flag.
 const RAISED = 0x7261697du;
 
 @group(0) @binding(0) var<uniform> geometry: Geometry;
@@ -65,12 +65,13 @@ fn workgroup_number(id: vec3<u32>) -> u32 {
     return id.y * geometry.grid_x + id.x;
 }
 
-// Where a row's lookup lies in indices, and where its accesses lie in params before the lookup.
+// Position of a row's lookup in indices, and of its accesses in params before the looked-up coordinates are
+// added.
 struct Place {
     params: u32,
     indices: u32,
     params_high: u32, // if WIDE
-    steps: vec3<u32>, // of each loop but the outermost, if LOOPS > 1
+    steps: vec3<u32>, // step in each loop but the outermost, if LOOPS > 1
 }
 
 fn place(row: u32) -> Place {
@@ -95,12 +96,12 @@ fn place(row: u32) -> Place {
         rest = first.x;
         at.steps.x = first.y;
     }
-    // The outermost loop takes what is left; without loops, its strides are 0.
+    // The remainder is the step of the outermost loop; without loops, its strides are 0.
     step(geometry.loops[0], rest, &at);
     return at;
 }
 
-// So many steps of a loop on.
+// Advances `at` by `count` steps of a loop.
 fn step(l: vec4<u32>, count: u32, at: ptr<function, Place>) {
     (*at).indices += count * l.z;
     if (WIDE) {
@@ -112,7 +113,8 @@ fn step(l: vec4<u32>, count: u32, at: ptr<function, Place>) {
     }
 }
 
-// Adds the step of loop `d` to `at`: the runs of that loop before, and that step.
+// Divides by the extent of loop `d` and advances `at` by the remainder, the step of that loop. Returns quotient
+// and remainder.
 fn take_apart(row: u32, d: u32, at: ptr<function, Place>) -> vec2<u32> {
     let l = geometry.loops[d];
     let outer = divide(row, geometry.divisors[d].xy);
@@ -121,8 +123,8 @@ fn take_apart(row: u32, d: u32, at: ptr<function, Place>) -> vec2<u32> {
     return vec2(outer, count);
 }
 
-// The place of `row`, which is a walk behind that of `before`, or `before` if there is no such row: as one
-// adds digit by digit, which takes no division.
+// Advances from `before` by a walk of constant length to `row`, digit by digit with carries instead of
+// divisions. Returns `before` if there is no such row.
 fn walk(before: Place, row: u32) -> Place {
     let there = row < geometry.row_count;
     var at = before;
@@ -147,8 +149,8 @@ fn walk(before: Place, row: u32) -> Place {
     return at;
 }
 
-// The step of loop `d` after a walk from `count`. Behind its end it starts anew, and the loop around it
-// takes one more.
+// The step of loop `d` after a walk from step `count`. Past the end it wraps to the start, and carries one into
+// the enclosing loop.
 fn walk_loop(d: u32, count: u32, carry: ptr<function, u32>, at: ptr<function, Place>) -> u32 {
     let l = geometry.loops[d];
     let back = geometry.divisors[d].zw;

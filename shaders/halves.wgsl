@@ -3,15 +3,16 @@
 
 const QUIET_NAN = 0x7fc00000u;
 
-// The least normal f16.
+// Smallest normal f16.
 const LEAST_NORMAL = 0.00006103515625;
 
 fn is_nan(bits: vec4<u32>) -> vec4<bool> {
     return (bits & vec4(0x7fffffffu)) > vec4(0x7f800000u);
 }
 
-// f32 with the values of f16. With the difference of the exponents added, a subnormal has a leading one too
-// many, 2^-15, and half of its value: what makes it right makes others larger.
+// f16 to f32, exactly. Rebiasing the exponent turns a subnormal into 2^-15 plus half of its value. Doubling and
+// subtracting 2^-14 corrects that; for normal numbers it gives no less, so the minimum is right for both. No
+// operand is subnormal as f32.
 fn from_f16(halves: vec4<u32>) -> vec4<u32> {
     let magnitude = halves & vec4(0x7fffu);
     let normal = bitcast<vec4<f32>>((magnitude << vec4(13u)) + vec4(112u << 23u));
@@ -21,11 +22,11 @@ fn from_f16(halves: vec4<u32>) -> vec4<u32> {
     return select(number, special, magnitude >= vec4(0x7c00u)) | sign;
 }
 
-// To nearest even. A NaN keeps its sign and the payload that there is room for.
+// f32 to f16, rounded to nearest even. A NaN keeps its sign and the upper bits of its payload.
 fn to_f16(bits: vec4<u32>) -> vec4<u32> {
     let magnitude = bits & vec4(0x7fffffffu);
     let normal = min(nearest_even(magnitude, vec4(13u)) - vec4(112u << 10u), vec4(0x7c00u));
-    // A subnormal, of so many of the least.
+    // A subnormal result: a multiple of the smallest subnormal.
     let mantissa = (magnitude & vec4(0x7fffffu)) | vec4(0x800000u);
     let shift = clamp(vec4(126u) - (magnitude >> vec4(23u)), vec4(1u), vec4(25u));
     let small = nearest_even(mantissa, shift);

@@ -1,7 +1,7 @@
 // The predicate for indices: one coordinate at a time, at full width. Its twin on the host is
 // `Rules::resolve` in src/rules.rs.
 
-override INDEX_WORDS: u32 = 0u; // 1; 2: 64 bits; 0: the rules say which
+override INDEX_WORDS: u32 = 0u; // 1; 2: 64-bit indices; 0: bit LONG of the rules decides
 
 // Bits of geometry.index_rules: one pipeline serves all rules.
 const SIGNED = 1u;
@@ -26,8 +26,8 @@ fn rule(bit: u32) -> bool {
     return (geometry.index_rules & bit) != 0u;
 }
 
-// An index, sign-extended to 64 bits: low word, high word. Where it may have either width, it takes two
-// loads in any case: loads in a branch wait for those before.
+// An index, sign-extended to 64 bits: low word, high word. A pipeline for both widths always loads two words:
+// a load inside a branch would wait for the loads before it.
 fn load_index(at: u32) -> vec2<u32> {
     let step = select(0u, 1u, is_long());
     let low = indices[at << step];
@@ -38,14 +38,14 @@ fn load_index(at: u32) -> vec2<u32> {
     return vec2(low, high);
 }
 
-// Whether an index has two words.
+// Indices are of 64 bits.
 fn is_long() -> bool {
     return (INDEX_WORDS == 2u) | ((INDEX_WORDS == 0u) & rule(LONG));
 }
 
-// Neighbours may hold good and bad indices, so no rule is a branch that waits: what an index would be
-// clipped to is worked out for all. (So `&` and `|`, here and elsewhere: `&&` and `||` are branches.)
-// Only wrapping takes more: see `wrapped` in copy.wgsl.
+// Branch-free, as good and bad indices are mixed within a wave: every rule is a select, and the clipped index
+// is computed for all. (Hence `&` and `|`, here and elsewhere: `&&` and `||` branch.) Only wrapping needs
+// more: see `wrapped` in copy.wgsl.
 fn resolve(index: vec2<u32>, extent: vec2<u32>) -> Coordinate {
     let from_end = is_negative(index) & rule(FROM_END);
     let low = index.x + select(0u, extent.x, from_end);
@@ -72,8 +72,8 @@ fn is_inside(value: vec2<u32>, extent: vec2<u32>) -> bool {
     return (value.x < extent.x) & ((value.y == 0u) | is_short());
 }
 
-// Whether the low word says it all: extents are below 2^31, so what lies outside in 64 bits does so
-// in 32 bits that wrap around.
+// The low word is enough: for 32-bit indices and extents below 2^31, what is out of range in 64 bits is also
+// out of range in wrapping 32-bit arithmetic.
 fn is_short() -> bool {
     return (INDEX_WORDS == 1u) & !WIDE;
 }
@@ -82,7 +82,7 @@ fn is_less(a: vec2<u32>, b: vec2<u32>) -> bool {
     return (a.y < b.y) | ((a.y == b.y) & (a.x < b.x));
 }
 
-// index modulo extent, never negative. `divisor` divides by the extent, unless WIDE.
+// Euclidean remainder of index by extent. `divisor` is the multiplier and shift for the extent, unless WIDE.
 fn modulo(index: vec2<u32>, extent: vec2<u32>, divisor: vec2<u32>) -> vec2<u32> {
     let negative = is_negative(index);
     let magnitude = select(index, subtract(vec2(0u), index), negative);
@@ -91,7 +91,7 @@ fn modulo(index: vec2<u32>, extent: vec2<u32>, divisor: vec2<u32>) -> vec2<u32> 
     if (WIDE) {
         short = is_less(magnitude, extent);
     } else {
-        // Half of it is below 2^31, which is as far as `divide` goes.
+        // `divide` takes values below 2^31, so divide the half.
         let half = magnitude.x >> 1u;
         let twice = 2u * (half - divide(half, divisor) * extent.x) + (magnitude.x & 1u);
         rest = vec2(select(twice, twice - extent.x, twice >= extent.x), 0u);
@@ -100,8 +100,8 @@ fn modulo(index: vec2<u32>, extent: vec2<u32>, divisor: vec2<u32>) -> vec2<u32> 
     return select(rest, subtract(extent, rest), negative & any(rest != vec2(0u)));
 }
 
-// The remainder after so many steps of a long division by bits: extents are below 2^63, so that twice a
-// remainder stays below 2^64.
+// Remainder by binary long division, over 64 steps, or none if it is not needed. Extents are below 2^63, so
+// doubling a remainder does not overflow 64 bits.
 fn long_division(value: vec2<u32>, extent: vec2<u32>, steps: u32) -> vec2<u32> {
     var bits = value;
     var rest = vec2(0u);

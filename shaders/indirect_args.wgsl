@@ -1,6 +1,5 @@
-// Fits a dispatch to a count that lies on the device: writes how many rows there are into the
-// uniform block of a kernel, and how many workgroups that takes into the arguments of its indirect
-// dispatch.
+// Sizes an indirect dispatch from a count on the device: writes the number of rows into the uniform block of
+// the kernel, and the number of workgroups into the indirect arguments.
 
 struct IndirectArgs {
     entries_before: u32,  // entries of indices whose rows lie before this pass

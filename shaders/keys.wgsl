@@ -1,16 +1,16 @@
-// The key of each lookup of a scatter: its number among the destinations that lookups can tell apart.
-// Lowered as a gather's positions in a tensor of keys, so strides in params are those of keys.
+// The sort key of each lookup of a scatter: the destination slice that it selects, numbered densely. The plan
+// is that of a gather from a tensor with one element for each slice, so "params" strides are strides of keys.
 
 @group(0) @binding(3) var<storage, read_write> pairs: array<vec2<u32>>; // key, lookup
 
-// The key of row `n`. What a bad index has for one is `key_count`, which sorts behind all others.
+// The key of row `n`. A bad index has the key `key_count`, which sorts after all others.
 fn key_of_row(n: u32) -> u32 {
     let key = key_of(place(geometry.first_row + n));
     let good = (key.y == 0u) & (key.x < geometry.key_count);
     return select(geometry.key_count, key.x, good);
 }
 
-// In two words; of a bad index the greatest.
+// The key as two words; a bad index has the greatest.
 fn key_of(at: Place) -> vec2<u32> {
     var key = vec2(at.params, at.params_high);
     var bad = false;

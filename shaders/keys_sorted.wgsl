@@ -1,4 +1,4 @@
-// Keys that fit a tile, sorted where they are made.
+// Keys that fit one tile: made and sorted in one dispatch.
 
 const ITEMS = 8u; // pairs of an invocation
 
@@ -6,7 +6,7 @@ const ITEMS = 8u; // pairs of an invocation
 fn main(@builtin(local_invocation_index) invocation: u32) {
     for (var i = 0u; i < ITEMS; i++) {
         let n = place_in_turn(invocation, i);
-        // What is behind the last pair stays there.
+        // Padding sorts to the end.
         var key = 0xffffffffu;
         if (n < geometry.row_count) {
             key = key_of_row(n);

@@ -1,4 +1,5 @@
-// Elements as they lie in words, and as the lanes of arithmetic.wgsl: four of up to 32 bits, two of 64.
+// Packs and unpacks elements: words in memory to the lanes of arithmetic.wgsl, four elements of up to 32 bits
+// or two of 64.
 
 fn lanes_of(words: vec4<u32>) -> vec4<u32> {
     var lanes = words;

@@ -1,4 +1,4 @@
-// Output words of which some bytes belong to the output and the others keep their value.
+// Stores to words of which only some bytes belong to the output; the other bytes keep their value.
 
 alias Out = u32;
 

@@ -1,4 +1,4 @@
-// Products of 64 bits, which WGSL does not have, and what is made of them.
+// 64-bit products, which WGSL lacks, and division by multiplication.
 
 // The high word of a * b.
 fn high_product(a: u32, b: u32) -> u32 {

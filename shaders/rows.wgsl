@@ -1,10 +1,10 @@
-// Rows of whole vectors: invocations side by side copy vectors side by side, and the index of a row
-// is resolved once for all the vectors that an invocation copies.
+// Rows of whole vectors. Neighbouring invocations copy neighbouring vectors, and an invocation resolves the
+// index of a row once for all vectors that it copies.
 //
-// 2^sharers_log2 invocations share a row, so short rows share a workgroup. An invocation has four
-// vectors in flight: of one row, or of two where rows are so short that four vectors of each would
-// leave the stores of neighbours apart. Rows longer than a workgroup covers are cut into chunks
-// (z). Loads beyond the end of a row repeat its last vector, so no load waits for a branch.
+// 2^sharers_log2 invocations share a row, and short rows share a workgroup. An invocation has four vectors in
+// flight: of one row, or of two rows if these are so short that four vectors of one would leave gaps between
+// the stores of neighbours. Rows longer than a workgroup covers are cut into chunks (z). A load past the end
+// of a row repeats its last vector, so no load waits for a branch.
 
 const IN_FLIGHT = 4u;
 

@@ -1,4 +1,4 @@
-// Params in one segment.
+// Params in a single segment.
 
 fn find_segment(source: ptr<function, Source>) {
 }

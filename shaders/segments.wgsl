@@ -1,10 +1,9 @@
-// Params in several segments, of which so many are bound: SEGMENTS and `load` are generated, as WGSL
-// has no arrays of bindings.
+// Params in several segments, each in a binding of its own. SEGMENTS and `load` are generated, as WGSL has no
+// arrays of storage buffers.
 
-// The segment that holds the row, and where. A row lies within one segment: the host has cut
-// params so. A binding has fewer than 2^31 accesses, so the difference to the first of the segment
-// is right in 32 bits. A row of another pass, and one that a bad index selects, is read from access
-// 0 of segment 0, which is there.
+// Finds the segment that holds the row, and the row's place in it. The host cuts params between rows, so a row
+// lies within one segment. A binding has fewer than 2^31 accesses, so 32 bits hold the distance from the
+// segment's start. Invalid rows and rows of other passes read access 0 of segment 0, which always exists.
 fn find_segment(source: ptr<function, Source>) {
     let position = vec2((*source).params, (*source).params_high);
     var segment = 0u;
@@ -23,7 +22,7 @@ fn find_segment(source: ptr<function, Source>) {
     (*source).params = select(0u, position.x + shift, valid & owned);
 }
 
-// Whether a position is `first` or one behind it.
+// position >= first; in 64 bits if WIDE.
 fn is_from(position: vec2<u32>, first: vec2<u32>) -> bool {
     if (WIDE) {
         return !is_less(position, first);

@@ -4,7 +4,7 @@
 // counts, digit by digit and tile by tile within a digit, give where the pairs of a tile with a digit go.
 // `move_pairs` sorts each tile by the digit, so that neighbours write to neighbours, and takes it there.
 //
-// The count of the first digit finds the tiles that are out of order, too. If there are none, the sort ends
+// The count of the first digit also detects pairs that are already in order; if so, the sort ends
 // there.
 //
 // After Satish, Harris and Garland, "Designing efficient sorting algorithms for manycore GPUs" (2009), and
@@ -17,11 +17,11 @@ struct Sort {
     bits: u32,   // of the digit
     grid_x: u32, // workgroups in x; y counts on from there
     groups: u32, // of tiles
-    rows: u32,   // rows of counts that `add_up` adds up: of tiles or of groups
+    rows: u32,   // rows of counts that `add_up` sums: tiles or groups
     row: u32,    // the first of them
-    order: u32,  // where it says whether the pairs are in order
-    ends: u32,   // whether that is known by now
-    copies: u32, // whether sorted pairs are to be moved all the same, to where the last digit ends
+    order: u32,  // word of the counts that is 1 if the pairs are in order
+    ends: u32,   // 0 while the first digit is counted, which sets that word; 1 afterwards
+    copies: u32, // copy pairs that are in order to where the last digit would have moved them
 }
 
 const WORKGROUP = 256u;

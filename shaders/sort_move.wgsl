@@ -1,6 +1,6 @@
 @group(0) @binding(3) var<storage, read_write> sorted: array<vec2<u32>>;
 
-// Where the pairs of the tile with each digit go: from their place in the tile.
+// For each digit: add this to a pair's place in the sorted tile to get its place in the output.
 var<workgroup> bases: array<u32, DIGITS>;
 
 @compute @workgroup_size(WORKGROUP)
@@ -25,7 +25,7 @@ fn main(
 fn move_pairs(tile: u32, count: u32, invocation: u32) {
     for (var i = 0u; i < ITEMS; i++) {
         let n = place_in_turn(invocation, i);
-        // What is behind the last pair stays there.
+        // Padding with the greatest key stays behind the last pair.
         var pair = vec2(0xffffffffu);
         if (n < count) {
             pair = pairs[tile * TILE + n];
@@ -59,7 +59,7 @@ fn move_pairs(tile: u32, count: u32, invocation: u32) {
     }
 }
 
-// From now on an invocation holds consecutive pairs, instead of one in 256.
+// Redistributes the pairs: an invocation then holds consecutive ones, instead of every 256th.
 fn hold_own(invocation: u32) {
     for (var i = 0u; i < ITEMS; i++) {
         places[i] = place_in_turn(invocation, i);

@@ -1,5 +1,6 @@
-// Sums of counts: an invocation adds up those of one digit. `add_groups` does so in each group of tiles,
-// `add_up` in all, and `spread` goes through the groups once more.
+// Exclusive prefix sums of the digit counts; an invocation owns one digit. `add_groups` sums each group of
+// tiles, `add_up` scans the sums of groups (or the tiles, if they are few), and `spread` scans within each
+// group.
 
 @group(0) @binding(3) var<storage, read_write> counts: array<u32>;
 
@@ -7,7 +8,7 @@ fn added(a: u32, b: u32) -> u32 {
     return ((a | b) & FALLS) | ((a & ~FALLS) + (b & ~FALLS));
 }
 
-// Puts the sum of those before in the place of each count.
+// Replaces each count by the sum of the counts before it.
 fn sum_rows(first: u32, rows: u32, digit: u32, start: u32) {
     var sum = start;
     for (var row = first; row < first + rows; row++) {

@@ -1,4 +1,4 @@
-// Four words of an output that is whole vectors of 16 bytes: one store.
+// Stores four words to an output of whole 16-byte vectors: one store.
 
 alias Out = vec4<u32>;
 

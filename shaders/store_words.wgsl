@@ -1,5 +1,5 @@
-// Four words of an output that starts and ends anywhere: only its first and last ones have bytes that are
-// not its own.
+// Stores four words to an output that starts and ends at any byte: only its first and last words hold bytes of
+// others.
 
 fn store_vector(to: u32, words: vec4<u32>, mine: Mine) {
     if ((mine.slot == 0u) & (mine.end >= 16u) & mine.row & mine.next) {

@@ -1,6 +1,5 @@
-// Rows of less than a word: single elements of 1 or 2 bytes, and rows of 3 bytes. An invocation
-// owns an output word and looks each of its accesses up: four or two lookups that do not wait for
-// each other.
+// Rows of less than a word: single elements of 1 or 2 bytes, and rows of 3 bytes. An invocation owns one output
+// word and looks each of its accesses up: two or four lookups that are in flight together.
 
 override ACCESS_BYTES: u32 = 1u; // bytes of an access
 
@@ -11,12 +10,12 @@ fn main(
 ) {
     let per_word = 4u / ACCESS_BYTES;
     let total = geometry.row_count * geometry.row_length;
-    let skipped = geometry.output_offset % per_word; // those of the first word that are not ours
+    let skipped = geometry.output_offset % per_word; // accesses of the first word before the output
     let word = workgroup_number(workgroup) * WORKGROUP + invocation;
     if (word * per_word >= total + skipped) {
         return;
     }
-    // Those that are not the output's, before its first and behind its last, repeat it.
+    // Accesses before the start of the output and past its end repeat the first or the last one.
     let first = word * per_word - skipped;
     let a = start_at(select(first, 0u, word == 0u));
     let b = next(a, first + 1u);
@@ -64,14 +63,13 @@ struct Cell {
     column: u32,
 }
 
-// Access number `n` of the output.
+// Access `n` of the output.
 fn start_at(n: u32) -> Cell {
     let row = divide(n, geometry.row_divisor);
     return Cell(place(row), row, n - row * geometry.row_length);
 }
 
-// Access number `n` of the output, which comes behind `cell`; `cell` itself, if `n` is no number of one,
-// or the first.
+// Access `n` of the output, the successor of `cell`; `cell` itself if `n` is out of range or the first.
 fn next(cell: Cell, n: u32) -> Cell {
     let further = n - 1u < geometry.row_count * geometry.row_length - 1u;
     let column = cell.column + select(0u, 1u, further);
@@ -80,7 +78,7 @@ fn next(cell: Cell, n: u32) -> Cell {
     return Cell(walk(cell.at, select(0xffffffffu, row, ends)), row, select(column, 0u, ends));
 }
 
-// The word of params with that access of a row.
+// Loads the word of params that holds the access.
 fn fetch_word(source: Source, column: u32) -> u32 {
     return load(source.segment, first_byte(source, column) >> 2u);
 }
@@ -89,13 +87,13 @@ fn first_byte(source: Source, column: u32) -> u32 {
     return select(0u, (source.params + column) * ACCESS_BYTES, is_read(source));
 }
 
-// The access within the word that was fetched, or what a bad index leaves.
+// Extracts the access from the fetched word; the fill value for a bad index.
 fn or_fill_subword(word: u32, source: Source, column: u32) -> u32 {
     let shifted = word >> (8u * (first_byte(source, column) & 3u));
     return or_fill(shifted, source, column * ACCESS_BYTES) & byte_mask(ACCESS_BYTES);
 }
 
-// The bytes of the word that access `n` of it is, if this pass writes it.
+// Mask of the bytes of access `n` of the word; empty if another pass writes it.
 fn mask_of(source: Source, n: u32) -> u32 {
     return select(0u, byte_mask(ACCESS_BYTES) << (8u * ACCESS_BYTES * n), source.mine);
 }

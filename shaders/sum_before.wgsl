@@ -1,6 +1,6 @@
 var<workgroup> sums: array<u32, 272>; // of each invocation, then of each block of 16
 
-// The sum of the values of the invocations before this one, and that of all 256.
+// Exclusive prefix sum over a workgroup of 256, and the total.
 fn sum_before(value: u32, invocation: u32) -> vec2<u32> {
     let block = invocation / 16u;
     sums[invocation] = value;

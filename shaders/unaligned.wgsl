@@ -1,11 +1,11 @@
-// What the kernels share that move bytes.
+// Code shared by the kernels that move bytes.
 
-// The lowest `count` bytes of a word.
+// Mask of the lowest `count` bytes of a word.
 fn byte_mask(count: u32) -> u32 {
     return select((1u << (8u * (count & 3u))) - 1u, 0xffffffffu, count >= 4u);
 }
 
-// Two words of params, shifted so that byte 0 of the result is byte `byte` of `low`.
+// Funnel shift of two words of params: byte 0 of the result is byte `byte` of `low`.
 fn funnel(low: u32, high: u32, byte: u32) -> u32 {
     let shift = 8u * (byte & 3u);
     return (low >> shift) | ((high << 1u) << (31u - shift));
@@ -16,8 +16,8 @@ fn fill_byte(n: u32) -> u32 {
     return (fill_word(byte >> 2u) >> (8u * (byte & 3u))) & 0xffu;
 }
 
-// Four bytes of the fill value from byte `column` of a row on. Values of 1 and 2 bytes are the same in
-// every word, as a column is where an element starts.
+// Four bytes of the fill value, for byte `column` of a row. Values of 1 and 2 bytes are the same in every word,
+// because a column is the start of an element.
 fn fill_bytes(column: u32) -> u32 {
     var bytes = geometry.fill[0].x;
     if (LOOPS == 0u) {
@@ -29,7 +29,7 @@ fn fill_bytes(column: u32) -> u32 {
     return bytes;
 }
 
-// `word`, or four bytes of the fill value, from byte `column` of a row on.
+// `word`, or for a bad index four bytes of the fill value, for byte `column` of a row.
 fn or_fill(word: u32, source: Source, column: u32) -> u32 {
     return select(fill_bytes(column), word, source.valid);
 }

@@ -6,7 +6,7 @@ use crate::memory::room;
 use crate::names::named;
 use crate::operand::Indices;
 
-/// What a pooled lookup makes of the rows of a bag.
+/// How the rows of a bag are combined.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 #[non_exhaustive]
 pub enum BagMode {
@@ -46,8 +46,8 @@ pub(crate) enum Split<'a> {
     OffsetsWithLast(&'a [usize]),
 }
 
-/// A pooled lookup without its tensors: the bags that indices form, and what becomes of the rows
-/// that those of a bag select.
+/// The parameters of a pooled lookup: how indices are divided into bags, how the rows of a bag are combined, and
+/// which index is padding.
 ///
 /// ```
 /// use wgpu_gather::{BagMode, Bags, Executor, Rules, Tensor};
@@ -79,7 +79,7 @@ impl<'a> Bags<'a> {
         Bags::new(Split::Offsets(offsets), mode)
     }
 
-    /// As [`Bags::offsets`], but the last bag ends where the last offset says: there is one more offset
+    /// [`Bags::offsets`] with the end of the last bag as an additional offset: there is one more offset
     /// than bags, and indices behind it are not looked at (`include_last_offset`).
     pub const fn offsets_with_last(mode: BagMode, offsets: &'a [usize]) -> Self {
         Bags::new(Split::OffsetsWithLast(offsets), mode)
@@ -102,7 +102,7 @@ impl<'a> Bags<'a> {
         }
     }
 
-    /// What becomes of the rows of a bag.
+    /// How the rows of a bag are combined.
     pub const fn mode(&self) -> BagMode {
         self.mode
     }

@@ -29,7 +29,8 @@ const NO_POSITION: u64 = u64::MAX;
 ///
 /// # Errors
 ///
-/// As [`Executor::gather`](crate::Executor::gather).
+/// Shapes, attributes or rules that do not fit, and bad indices under rules that make them an error: those of
+/// [`Executor::gather`](crate::Executor::gather).
 pub fn gather_cloned<S: Clone, I: Index>(
     op: Op,
     rules: &Rules,

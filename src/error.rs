@@ -724,9 +724,9 @@ pub enum Error {
         op: OpKind,
     },
 
-    /// What is recorded copies before it dispatches, which a compute pass has no place for.
+    /// A recorded call copies or clears a buffer, which a compute pass cannot do.
     #[error(
-        "{op}: cannot be recorded into a compute pass: {role} are copied first; allowed: an encoder"
+        "{op}: cannot be recorded into a compute pass: it copies its {role} first; allowed: an encoder"
     )]
     CopyInPass {
         /// The operator.

@@ -20,7 +20,7 @@ pub use gather::GatherCall;
 pub use gradient::GradientCall;
 pub use scatter::ScatterCall;
 
-/// What executes calls on host tensors.
+/// Executes the verbs on host tensors: reference, CPU or GPU.
 ///
 /// Each verb gives a call, which is one value: `.await` it, or block this thread with `wait`. Only the GPU
 /// path ever waits. [`Executor::Cpu`] and [`Executor::Reference`] compute all of the output when the future
@@ -50,7 +50,7 @@ pub enum Executor {
 /// An executor chosen for this machine, and why.
 #[derive(Debug, Clone)]
 pub struct Auto {
-    /// What was chosen.
+    /// The chosen executor.
     pub executor: Executor,
     /// Why, in a few words.
     pub reason: String,
@@ -84,7 +84,7 @@ impl Executor {
         Waiting::new(|poll_mode| async move { choose(&options, poll_mode).await })
     }
 
-    /// How many threads share the work of [`Executor::Cpu`].
+    /// Number of threads that [`Executor::Cpu`] uses.
     pub fn cpu_threads() -> usize {
         cpu::threads::threads()
     }

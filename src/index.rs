@@ -41,7 +41,7 @@ macro_rules! index_types {
                 match self { $(IndexType::$variant => DType::$variant,)* }
             }
 
-            /// Whether an index can be negative.
+            /// True for signed types.
             pub const fn is_signed(self) -> bool {
                 match self { $(IndexType::$variant => <$integer>::MIN != 0,)* }
             }
@@ -87,7 +87,8 @@ macro_rules! index_types {
             }
         }
 
-        /// Does something with the Rust type of an [`IndexType`].
+        /// Evaluates an expression for the Rust type of an [`IndexType`]: `with_index_type!(value, I => expression)`
+        /// with `I` as a name for that type.
         ///
         /// ```
         /// use wgpu_gather::{IndexType, with_index_type};

@@ -1,5 +1,5 @@
-//! `tf.gather`, `gather_nd` / `GatherND` and `torch.gather` / `GatherElements`: on the GPU as WGSL
-//! compute shaders through [wgpu](https://docs.rs/wgpu), and on the CPU.
+//! Gather, scatter and embedding lookups (`tf.gather`, `GatherND`, `torch.gather`, `index_add_`, `ScatterND`,
+//! `F.embedding_bag`): on the GPU as WGSL compute shaders through [wgpu](https://docs.rs/wgpu), and on the CPU.
 //!
 //! # What it computes
 //!
@@ -189,40 +189,6 @@
 //! No optional device feature is needed, and no limit beyond `wgpu::Limits::downlevel_defaults()`.
 //! On `wasm32-unknown-unknown` there is nothing that blocks, the CPU path has one thread, and the
 //! device says later what was wrong with a call: see `gpu::Engine::settle`.
-//!
-//! # How it is built
-//!
-//! Every gather is one map: a loop nest over the output, in which each element is read from a
-//! position that is affine in the loops, plus looked-up coordinates. [`Plan`] lowers an operator
-//! to that [`plan::Geometry`] and merges loops. What executes a plan knows no operator.
-//!
-//! ```text
-//! shard               tables over several executors
-//! executor            the verbs on host tensors
-//!  ├─ cpu::reference  the definitions; knows op and rules, not the plan
-//!  ├─ cpu::parallel   executes a plan on all cores
-//!  └─ gpu             executes a plan on a device: buffers, pipelines, status
-//!     ├─ batch        the verbs on device tensors, for every level: submit, record, bind
-//!     └─ record       gather, scatter, sort and bag as commands
-//! table, operand      what calls take: typed, of a type known at run time, or quantized
-//! call                an operator, its rules and its operands: checked and planned whole
-//! plan                operator and shapes → geometry → kernel: pure data, no device
-//! scatter             a scatter as keys, lookups and free steps: pure data; cpu and gpu execute it
-//! fold                the arithmetic of folds for each element type
-//! op, rules, element  shapes, the predicate for indices, widths
-//! waiting             calls that are awaited, or block
-//! ```
-//!
-//! The shaders (`shaders/*.wgsl`) see all tensors as words. A kernel moves accesses of 1, 2, 4, 8 or
-//! 16 bytes, the widest that shapes, strides and starts allow: rows of several accesses, single
-//! accesses, or accesses narrower than a word, of which one invocation puts together a whole word.
-//! A pipeline is compiled for an access, a number of loops and coordinates, and the width of an index.
-//! Shapes and rules are in a uniform block, so few pipelines serve all calls.
-//!
-//! The reference does not know the planner. If it did, a mistake in lowering would give the same
-//! wrong answer on both sides of every comparison. The crate `conformance` has those comparisons, for
-//! the tests and for the command `wgpu-gather verify`, which tells users whether their GPU and driver
-//! are right.
 //!
 //! # Cargo features
 //!

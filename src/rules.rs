@@ -22,7 +22,7 @@ pub enum Negative {
     FromEnd,
 }
 
-/// What the output holds where an index is out of bounds.
+/// The result of an out-of-bounds index.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub enum OutOfBounds {
@@ -158,7 +158,7 @@ named!(ElementsShapes, "elements_shapes", {
 pub struct Rules {
     /// What a negative index means.
     pub negative: Negative,
-    /// What the output holds where an index is out of bounds.
+    /// The result of an out-of-bounds index.
     pub out_of_bounds: OutOfBounds,
     /// Which shapes `gather_elements` accepts.
     pub elements_shapes: ElementsShapes,

@@ -60,7 +60,7 @@ pub(crate) fn resolve_axis(axis: isize, rank: usize) -> Option<usize> {
     (from_front < rank).then_some(from_front)
 }
 
-/// Where the elements of a tensor lie in its data: shape, strides and offset, in elements.
+/// Shape, strides and offset of a tensor in its data, in elements.
 ///
 /// Strides may be zero (broadcast) or negative (reversed). The usual contiguous layout is
 /// [`Layout::contiguous`].
@@ -145,12 +145,12 @@ impl Layout {
         self.shape.len()
     }
 
-    /// Whether some dim is zero.
+    /// True if the layout has no elements: some dim is zero.
     pub fn is_empty(&self) -> bool {
         self.shape.contains(&0)
     }
 
-    /// Whether the elements lie row-major without gaps (from the offset on).
+    /// True if the elements are row-major without gaps, from the offset on.
     pub fn is_contiguous(&self) -> bool {
         let usual = contiguous_strides(&self.shape);
         self.is_empty()
@@ -176,7 +176,7 @@ impl Layout {
             })
     }
 
-    /// Where the element at `coordinates` lies in the data, in elements.
+    /// Position of the element at `coordinates` in the data, in elements.
     ///
     /// Wraps around if the coordinates lie outside the shape, as no data is touched here.
     pub fn position(&self, coordinates: &[usize]) -> usize {

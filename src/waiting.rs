@@ -43,7 +43,8 @@ pub(crate) trait MaySend {}
 impl<T> MaySend for T {}
 
 /// A call that has to wait, for the device or for a long computation: `.await` it, or block this thread
-/// with [`Waiting::wait`]. Nothing is done before.
+/// with [`Waiting::wait`]. Nothing is done before. A program that looks for the result from time to time polls the
+/// future that [`IntoFuture::into_future`] returns; `guide::programs` has an example.
 #[must_use = "nothing is done until it is awaited, or `wait` is called"]
 pub struct Waiting<'a, T>(Box<Start<'a, T>>);
 

@@ -13,7 +13,7 @@ use crate::pages::{CompletionsArgs, ManArgs};
 use crate::random::Kind;
 use crate::show::ShowArgs;
 
-/// Gathers (tf.gather, gather_nd / GatherND, torch.gather / GatherElements) on the GPU or the CPU
+/// Gathers, scatters and pooled lookups of tensors in files, on the GPU or the CPU
 #[derive(Parser)]
 #[command(name = "wgpu-gather", version, after_help = EXAMPLES)]
 pub(crate) struct Cli {

@@ -35,14 +35,26 @@ pub(crate) fn text(bad: Option<&BadIndices>, rules: &Rules, direction: Direction
         [] => String::new(),
         position => format!("{position:?}"),
     };
+    let tip = match counts_from_end(bad) {
+        true => format!("; {FROM_END}"),
+        false => String::new(),
+    };
     format!(
-        "{} out of bounds: {} (first: indices{at} = {}, params axis {} has extent {})",
+        "{} out of bounds: {} (first: indices{at} = {}, params axis {} has extent {}{tip})",
         bad.count,
         gave(rules, direction),
         bad.value,
         bad.axis,
         bad.extent
     )
+}
+
+/// The remedy for an index that [`counts_from_end`].
+pub(crate) const FROM_END: &str = "--negative from-end counts negative indices from the end";
+
+/// Whether the first bad index would be a good one, if negative indices counted from the end.
+pub(crate) fn counts_from_end(bad: &BadIndices) -> bool {
+    bad.value < 0 && bad.value >= -(bad.extent as i128)
 }
 
 /// The same as JSON.

@@ -33,7 +33,7 @@ pub(crate) struct EmbeddingBagArgs {
     /// The last offset is the end of the last bag, not the start of another
     #[arg(long, requires = "offsets")]
     include_last_offset: bool,
-    /// A weight for each index, of the type of params (f32 if they are quantised), as are raw bytes; with --mode sum
+    /// A weight for each index, of the type of params (f32 if they are quantized), as are raw bytes; with --mode sum
     #[arg(long, value_name = "W")]
     weights: Option<String>,
     /// What becomes of the rows of a bag: sum, mean or max

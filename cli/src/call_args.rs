@@ -21,7 +21,7 @@ Examples:
   wgpu-gather gather --params model.safetensors:embeddings.word_embeddings.weight \\
       --indices ids.npy --out rows.npy
 
-  # rows of a quantised table in a file of llama.cpp, as f16
+  # rows of a quantized table in a file of llama.cpp, as f16
   wgpu-gather gather --params model.gguf:token_embd.weight --to f16 \\
       --indices ids.npy --out rows.npy
 
@@ -46,8 +46,9 @@ Examples:
 
 Memory:
   .npy, .safetensors and .gguf files are mapped and the output is written as it is made, so that
-  both may be larger than memory: on Linux, --backend cpu has at most 400 MiB resident. Besides come whole
-  .npz arrays, 8- and 16-bit indices as 32-bit ones, a GPU's driver, the reference's output";
+  both may be larger than memory: on Linux, --backend cpu has at most 400 MiB resident. In addition, .npz
+  arrays are held whole, 8- and 16-bit indices are widened to 32 bits, and a GPU's driver takes memory;
+  --backend reference holds the whole output";
 
 /// Attributes of an operator on the command line.
 pub(crate) trait Operator: Args {

@@ -22,9 +22,9 @@ pub(crate) struct Done<'a> {
     /// What it has besides, as JSON calls it, and its value.
     pub(crate) how: Option<(&'static str, &'static str)>,
     pub(crate) params_shape: &'a [usize],
-    /// How params is quantised, if it is.
+    /// How params is quantized, if it is.
     pub(crate) format: Option<String>,
-    /// Of the output, and of params where it is not quantised.
+    /// Of the output, and of params where it is not quantized.
     pub(crate) dtype: DType,
     pub(crate) indices_shape: &'a [usize],
     /// As the file has them.

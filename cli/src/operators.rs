@@ -21,11 +21,11 @@ pub(crate) enum Operators {
     GatherElements(GatherArgs<Elements>),
     /// Pool the rows of params that each bag of indices selects (torch embedding_bag)
     EmbeddingBag(EmbeddingBagArgs),
-    /// Bring slices to params along one axis (torch index_add_, jax .at[].add, numpy.add.at)
+    /// Scatter slices into params along one axis (torch index_add_, jax .at[].add, numpy.add.at)
     Scatter(ScatterArgs<Slices>),
-    /// Bring slices to params at tuples of coordinates (tf.tensor_scatter_nd_*, ONNX ScatterND)
+    /// Scatter slices into params at tuples of coordinates (tf.tensor_scatter_nd_*, ONNX ScatterND)
     ScatterNd(ScatterArgs<Tuples>),
-    /// Bring one element per index to params (torch.scatter_reduce, ONNX ScatterElements)
+    /// Scatter one element per index into params (torch.scatter_reduce, ONNX ScatterElements)
     ScatterElements(ScatterArgs<Elements>),
 }
 

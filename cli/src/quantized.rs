@@ -1,4 +1,4 @@
-//! Quantised tables of files: from the tensors and the options to the library's view of them.
+//! Quantized tables of files: from the tensors and the options to the library's view of them.
 
 use anyhow::{Context, Result, bail, ensure};
 use clap::{Args, ValueEnum};
@@ -11,9 +11,9 @@ use wgpu_gather_files::{Error, Stored, StoredTensor};
 use crate::named::Named;
 use crate::tensors::element_type;
 
-/// How params are quantised, and what they are decoded to.
+/// How params are quantized, and what they are decoded to.
 #[derive(Args)]
-#[command(next_help_heading = "Quantised params")]
+#[command(next_help_heading = "Quantized params")]
 pub(crate) struct QuantizedArgs {
     /// The scales of a table of codes, as ONNX's GatherBlockQuantized has them; params then are the
     /// codes, u8 or i8, and the last dim of their file is of bytes. f32, f16, or raw bytes with --dtype
@@ -39,7 +39,7 @@ pub(crate) struct QuantizedArgs {
         allow_negative_numbers = true
     )]
     quantize_axis: isize,
-    /// What elements of quantised params, and of f16 and bf16, are decoded to [default: the type of
+    /// What elements of quantized params, and of f16 and bf16, are decoded to [default: the type of
     /// the scales; f32 for blocks of GGUF and in pooled lookups, which take no other]
     #[arg(long, value_enum, value_name = "TYPE")]
     pub(crate) to: Option<To>,
@@ -117,7 +117,7 @@ impl Parts<'_> {
     }
 }
 
-/// The table, and what it is decoded to, if params are quantised or are to be decoded.
+/// The table, and what it is decoded to, if params are quantized or are to be decoded.
 pub(crate) fn table<'a>(
     args: &QuantizedArgs,
     declared: Option<DType>,
@@ -130,7 +130,7 @@ pub(crate) fn table<'a>(
     at.name(block_table(args, declared, params))
 }
 
-/// The table that a pooled lookup decodes to f32, if params are quantised or are to be decoded.
+/// The table that a pooled lookup decodes to f32, if params are quantized or are to be decoded.
 pub(crate) fn table_to_f32<'a>(
     args: &QuantizedArgs,
     declared: Option<DType>,
@@ -165,7 +165,7 @@ fn block_table<'a>(
             DType::F16 => (BlockFormat::F16, to),
             DType::BF16 => (BlockFormat::BF16, to),
             other => {
-                bail!("--to is for quantised elements, f16 and bf16, but the elements are {other}")
+                bail!("--to is for quantized elements, f16 and bf16, but the elements are {other}")
             }
         },
     };

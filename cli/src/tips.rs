@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use crate::bad;
 use crate::features::NotBuilt;
 use wgpu_gather::{Error, OpKind, Role};
 
@@ -53,11 +54,14 @@ pub(crate) fn of(error: &anyhow::Error) -> Option<String> {
             rank: 2,
             ..
         } => "without --offsets, each row of indices is a bag",
+        Error::OffsetOutOfRange { position: 0, .. } => {
+            "--offsets says where each bag starts, so the first one is 0"
+        }
         Error::RankMismatch { .. } => {
             "gather and scatter select whole slices, and take indices of any rank"
         }
-        Error::IndexOutOfBounds(bad) => match bad.value < 0 && bad.value >= -(bad.extent as i128) {
-            true => "--negative from-end counts negative indices from the end",
+        Error::IndexOutOfBounds(bad) => match bad::counts_from_end(bad) {
+            true => bad::FROM_END,
             false => "--out-of-bounds zero, clip or wrap goes on where an index is out of bounds",
         },
         _ => return None,

@@ -72,7 +72,7 @@ impl TensorFile {
     ///
     /// # Errors
     ///
-    /// As [`TensorFile::open`], but for the ending.
+    /// Those of the system, and of a header that is damaged or of another format.
     pub fn open_as(path: impl AsRef<Path>, format: FileFormat) -> Result<Self> {
         let path = path.as_ref();
         let contents = Contents::read(path, format);
@@ -100,7 +100,7 @@ impl TensorFile {
     ///
     /// # Errors
     ///
-    /// As [`TensorFile::open`] for a `.npy` file.
+    /// Those of the stream, and of a header that is damaged or of another format.
     pub fn read_npy(path: impl AsRef<Path>, stream: impl Read) -> Result<Self> {
         let path = path.as_ref();
         Ok(TensorFile {

@@ -144,16 +144,16 @@ pub enum Problem {
     NotIndices(Stored),
 
     /// Quantized elements, where plain ones are needed.
-    #[error("quantised elements ({0}) cannot be read here (allowed: plain ones)")]
+    #[error("quantized elements ({0}) cannot be read here (allowed: plain ones)")]
     Quantized(BlockFormat),
 
     /// Plain elements, where quantized ones are needed.
-    #[error("elements of type {0} are not quantised (allowed: blocks of GGUF, f16, bf16)")]
+    #[error("elements of type {0} are not quantized (allowed: blocks of GGUF, f16, bf16)")]
     NotQuantized(Stored),
 
     /// A quantized table whose first dim varies fastest.
     #[error(
-        "quantised tables in Fortran's order are not read; store them in C's order (in NumPy: \
+        "quantized tables in Fortran's order are not read; store them in C's order (in NumPy: \
          numpy.ascontiguousarray)"
     )]
     FortranOrder,

@@ -56,11 +56,12 @@ impl Source {
         &self.name
     }
 
-    /// Opens the file and gives the tensor.
+    /// Opens the file and returns the tensor.
     ///
     /// # Errors
     ///
-    /// As [`TensorFile::open`] and [`TensorFile::tensor`].
+    /// A file that cannot be read ([`TensorFile::open`]), or a tensor that it does not have or that cannot be
+    /// gathered ([`TensorFile::tensor`]).
     pub fn read(&self) -> Result<StoredTensor> {
         TensorFile::open(&self.path)?.tensor(&self.name)
     }

@@ -1,7 +1,7 @@
 const PAIR_LOG2 = 0u;
 const SHORT = true;
 const NORMAL = false;
-const PLAIN_BELOW = 0x4700u; // bits of what is plain
+const PLAIN_BELOW = 0x4700u; // magnitudes below this, as bits, are plain
 
 fn widened(words: vec2<u32>) -> vec4<u32> {
     let high = words & vec2(0xffff0000u);

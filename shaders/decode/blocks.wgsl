@@ -1,4 +1,4 @@
-// Codes and scales apart: the block of an element, and the codes of four.
+// Codes and scales in separate arrays: the block of an element, and the codes of four elements.
 
 const PAIR_LOG2 = 0u;
 
@@ -14,7 +14,7 @@ fn block_of(e: u32) -> u32 {
     return block;
 }
 
-// Four codes, from the lowest bit on.
+// Unpacks four codes, lowest bits first.
 fn four_codes(e: u32) -> u32 {
     let position = table.lead + e;
     let per_byte_log2 = 3u - table.bits_log2;

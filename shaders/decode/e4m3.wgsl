@@ -1,4 +1,4 @@
-// Floats of 8 bits times powers of two.
+// 8-bit floats (E4M3) times a power of two for each block.
 
 const SHORT = true;
 const NORMAL = false;
@@ -14,7 +14,7 @@ fn load_pair(a: u32, b: u32) -> Raw {
     return Raw(vec2(codes_at(codes.x), codes_at(codes.y)), vec2(scale_byte(at.x), scale_byte(at.y)));
 }
 
-// No element is a NaN, none is subnormal as f32 and none above the largest f16.
+// Plain: no element is NaN, subnormal as f32, or above the largest f16.
 fn is_plain(raw: Raw) -> bool {
     let nans = ((raw.codes & vec2(0x7f7f7f7fu)) + vec2(0x01010101u)) & vec2(0x80808080u);
     let moderate = (raw.scales >= vec2(10u)) & (raw.scales <= vec2(134u));
@@ -31,7 +31,7 @@ fn decode(raw: Raw, plain: bool) -> Eight {
     return eight;
 }
 
-// As halves: exponent and mantissa in place, which is 2^-8 of the number.
+// Moves exponent and mantissa into those of an f32, as `from_f16` does: 2^-8 of the number.
 fn plain_scaled(codes: u32, scale: u32) -> vec4<u32> {
     let places = vec4(codes << 20u, codes << 12u, codes << 4u, codes >> 4u);
     let magnitudes = bitcast<vec4<f32>>((places & vec4(0x07f00000u)) | vec4(112u << 23u));

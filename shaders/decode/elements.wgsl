@@ -1,5 +1,5 @@
-// Elements of any rows: an invocation owns an output word, which is one element or two halves, and looks
-// each of them up.
+// Decodes rows of any length: an invocation owns one output word, which is one f32 or two 16-bit floats, and
+// looks each of them up.
 
 @compute @workgroup_size(WORKGROUP)
 fn main(
@@ -8,12 +8,12 @@ fn main(
 ) {
     let per_word = select(1u, 2u, option(HALVES));
     let total = geometry.row_count * geometry.row_length;
-    let skipped = geometry.output_offset & (per_word - 1u); // 1: the first half is not ours
+    let skipped = geometry.output_offset & (per_word - 1u); // 1: the first half of the word precedes the output
     let word = workgroup_number(workgroup) * WORKGROUP + invocation;
     if (word * per_word >= total + skipped) {
         return;
     }
-    // What is not the output's, before its first and behind its last, repeats it.
+    // Halves before the start of the output and past its end repeat the first or the last element.
     let first = word * per_word - skipped;
     let a = decoded(select(first, 0u, word == 0u));
     var bits = a.bits;
@@ -35,7 +35,7 @@ fn main(
     raise_flag(valid);
 }
 
-// Codes from any byte on, of which the first is used, or of halves the first two.
+// Loads codes at any byte; only the first is used (of 16-bit elements, the first two bytes).
 fn codes_at(at: u32) -> u32 {
     return params[at >> 2u] >> (8u * (at & 3u));
 }
@@ -44,12 +44,12 @@ fn codes_from(at: u32) -> u32 {
     return codes_at(at);
 }
 
-// Four bytes behind a row of any length.
+// Four bytes after the end of a row of any length.
 fn row_word(at: u32) -> u32 {
     return four_bytes(at);
 }
 
-// An element as the output has it.
+// Decodes an element to the type of the output.
 struct One {
     bits: u32,
     stored: bool,
@@ -64,7 +64,7 @@ fn decoded(n: u32) -> One {
         source = wrapped(at, source);
     }
     let spot = find_spot(source, n - row * geometry.row_length);
-    // The first of its four, or of that which is paired with another.
+    // The first element of its group of four, or of the group that is paired with another.
     let pair = (1u << PAIR_LOG2) & 0xfffffffcu;
     let raw = load_pair(spot.element & ~pair, spot.element | pair);
     let eight = decode(raw, is_plain(raw));

@@ -1,4 +1,4 @@
-// Floats of formats as f32, and f32 as the floats of the output. Their twins on the host are in
+// Conversions: floats of the formats to f32, and f32 to the float type of the output. Must match
 // src/quantized/float.rs.
 
 // mantissa * 2^exponent with a sign bit, for a mantissa below 2^23 and an exponent of -149 or more.
@@ -12,24 +12,24 @@ fn scaled(sign: u32, mantissa: u32, exponent: i32) -> u32 {
     return sign | select(magnitude, 0u, mantissa == 0u);
 }
 
-// The value of an f16.
+// f16 to f32.
 fn f16_value(bits: u32) -> f32 {
     return bitcast<f32>(from_f16(vec4(bits)).x);
 }
 
-// Whether an f16 is below 8. Then it is finite, and so are, as f16, its products with codes of any format.
+// The magnitude of an f16 is below 8: it is finite, and so are its products with codes of any format, as f16.
 fn is_moderate(bits: u32) -> bool {
     return (bits & 0x7fffu) < 0x4800u;
 }
 
-// Whether the magnitudes of two f32 are from `least` up to `most`, both as bits: by integers, as compilers
-// may assume that there is no NaN.
+// least <= magnitude <= most for two f32, all as bits. Compared as integers, because compilers may assume that
+// floats are not NaN.
 fn are_within(bits: vec2<u32>, least: u32, most: u32) -> bool {
     let above = (bits & vec2(0x7fffffffu)) - vec2(least);
     return max(above.x, above.y) < most - least;
 }
 
-// The bits of four f32 as those of f16 or bf16, two in a word.
+// Rounds four f32 to f16 or bf16, and packs two into each word.
 fn rounded(bits: vec4<u32>) -> vec2<u32> {
     var halves = vec4<u32>();
     if (option(BFLOAT)) {
@@ -40,7 +40,7 @@ fn rounded(bits: vec4<u32>) -> vec2<u32> {
     return halves.xz | (halves.yw << vec2(16u));
 }
 
-// The same for elements of plain scales.
+// The same, for elements with plain scales: finite and below the largest f16.
 fn rounded_plain(bits: vec4<u32>) -> vec2<u32> {
     var words = vec2<u32>();
     if (option(BFLOAT)) {
@@ -55,11 +55,11 @@ fn rounded_plain(bits: vec4<u32>) -> vec2<u32> {
     return words;
 }
 
-// f32 below the largest f16 as f16, to nearest even.
+// f32 below the largest f16 to f16, rounded to nearest even.
 fn plain_f16(bits: vec4<u32>) -> vec2<u32> {
     var words = vec2<u32>();
     if (NORMAL) {
-        // Rounded as an integer, so that the conversion is exact, however it rounds.
+        // Round by integer arithmetic first: the conversion is then exact in any rounding mode.
         let odd = (bits >> vec4(13u)) & vec4(1u);
         let values = bitcast<vec4<f32>>((bits + odd + vec4(0xfffu)) & vec4(0xffffe000u));
         words = vec2(pack2x16float(values.xy), pack2x16float(values.zw));
@@ -69,9 +69,9 @@ fn plain_f16(bits: vec4<u32>) -> vec2<u32> {
     return words;
 }
 
-// A conversion may make subnormal ones zero. A normal number is rounded as an integer, with the difference of
-// the exponents: 112 << 23, here 2^32 less. A subnormal one counts the least: with 0.5 added, it is in the
-// lowest bits.
+// Used where results may be subnormal as f16, which a conversion may flush. A normal result is rounded as an
+// integer and rebiased: minus 112 << 23, modulo 2^32. A subnormal result is a multiple of 2^-24: adding 0.5
+// leaves it in the lowest bits of the mantissa, rounded.
 fn any_plain_f16(bits: vec4<u32>) -> vec2<u32> {
     var normal = (bits + vec4(0xc8000000u)) >> vec4(13u);
     if (!SHORT) {

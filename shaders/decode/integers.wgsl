@@ -34,7 +34,7 @@ fn zero_of(block: u32) -> i32 {
     return zero;
 }
 
-// The bits of a scale as f32.
+// Converts a scale to the bits of an f32.
 fn scale_bits(stored: u32) -> u32 {
     var bits = stored;
     if (option(F16_SCALES)) {
@@ -46,7 +46,7 @@ fn scale_bits(stored: u32) -> u32 {
     return bits;
 }
 
-// From the least normal f16 up to 128: differences are below 256.
+// Plain: from the smallest normal f16 up to 128. Code differences are below 256, so products are below 2^15.
 fn is_plain(raw: Raw) -> bool {
     let both = vec2(scale_bits(raw.scales.x), scale_bits(raw.scales.y));
     return are_within(both, 0x38800000u, 0x43000000u);
@@ -59,7 +59,7 @@ fn decode(raw: Raw, plain: bool) -> Eight {
     );
 }
 
-// Signed codes are taken for unsigned ones that are larger by half of their range.
+// Flipping the sign bit turns signed codes into unsigned ones, larger by half of the range.
 fn of_integers(codes: u32, zero: i32, scale: f32) -> vec4<u32> {
     let bits = 1u << table.bits_log2;
     let mask = (1u << bits) - 1u;

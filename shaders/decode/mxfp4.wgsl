@@ -1,4 +1,4 @@
-// A power of two as a byte, then floats of 4 bits. Negative zero counts as zero.
+// MXFP4: a power of two in a byte (E8M0), then 4-bit floats (E2M1). Negative zero decodes to zero.
 const PAIR_LOG2 = 4u;
 const SHORT = true;
 const NORMAL = false;
@@ -13,7 +13,8 @@ fn load_pair(a: u32, b: u32) -> Raw {
     return Raw(codes_from(block + 1u + (a & 15u)), byte_at(block));
 }
 
-// From the least f16, half of which is the unit of codes, up to where six times it is below the largest.
+// Plain: half of the scale, the unit of codes, is at least 2^-24, the smallest subnormal f16; six times the
+// scale, the largest element, is below the largest f16.
 fn is_plain(raw: Raw) -> bool {
     return (raw.exponent >= 104u) & (raw.exponent <= 140u);
 }
@@ -32,15 +33,15 @@ fn decode(raw: Raw, plain: bool) -> Eight {
     return eight;
 }
 
-// Twice what the lower three bits of a code mean: 0 1 2 3 4 6 8 12. Four bytes at once: from 4 on, the lower
-// two bits count twice, and 2 more if both are set.
+// Twice the magnitude of a code, from its lower three bits: 0 1 2 3 4 6 8 12. Four bytes at once: codes from
+// 4 on add their lower two bits a second time, and 2 more if both are set.
 fn doubled(codes: u32) -> u32 {
     let fours = (codes >> 2u) & 0x01010101u;
     let again = codes & (fours * 3u);
     return (codes & 0x07070707u) + again + ((again & (again >> 1u)) & 0x01010101u) * 2u;
 }
 
-// Integers from -12 to 12 as bytes from 20 to 44, so that no zero has a sign.
+// Signed integers from -12 to 12, biased to bytes from 20 to 44: an integer zero has no sign.
 fn times_unit(codes: u32, unit: f32) -> vec4<u32> {
     let negative = (codes >> 3u) & 0x01010101u;
     let ones = (negative << 5u) - negative;

@@ -1,4 +1,4 @@
-// A scale and 32 codes of four bits, the low ones of 16 bytes first.
+// Blocks of a scale and 32 codes of 4 bits in 16 bytes: all low nibbles first, then the high ones.
 
 const PAIR_LOG2 = 4u;
 const SHORT = false;

@@ -1,4 +1,4 @@
-// Elements of 16 bits, one after the other.
+// 16-bit floats, unscaled.
 
 struct Raw {
     a: vec2<u32>,

@@ -1,4 +1,4 @@
-// 16 scales, 64 bytes of codes, a scale of all and one of the minima.
+// Block: 16 bytes of scales and minima, 64 bytes of codes, f16 super-scale `d` and super-minimum.
 const PAIR_LOG2 = 5u;
 const SHORT = false;
 const NORMAL = false;

@@ -1,4 +1,4 @@
-// 32 bytes of third bits, 64 of two bits, 12 of scales, a scale of all.
+// Block: 32 bytes of third bits, 64 bytes of the lower two bits, 12 bytes of scales, f16 super-scale.
 const PAIR_LOG2 = 5u;
 const SHORT = false;
 const NORMAL = false;

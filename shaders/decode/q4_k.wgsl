@@ -1,4 +1,4 @@
-// Two scales of all, 12 bytes of scales, 128 of codes.
+// Block: f16 super-scale and super-minimum, 12 bytes of scales and minima, 128 bytes of codes.
 const PAIR_LOG2 = 5u;
 const SHORT = false;
 const NORMAL = false;

@@ -1,4 +1,5 @@
-// Two scales of all, 12 bytes of scales, 32 of fifth bits, 128 of four bits.
+// Block: f16 super-scale and super-minimum, 12 bytes of scales and minima, 32 bytes of fifth bits, 128 bytes of
+// the lower four bits.
 const PAIR_LOG2 = 5u;
 const SHORT = false;
 const NORMAL = false;

@@ -1,4 +1,4 @@
-// 128 bytes of four bits, 64 of two more, 16 signed scales, a scale of all.
+// Block: 128 bytes of the lower four bits, 64 bytes of the upper two, 16 signed scales, f16 super-scale.
 const PAIR_LOG2 = 6u;
 const SHORT = false;
 const NORMAL = false;

@@ -1,4 +1,4 @@
-// Rows of unsigned bytes with a scale and a bias at their end.
+// FBGEMM rows: unsigned bytes, followed by the row's f32 scale and bias.
 const PAIR_LOG2 = 0u;
 const SHORT = false;
 const NORMAL = false;
@@ -15,7 +15,7 @@ fn load_pair(a: u32, b: u32) -> Raw {
     if (option(SEVERAL_ROWS)) {
         row_b = divide(b, table.row_divisor);
     }
-    // Before the start of a row are the bytes of the scales before it.
+    // The rows before this one each take 8 bytes more, of scale and bias.
     let codes = vec2(a + 8u * row_a, b + 8u * row_b) + vec2(table.codes_offset);
     return Raw(
         vec2(codes_at(codes.x), codes_at(codes.y)),
@@ -29,7 +29,7 @@ fn scale_and_bias(row: u32) -> vec2<u32> {
     return vec2(row_word(tail), row_word(tail + 4u));
 }
 
-// Scales below 128 and biases below 2^14.
+// Plain: scale below 128 and bias below 2^14.
 fn is_plain(raw: Raw) -> bool {
     return are_within(vec2(raw.a.x, raw.b.x), 0u, 0x43000000u)
         & are_within(vec2(raw.a.y, raw.b.y), 0u, 0x46800000u);

@@ -1,6 +1,6 @@
-// Rows of whole fours of elements, each of which starts at a multiple of four in the table, in the window
-// and in the output; of whole blocks, where fours are paired. Invocations share rows as in rows.wgsl; each
-// has two pairs of fours under way.
+// Decodes rows of whole groups of four elements, aligned to four elements in the table, the window and the
+// output; rows of whole blocks, if the format pairs its groups. Invocations share rows as in rows.wgsl; each
+// has two pairs of groups in flight.
 
 alias Out = vec2<u32>;
 
@@ -24,10 +24,10 @@ fn main(
     }
     let last = geometry.row_length - 1u;
     let to = geometry.output_offset + row * geometry.row_length;
-    // Fours apart: as many as the format pairs, or one for each invocation.
+    // Distance of the two groups of a pair: given by the format, or the number of sharers.
     let apart_log2 = select(max(PAIR_LOG2, 2u) - 2u, geometry.sharers_log2, PAIR_LOG2 == 0u);
     let apart = 1u << apart_log2;
-    let last_first = last - select(apart, 0u, PAIR_LOG2 == 0u); // the first of the last pair
+    let last_first = last - select(apart, 0u, PAIR_LOG2 == 0u); // first group of the last pair
     let first = workgroup.z * sharers * IN_FLIGHT + (invocation & (sharers - 1u));
     let pairs = geometry.chunks * sharers * IN_FLIGHT;
     for (var pair = first; pair * 2u <= last + apart; pair += pairs) {
@@ -39,7 +39,7 @@ fn main(
         let spot_c = spot_of(source, c, last_first);
         var spot_b = spot_of(source, b, last);
         var spot_d = spot_of(source, d, last);
-        if (PAIR_LOG2 != 0u) { // of one block
+        if (PAIR_LOG2 != 0u) { // both groups lie in one block
             spot_b.stored = spot_a.stored;
             spot_d.stored = spot_c.stored;
         }
@@ -48,7 +48,7 @@ fn main(
         let plain = is_plain(raw_ab) & is_plain(raw_cd);
         let ab = decode(raw_ab, plain);
         let cd = decode(raw_cd, plain);
-        // One branch, behind all loads: in branches of their own, they would wait for each other.
+        // One branch after all loads: loads in branches of their own would wait for each other.
         if (!option(HALVES)) {
             store_words(to + a, ab.a, spot_a.stored, source.valid);
             store_words(to + b, ab.b, spot_b.stored, source.valid);
@@ -73,34 +73,34 @@ fn main(
     raise_flag(source.valid);
 }
 
-// The first four of pair number `pair` of a row, whose second is 2^apart_log2 fours on.
+// The first group of pair `pair` of a row; the second group is 2^apart_log2 groups further.
 fn first_of(pair: u32, apart_log2: u32) -> u32 {
     return pair + ((pair >> apart_log2) << apart_log2);
 }
 
-// Four number `n` of a row, which has no more than up to `last`.
+// Group `n` of a row; `last` if the row ends before.
 fn spot_of(source: Source, n: u32, last: u32) -> Spot {
     let spot = find_spot(source, 4u * min(n, last));
     return Spot(spot.element, spot.stored & (n <= last));
 }
 
-// Four bytes of codes, all of which are there, at a number of bytes from the first of the window that is a
-// multiple of four: all are shifted as far in their words.
+// Four bytes of codes that lie within the window, at a multiple of four bytes from its start: all such loads
+// are shifted by the same amount.
 fn codes_at(at: u32) -> u32 {
     return funnelled(at, at + 3u, 8u * (table.codes_offset & 3u));
 }
 
-// The same from any byte on.
+// The same, at any byte.
 fn codes_from(at: u32) -> u32 {
     return funnelled(at, at + 3u, 8u * (at & 3u));
 }
 
-// Four bytes behind a row of whole fours.
+// Four bytes after the end of a row of whole groups.
 fn row_word(at: u32) -> u32 {
     return codes_at(at);
 }
 
-// Store four number `at` of the output, or what a bad index leaves there.
+// Stores group `at` of the output; the fill value for a bad index.
 fn store_halves(at: u32, halves: vec2<u32>, stored: bool, valid: bool) {
     if (stored) {
         output[at] = select(geometry.fill[0].xy, halves, valid);

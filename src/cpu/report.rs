@@ -9,6 +9,7 @@ use crate::op::Op;
 use crate::operand::Indices;
 use crate::plan::Plan;
 use crate::rules::Rules;
+use crate::table::IndexTensor;
 
 /// Fewer lookups than this are counted by one thread: waking another takes longer.
 const LEAST_LOOKUPS: usize = 32 << 10;
@@ -16,15 +17,14 @@ const LEAST_LOOKUPS: usize = 32 << 10;
 /// The most parts for each thread, so that one that starts late gets fewer of them.
 const PARTS: usize = 8;
 
-/// How many indices of a call are bad, and the first of them, in row-major order; `None`, if all are good.
-/// An index is bad if it lies outside its axis, whatever the rules make of it. Nothing is gathered or
-/// scattered: `params_shape` is the shape of what would be.
+/// Counts the bad indices of a call, and returns the first in row-major order with the count; `None` if all are
+/// good. An index is bad if it lies outside its axis, whatever the rules make of it. Nothing is gathered or
+/// scattered: `params_shape` is the shape of the params or the destination of the call.
 ///
 /// ```
-/// use wgpu_gather::{Indices, Op, Rules, Tensor, bad_indices};
+/// use wgpu_gather::{Op, Rules, Tensor, bad_indices};
 ///
-/// let ids = Tensor::new(&[4], vec![2i64, 7, -1, 0])?;
-/// let ids = Indices::try_from(&ids.view())?;
+/// let ids = Tensor::from([2i64, 7, -1, 0]);
 /// let bad = bad_indices(Op::gather(0), &Rules::JAX_CLIP, &[5, 3], &ids)?.expect("two");
 /// assert_eq!((bad.position, bad.value, bad.count), (vec![1], 7, 2));
 /// # Ok::<(), wgpu_gather::Error>(())
@@ -34,17 +34,18 @@ const PARTS: usize = 8;
 ///
 /// # Errors
 ///
-/// What [`Plan::new`] reports of shapes, attributes and rules.
-pub fn bad_indices(
+/// Shapes, attributes and rules that do not fit: those of [`Plan::new`].
+pub fn bad_indices<I: IndexTensor>(
     op: Op,
     rules: &Rules,
     params_shape: &[usize],
-    indices: &Indices<'_>,
+    indices: &I,
 ) -> Result<Option<BadIndices>> {
+    let indices = indices.indices()?;
     let (index_type, layout) = (indices.index_type(), indices.layout());
     let plan = Plan::of_lookups(op, rules, params_shape, index_type, layout)?;
     match plan.looks_up() {
-        true => Ok(found(&plan, indices)),
+        true => Ok(found(&plan, &indices)),
         false => Ok(None),
     }
 }

@@ -113,7 +113,7 @@ pub struct BadIndices {
     pub axis: usize,
     /// The extent of that dimension.
     pub extent: usize,
-    /// How many indices are bad in all; for `gather_nd`, how many index tuples.
+    /// Total number of bad indices; for `gather_nd`, of bad index tuples.
     pub count: u64,
 }
 

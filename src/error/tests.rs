@@ -70,7 +70,7 @@ fn errors_of_devices_and_buffers_say_what_was_got_and_what_is_allowed() {
                 op: OpKind::EmbeddingBag,
                 role: Role::Weights,
             },
-            "embedding_bag: cannot be recorded into a compute pass: weights are copied first; allowed: an \
+            "embedding_bag: cannot be recorded into a compute pass: it copies its weights first; allowed: an \
              encoder",
         ),
         (

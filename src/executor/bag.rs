@@ -174,7 +174,8 @@ impl<'a, T: Table> EmbeddingBagCall<'a, T> {
     ///
     /// # Errors
     ///
-    /// As [`Executor::embedding_bag`], but for those of executing it.
+    /// Bags, shapes, types and rules that do not fit: those of [`Executor::embedding_bag`], except for bad indices and
+    /// the errors of a device.
     pub fn output_shape(&self) -> Result<Vec<usize>> {
         Ok(self
             .call
@@ -184,7 +185,7 @@ impl<'a, T: Table> EmbeddingBagCall<'a, T> {
             .output_shape)
     }
 
-    /// What the call does, in numbers.
+    /// Explains the work of the call, in numbers.
     ///
     /// ```
     /// use wgpu_gather::{BagMode, Bags, Executor, Rules, Tensor};
@@ -201,7 +202,8 @@ impl<'a, T: Table> EmbeddingBagCall<'a, T> {
     ///
     /// # Errors
     ///
-    /// As [`Executor::embedding_bag`], but for those of executing it.
+    /// Bags, shapes, types and rules that do not fit: those of [`Executor::embedding_bag`], except for bad indices and
+    /// the errors of a device.
     pub fn explain(&self) -> Result<BagExplanation> {
         let call = self.call.as_ref().map_err(Error::clone)?;
         let plan = call.plan()?;

@@ -189,7 +189,7 @@ impl<'a, T: Table> GatherCall<'a, T> {
     ///
     /// # Errors
     ///
-    /// As [`Plan::new`].
+    /// Shapes, attributes and rules that do not fit: those of [`Plan::new`].
     pub fn plan(&self) -> Result<Plan> {
         self.call.as_ref().map_err(Error::clone)?.plan()
     }

@@ -19,9 +19,10 @@ use crate::table::{IndexTensor, Values};
 use crate::waiting::{BoxFuture, PollMode, Waiting};
 
 impl Executor {
-    /// The gradient of the gather `op` with respect to its params, which have `params_shape`: given that with
-    /// respect to its output, sums it into the positions that were read, from 0 on. Under each rule, what
-    /// reads a zero or the fill value adds nothing, and what is clipped or wrapped adds to where it reads.
+    /// The gradient of the gather `op` with respect to its params: a tensor of the shape `params_shape`, in which
+    /// `grad_output`, the gradient with respect to the output, is summed into the positions that were read, in the
+    /// order of the indices. An index that reads zeros or the fill value adds nothing; one that is clipped or
+    /// wrapped adds to the position that it reads.
     ///
     /// ```
     /// use wgpu_gather::{Executor, Op, Rules, Tensor};
@@ -38,7 +39,8 @@ impl Executor {
     ///
     /// # Errors
     ///
-    /// As [`Executor::scatter`] with [`Reduce::Add`].
+    /// Those of [`Executor::scatter`] with [`Reduce::Add`]: shapes, attributes or rules that do not fit, elements
+    /// without sums.
     pub fn gather_gradient<'a, U: Values, I: IndexTensor>(
         &self,
         op: Op,
@@ -94,8 +96,8 @@ impl<'a, U: Values> GradientCall<'a, U> {
     ///
     /// # Errors
     ///
-    /// As [`Executor::scatter`] with [`Reduce::Add`], and
-    /// [`Error::OutputLength`](crate::Error::OutputLength) for memory of another length: then nothing is
+    /// Those of [`Executor::scatter`] with [`Reduce::Add`]: shapes, attributes or rules that do not fit, elements
+    /// without sums. [`Error::OutputLength`](crate::Error::OutputLength) for memory of another length: then nothing is
     /// written.
     pub fn into(self, output: &'a mut [U::Element]) -> Waiting<'a, Result<()>>
     where

@@ -110,8 +110,8 @@ impl Executor {
         }
     }
 
-    /// Scatters in place: `destination` has the elements of a row-major tensor of this shape (their bytes,
-    /// where the type is known at run time only), such as a cache whose rows are written.
+    /// Scatters in place. `destination` has the elements of a row-major tensor of shape `shape` (their bytes, if the
+    /// type is known at run time only); `updates` have the shape that a gather from it would return.
     ///
     /// ```
     /// use wgpu_gather::{Executor, Op, Reduce, Rules, Tensor};
@@ -132,8 +132,9 @@ impl Executor {
     ///
     /// # Errors
     ///
-    /// As [`Executor::scatter`], and [`Error::OutputLength`](crate::Error::OutputLength) for a destination
-    /// of another length: then nothing is written. Under
+    /// Those of [`Executor::scatter`]: shapes, attributes, types or rules that do not fit.
+    /// [`Error::OutputLength`](crate::Error::OutputLength) for a destination of another length: then nothing is
+    /// written. Under
     /// [`Error::IndexOutOfBounds`](crate::Error::IndexOutOfBounds) the good indices have written.
     #[allow(
         clippy::too_many_arguments,
@@ -196,7 +197,7 @@ impl<T: Values> ScatterCall<'_, T> {
     ///
     /// # Errors
     ///
-    /// As [`ScatterPlan::new`].
+    /// Shapes, attributes, types and rules that do not fit: those of [`ScatterPlan::new`].
     pub fn plan(&self) -> Result<ScatterPlan> {
         self.call.as_ref().map_err(Clone::clone)?.1.plan()
     }

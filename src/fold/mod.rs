@@ -26,7 +26,7 @@ pub(crate) use number::{Combine, Fold, Last};
 
 use crate::names::named;
 
-/// What becomes of the values that a scatter brings to one destination.
+/// How the updates of one destination are combined.
 ///
 /// They are taken in row-major order of the indices, and the destination's own value before them.
 ///

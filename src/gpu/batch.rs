@@ -65,11 +65,11 @@ pub struct Batch<'b> {
 }
 
 impl Batch<'_> {
-    /// Gathers into a new tensor.
+    /// Gathers into a new tensor of the shape [`Op::output_shape`].
     ///
     /// # Errors
     ///
-    /// As [`Engine::gather`](crate::gpu::Engine::gather).
+    /// Those of [`Engine::gather`](crate::gpu::Engine::gather): shapes, attributes, types or rules that do not fit.
     pub fn gather<T: Table, I: IndexTensor>(
         &mut self,
         op: Op,
@@ -81,11 +81,13 @@ impl Batch<'_> {
         made.map(T::Output::of)
     }
 
-    /// Gathers into a tensor of the caller, which must be contiguous.
+    /// Gathers into a tensor of the caller: contiguous, of the shape [`Op::output_shape`], in a buffer that the
+    /// call does not read.
     ///
     /// # Errors
     ///
-    /// As [`Engine::gather`](crate::gpu::Engine::gather), and for an output that does not fit.
+    /// Those of [`Engine::gather_into`](crate::gpu::Engine::gather_into): shapes, attributes, types or rules that do
+    /// not fit, or an output of another shape, with gaps, or in a buffer that is read.
     pub fn gather_into<T: Table, I: IndexTensor>(
         &mut self,
         op: Op,
@@ -98,11 +100,13 @@ impl Batch<'_> {
         self.gather_to(&call, table.table(), output.any())
     }
 
-    /// Gathers as many entries as a `u32` on the device says.
+    /// Gathers at the first entries of indices only, as many as the `u32` at the start of `count` says. The rest of
+    /// the output keeps its value.
     ///
     /// # Errors
     ///
-    /// As [`Engine::gather`](crate::gpu::Engine::gather), and for an output or a count that does not fit.
+    /// Those of [`Engine::gather_counted`](crate::gpu::Engine::gather_counted): as for a gather into a tensor of
+    /// the caller, and for a count in the wrong place or of a quantized table.
     pub fn gather_counted<T: Table, I: IndexTensor>(
         &mut self,
         op: Op,
@@ -116,11 +120,13 @@ impl Batch<'_> {
         self.gather_to(&call.counted(count)?, table.table(), output.any())
     }
 
-    /// Scatters over a copy of `base`, into a new tensor.
+    /// Scatters over a copy of `base`, into a new tensor of its shape. `updates` have the shape that a gather from
+    /// `base` would return.
     ///
     /// # Errors
     ///
-    /// As [`Engine::scatter`](crate::gpu::Engine::scatter).
+    /// Those of [`Engine::scatter`](crate::gpu::Engine::scatter): shapes, attributes or rules that do not fit, a
+    /// reduction that the element type or the device does not have.
     pub fn scatter<T: Values, I: IndexTensor>(
         &mut self,
         op: Op,
@@ -141,12 +147,13 @@ impl Batch<'_> {
         })
     }
 
-    /// Scatters in place.
+    /// Scatters in place: `updates`, of the shape that a gather from `destination` would return, are combined with
+    /// the elements there.
     ///
     /// # Errors
     ///
-    /// As [`Engine::scatter`](crate::gpu::Engine::scatter), and for a destination in which elements overlap or
-    /// that lies in a buffer that is read.
+    /// Those of [`Engine::scatter_into`](crate::gpu::Engine::scatter_into): as for a scatter, and for a destination
+    /// in which elements overlap or that lies in a buffer that is read.
     pub fn scatter_into<T: Values, I: IndexTensor>(
         &mut self,
         op: Op,
@@ -160,11 +167,13 @@ impl Batch<'_> {
         self.scatter_to(op, reduce, rules, destination.any(), indices, updates)
     }
 
-    /// The gradient of a gather with respect to its params, in a new tensor.
+    /// The gradient of a gather with respect to its params: a new tensor of the shape `params_shape`, in which the
+    /// rows of `grad_output` are summed where the gather read.
     ///
     /// # Errors
     ///
-    /// As [`Engine::scatter`](crate::gpu::Engine::scatter) with [`Reduce::Add`].
+    /// Those of a [scatter](crate::gpu::Engine::scatter) with [`Reduce::Add`]: shapes, attributes or rules that do
+    /// not fit, elements without sums on a device.
     pub fn gather_gradient<T: Values, I: IndexTensor>(
         &mut self,
         op: Op,
@@ -185,11 +194,12 @@ impl Batch<'_> {
         })
     }
 
-    /// Pools the rows of a table into a new tensor.
+    /// Pools the rows of a table into a new tensor: one row for each bag.
     ///
     /// # Errors
     ///
-    /// As [`Engine::embedding_bag`](crate::gpu::Engine::embedding_bag).
+    /// Those of [`Engine::embedding_bag`](crate::gpu::Engine::embedding_bag): offsets, shapes, types, weights or
+    /// rules that do not fit.
     pub fn embedding_bag<T: Table, I: IndexTensor>(
         &mut self,
         bags: Bags<'_>,
@@ -203,11 +213,13 @@ impl Batch<'_> {
         made.map(T::Output::of)
     }
 
-    /// Pools the rows of a table into a tensor of the caller, which must be contiguous.
+    /// Pools the rows of a table into a tensor of the caller: contiguous, with one row for each bag, in a buffer
+    /// that the call does not read.
     ///
     /// # Errors
     ///
-    /// As [`Engine::embedding_bag`](crate::gpu::Engine::embedding_bag), and for an output that does not fit.
+    /// Those of [`Engine::embedding_bag_into`](crate::gpu::Engine::embedding_bag_into): offsets, shapes, types,
+    /// weights or rules that do not fit, or an output of another shape, with gaps, or in a buffer that is read.
     pub fn embedding_bag_into<T: Table, I: IndexTensor>(
         &mut self,
         bags: Bags<'_>,

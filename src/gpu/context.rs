@@ -48,7 +48,7 @@ pub(crate) struct Context {
     lost: Arc<Mutex<Option<String>>>,
 }
 
-/// What a context is made with besides its device.
+/// Options of a context.
 #[derive(Debug)]
 pub(super) struct Settings {
     pub(super) pipeline_cache: Option<wgpu::PipelineCache>,
@@ -189,8 +189,8 @@ impl Context {
         }
     }
 
-    /// Whether the device still makes buffers that can be used. A lost device gives invalid ones
-    /// without a word, and what uses them is then refused for a reason that does not name it.
+    /// Tests whether the device still creates valid buffers. A lost device silently returns invalid ones, and the
+    /// errors of their use do not mention the loss.
     fn answers(&self) -> bool {
         let probe = || {
             let buffer = self.device.create_buffer(&wgpu::BufferDescriptor {
@@ -272,7 +272,7 @@ fn small_buffer(
 }
 
 impl BindingLimits {
-    /// Those of a device with these limits, if a dispatch makes at most `pass_bytes` of output.
+    /// Binding limits of a device with `limits`, whose dispatches each write at most `pass_bytes` of output.
     pub fn new(limits: &wgpu::Limits, pass_bytes: u64) -> BindingLimits {
         let buffers = limits.max_storage_buffers_per_shader_stage as usize;
         let binding = binding_limit(limits);

@@ -117,10 +117,10 @@ impl Options {
 /// How a host call is handled that exceeds the memory of the device, or the limit in [`Options`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum WhenFull {
-    /// The CPU path makes it.
+    /// Run it on the CPU path, and count it in [`Engine::fallbacks`].
     #[default]
     UseCpu,
-    /// [`Error::GpuOutOfMemory`](crate::Error::GpuOutOfMemory).
+    /// Return [`Error::GpuOutOfMemory`](crate::Error::GpuOutOfMemory).
     Fail,
 }
 
@@ -128,13 +128,13 @@ pub enum WhenFull {
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct Fallbacks {
-    /// How many there were.
+    /// Number of such calls.
     pub calls: u64,
     /// Why the device did not make the last one.
     pub last: Option<Error>,
 }
 
-/// Executes gathers on one device. Cheap to clone; may be used from several threads at once.
+/// Executes the verbs on one device. Cheap to clone; may be used from several threads at once.
 ///
 /// Needs no optional feature and no limit beyond `wgpu::Limits::downlevel_defaults()`.
 #[derive(Clone)]
@@ -161,11 +161,12 @@ impl Engine {
         Engine::with_options(device, queue, Options::default())
     }
 
-    /// [`Engine::new`], with options.
+    /// An engine on the caller's device and queue, with [`Options`].
     ///
     /// # Errors
     ///
-    /// As [`Engine::new`]; [`Error::Gpu`](crate::Error::Gpu) for a pipeline cache of another device.
+    /// [`Error::MissingLimit`](crate::Error::MissingLimit) names a limit of the device that is too low;
+    /// [`Error::Gpu`](crate::Error::Gpu) for a pipeline cache of another device.
     pub fn with_options(
         device: wgpu::Device,
         queue: wgpu::Queue,
@@ -209,7 +210,7 @@ impl Engine {
         &self.context().adapter
     }
 
-    /// What one dispatch can bind and run.
+    /// The limits of one dispatch on this device, in bytes and in bindings.
     pub fn binding_limits(&self) -> &BindingLimits {
         &self.context().binding_limits
     }

@@ -34,7 +34,7 @@ pub struct GatherBinding {
 }
 
 /// The buffers of one recording: each tensor's position 0 is the start of a slice. What is in them is the
-/// caller's word: [`Engine::bind`](crate::gpu::Engine::bind) takes tensors, and checks them.
+/// caller's responsibility; [`Engine::bind`](crate::gpu::Engine::bind) takes tensors, which it checks.
 ///
 /// The offset of indices is a multiple of their width; that of params and output is one of the
 /// largest of 1, 2 and 4 that divides the element's width. A slice may end within a word, if its
@@ -45,17 +45,17 @@ pub struct Buffers<'a> {
     pub params: wgpu::BufferSlice<'a>,
     /// The data of indices; usage `STORAGE`.
     pub indices: wgpu::BufferSlice<'a>,
-    /// Where the output goes, contiguous; usage `STORAGE`. Another buffer than the other two.
+    /// The output, contiguous; usage `STORAGE`. Another buffer than the other two.
     pub output: wgpu::BufferSlice<'a>,
-    /// Where bad indices are counted, if they are to be.
+    /// Counts bad indices, if given.
     pub status: Option<&'a Status>,
-    /// Whether the slice of the output has room for a flag behind the output:
-    /// [`GatherPipeline::bytes_with_flag`]. Then a status costs next to nothing where all indices are
-    /// good: they are counted only if the gather has set the flag.
+    /// The slice of the output has room for a flag behind the data: it is as long as
+    /// [`GatherPipeline::bytes_with_flag`]. The gather raises the flag at a bad index, and bad indices are counted
+    /// only if it is raised.
     pub flag: bool,
-    /// How many entries of the first dim of indices there are, if that is known on the device
-    /// only: a `u32` at the start of a slice; usage `STORAGE`. Output beyond them keeps its value,
-    /// and indices beyond them are not looked at. No more than the plan has are made.
+    /// Number of entries of the first dim of indices, if only the device knows it: a `u32` at the start of the
+    /// slice; usage `STORAGE`. Indices past it are not read, and output past it keeps its value. A count above that
+    /// of the plan is cut to it.
     pub count: Option<wgpu::BufferSlice<'a>>,
 }
 
@@ -133,7 +133,7 @@ impl GatherPipeline {
     ///
     /// # Errors
     ///
-    /// As [`GatherPipeline::bind`].
+    /// Buffers that do not fit the plan: those of [`GatherPipeline::bind`].
     pub fn encode(&self, encoder: &mut wgpu::CommandEncoder, buffers: &Buffers<'_>) -> Result<()> {
         self.bind(buffers)?.encode(encoder);
         Ok(())
@@ -143,7 +143,7 @@ impl GatherPipeline {
     ///
     /// # Errors
     ///
-    /// As [`GatherPipeline::bind`].
+    /// Buffers that do not fit the plan: those of [`GatherPipeline::bind`].
     pub fn encode_in_pass(
         &self,
         pass: &mut wgpu::ComputePass<'_>,

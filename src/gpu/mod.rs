@@ -1,7 +1,9 @@
-//! The wgpu executor: the only part of the crate that names wgpu.
+//! The verbs on tensors that stay on a device.
 //!
-//! [`Engine`] holds a device and its pipelines; it is made from the caller's device and queue, or
-//! headless with its own. What waits for the device is a [`Waiting`](crate::Waiting): awaited, or blocked on.
+//! Start with an [`Engine`]: on a device and queue of yours ([`Engine::new`]; [`requirements`] says what to
+//! request) or on a device of its own ([`Engine::headless`]). [`Engine::upload`] makes a [`DeviceTensor`] of host
+//! data, [`DeviceTensor::wrap`] of a buffer of yours. Calls that wait for the device return a
+//! [`Waiting`](crate::Waiting), to be awaited or blocked on. The [guide](crate::guide) compares the levels.
 
 #![cfg_attr(
     target_arch = "wasm32",

@@ -30,15 +30,15 @@ pub(super) const INDICES: u32 = 1;
 pub(super) const PARAMS: u32 = 2;
 pub(super) const OUTPUT: u32 = 3;
 pub(super) const STATUS: u32 = 4;
-/// Those of `shaders/decode/table.wgsl`.
+/// Bindings of `shaders/decode/table.wgsl`.
 pub(super) const SCALES: u32 = 4;
 pub(super) const TABLE: u32 = 5;
-/// Those of `shaders/bag.wgsl`, besides the ones of a copy.
+/// Bindings of `shaders/bag.wgsl`, in addition to those of a copy.
 pub(super) const BAGS: u32 = 4;
 pub(super) const POOLING: u32 = 13;
-/// Of `shaders/fold_carry.wgsl`.
+/// Binding of `shaders/fold_carry.wgsl`.
 pub(super) const CARRY: u32 = 4;
-/// Those of `shaders/indirect_args.wgsl`.
+/// Bindings of `shaders/indirect_args.wgsl`.
 pub(super) const COUNT: u32 = 1;
 pub(super) const BLOCK: u32 = 2;
 pub(super) const ARGUMENTS: u32 = 3;
@@ -48,7 +48,7 @@ pub(super) const ARGUMENTS: u32 = 3;
 pub(super) struct Pipeline {
     pub(super) compute: wgpu::ComputePipeline,
     pub(super) bindings: wgpu::BindGroupLayout,
-    /// How many segments of params it binds; 0, if it knows of one only.
+    /// Number of params segments that it binds; 0 for a shader with a single segment.
     pub(super) segments: u32,
 }
 

@@ -30,8 +30,8 @@
 //! - In a frame, update indices from a shader or with [`Engine::write`], then encode the binding in a compute
 //!   pass of the frame's encoder. A write of up to 256 KiB does not wait (see [transfers](#transfers)), and the
 //!   binding allocates nothing.
-//! - Do not download in a frame. To look for bad indices, await [`Binding::check`] in a task of its own; it
-//!   waits for what was submitted so far.
+//! - Do not wait for a download in a frame. Start it, and [poll it](#a-result-some-frames-later) in later frames.
+//!   To look for bad indices, do the same with [`Binding::check`], which waits for what was submitted so far.
 //!
 //! ```no_run
 //! use wgpu_gather::gpu::{Binding, DeviceTensor, Engine};
@@ -61,11 +61,36 @@
 //! }
 //! ```
 //!
+//! ## A result some frames later
+//!
+//! A [`Waiting`] becomes a future by `into_future`. Its first poll starts it; each further one returns at once, and
+//! the data when it is there. No runtime and no waker are needed:
+//!
+//! ```
+//! use std::task::{Context, Poll, Waker};
+//! use wgpu_gather::{BoxFuture, Result, Tensor};
+//!
+//! /// A download that is under way: `engine.download(&rows).into_future()`.
+//! type Download<'a> = BoxFuture<'a, Result<Tensor<f32>>>;
+//!
+//! /// Each frame: the rows, once they are on the host. Not to be called again after that.
+//! fn arrived(download: &mut Download<'_>) -> Result<Option<Tensor<f32>>> {
+//!     match download.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
+//!         Poll::Ready(rows) => rows.map(Some),
+//!         Poll::Pending => Ok(None),
+//!     }
+//! }
+//! # let rows = Tensor::new(&[1], vec![0.5f32]);
+//! # let mut download: Download<'_> = Box::pin(std::future::ready(rows));
+//! # assert_eq!(arrived(&mut download)?.unwrap().data(), [0.5]);
+//! # Ok::<(), wgpu_gather::Error>(())
+//! ```
+//!
 //! # Transfers
 //!
 //! [`Engine::upload`] of up to 256 KiB waits for nothing: the bytes are copied at once, and reach
 //! the device before what is submitted next. A larger tensor goes through four chunks of 4 MiB
-//! that the engine keeps, and the call returns when the last of them is through.
+//! that the engine keeps, and the call returns when the last of them has been copied.
 //! [`Engine::download`] waits for everything that was submitted before it, and goes through four
 //! such chunks. A view that is not contiguous is first gathered into one that is.
 //!

@@ -78,7 +78,9 @@
 //!
 //! [`Executor::gather_gradient`] and [`Engine::gather_gradient`] take the gradient of a gather's output and
 //! return that of its table: zeros, to which each row of the gradient is added where the gather read its row.
-//! To add to a gradient that exists, call `scatter_into` with [`Reduce::Add`].
+//! To add to a gradient that exists, call `scatter_into` with [`Reduce::Add`] and the gradient as destination. No
+//! verb scales: for a step of gradient descent, multiply the rows by the negative learning rate first
+//! (`examples/train_embedding.rs`).
 //!
 //! ```
 //! use wgpu_gather::{Executor, Op, Rules, Tensor};

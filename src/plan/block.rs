@@ -16,11 +16,9 @@ pub(crate) const MAX_SEGMENTS: usize = 8;
 /// if the data starts within the binding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Origins {
-    /// Of params.
     pub(crate) params: i64,
-    /// Of indices.
     pub(crate) indices: i64,
-    /// Of the output, whose data starts there or within the binding.
+    /// Never positive: the output's data starts at the start of its binding or later.
     pub(crate) output: i64,
 }
 
@@ -139,7 +137,7 @@ impl Scale<'_> {
         Ok(block)
     }
 
-    /// Whether the accesses that passes over this box may read, plus one, can be counted in 32 bits.
+    /// All accesses that passes over this box may read have 32-bit positions.
     pub(super) fn reaches(&self, pass: &Pass) -> bool {
         let bytes = pass.params_end.wrapping_sub(pass.origin);
         (0..i64::from(u32::MAX)).contains(&(bytes / self.access_bytes as i64))
@@ -159,7 +157,7 @@ impl Scale<'_> {
         block.fills = 1;
     }
 
-    /// What a pass leaves to the others over its box.
+    /// Leaves to later passes over the box what they own.
     pub(super) fn shares(&self, block: &mut GeometryBlock, pass: &Pass) {
         if pass.owned_to != i64::MAX {
             block.owned_to = self.accesses_from_origin(pass.owned_to);
@@ -237,8 +235,8 @@ fn words(value: i64) -> [u32; 2] {
     [value as u32, (value >> 32) as u32]
 }
 
-/// What `divide` in `shaders/products.wgsl` divides by `extent` with: a multiplier `m` and a shift
-/// `s`, so that `value / extent == (2 * value * m) >> (32 + s)` for every `value` below 2^31.
+/// Multiplier `m` and shift `s` with which `divide` in `shaders/products.wgsl` divides by `extent`:
+/// `value / extent == (2 * value * m) >> (32 + s)` for every `value` below 2^31.
 ///
 /// With `s` the bits of `extent - 1`, `m` is 2^(31 + s) / extent, rounded up (plus one if exact).
 /// It is too large by at most one, which adds less than 2^31 / 2^(31 + s) <= 1 / extent to the
@@ -251,9 +249,9 @@ pub(crate) fn divisor(extent: u32) -> [u32; 2] {
 }
 
 impl GeometryBlock {
-    /// What `walk` in `shaders/geometry.wgsl` goes by, if a walk is so many rows: they as steps of each
-    /// loop, like the digits of a number, and the way from the end of a loop to its start and a step of
-    /// the loop around it on. Not for positions of 64 bits.
+    /// Sets up `walk` in `shaders/geometry.wgsl` for walks of `rows` rows: the walk as steps of each loop, like
+    /// the digits of a number, and the strides of a carry: from the end of a loop to its start, and one step of
+    /// the enclosing loop. Not for 64-bit positions.
     pub(super) fn set_walk(&mut self, rows: u32) {
         let mut rest = rows;
         for d in (0..self.loop_count as usize).rev() {

@@ -8,7 +8,7 @@ use crate::plan::kernels::{KernelKind, KindReason};
 use crate::plan::nest_size::{NestReason, NestSize};
 use crate::rules::OutOfBounds;
 
-/// How a kernel addresses params.
+/// Addressing of params in a kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Positions {
     /// Accesses of the one binding.
@@ -62,7 +62,7 @@ impl Choice {
     }
 }
 
-/// Whether the fill value repeats with every access.
+/// The fill value repeats with every access.
 fn fills_each_access(plan: &Plan, access_bytes: usize) -> bool {
     fill_period(plan, access_bytes) == access_bytes.max(4)
 }
@@ -126,9 +126,9 @@ pub(crate) struct Reason {
 pub(crate) enum AccessLimit {
     /// The bytes of a row.
     Row,
-    /// Where params starts in its binding.
+    /// The offset of params in its binding.
     ParamsStart,
-    /// Where the output starts in its binding.
+    /// The offset of the output in its binding.
     OutputStart,
     /// The stride in params of a loop over rows.
     LoopStride,

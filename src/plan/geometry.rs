@@ -15,7 +15,7 @@ use crate::shape::Layout;
 /// One loop over the output, outermost first; the output itself is contiguous.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Loop {
-    /// How often it runs; at least 2 after lowering.
+    /// Number of steps; at least 2 after lowering.
     pub extent: usize,
     /// The step through params, in elements.
     pub params_stride: isize,
@@ -44,11 +44,11 @@ pub struct Geometry {
     pub coordinates: Vec<Coordinate>,
     /// The step from one component of an index tuple to the next, in indices.
     pub index_step: isize,
-    /// Where params starts, in elements.
+    /// Position of the first element of params, in elements.
     pub params_offset: usize,
-    /// Where indices starts, in indices.
+    /// Position of the first index, in indices.
     pub indices_offset: usize,
-    /// Whether the slice is copied as a row. Else each of its elements is read on its own.
+    /// The slice is copied as a row. If not, each of its elements is read on its own.
     pub sliced: bool,
 }
 
@@ -120,7 +120,7 @@ impl Geometry {
     }
 }
 
-/// What an operator with a non-empty output is lowered to.
+/// The loop nests of an operator with a non-empty output.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Lowered {
     /// The loops over the output.
@@ -189,7 +189,7 @@ struct Nest<'a> {
     nest_dims: Vec<DimsOfLoop>,
     coordinates: Vec<Coordinate>,
     index_step: isize,
-    /// How many leading dims of indices are positions: all but the tuple of `gather_nd`.
+    /// Number of leading dims of indices that are positions: all but the tuple of `gather_nd`.
     positions: usize,
 }
 

@@ -2,7 +2,7 @@
 
 use crate::plan::Plan;
 
-/// Where an engine runs a gather between host tensors.
+/// The executor of a gather between host tensors: the device or the CPU path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum HostCall {
     /// The device, with the tensors whole in its memory.
@@ -13,7 +13,7 @@ pub enum HostCall {
 }
 
 impl Plan {
-    /// Where the gather runs if its tensors may take `max_bytes` of device memory.
+    /// The executor of the gather, if its tensors may take `max_bytes` of device memory.
     pub(crate) fn host_call(&self, max_bytes: u64) -> HostCall {
         match self.host_bytes() <= max_bytes {
             true => HostCall::Device,

@@ -30,7 +30,7 @@ pub(crate) struct IndirectArgsBlock {
 /// A dispatch and where it lies among the rows of its plan.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct IndirectDispatch<'a> {
-    /// What it does.
+    /// Rows and workgroups of the dispatch.
     pub(crate) work: &'a Work,
     /// Its workgroups, without a count.
     pub(crate) workgroups: [u32; 3],
@@ -57,8 +57,8 @@ impl IndirectArgsBlock {
         let end = first_row + u64::from(work.rows);
         let before = first_row / rows_per_entry;
         let word = |offset: usize| (offset / 4) as u32;
-        // What is cut to 32 bits wraps only where an entry has more rows than the pass. Then the
-        // pass lies within two entries, and the difference that counts is right again.
+        // Truncation to 32 bits wraps only if an entry has more rows than the pass. The pass then lies within
+        // two entries, and the difference that the shader uses is correct modulo 2^32.
         IndirectArgsBlock {
             entries_before: u32::try_from(before).unwrap_or(u32::MAX),
             entries_through: (end.div_ceil(rows_per_entry) - before) as u32,

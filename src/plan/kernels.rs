@@ -30,15 +30,14 @@ pub(crate) enum KernelKind {
     Rows,
     /// One access of 1, 2 or 4 words per lookup: `shaders/elements.wgsl`.
     Elements,
-    /// As [`KernelKind::Elements`], one or two words, four neighbours at once:
-    /// `shaders/elements_x4.wgsl`.
+    /// One word per lookup, four neighbouring outputs per invocation: `shaders/elements_x4.wgsl`.
     ElementsX4,
     /// Rows of at least four bytes: `shaders/bytes.wgsl`.
     Bytes,
-    /// As [`KernelKind::Bytes`], at least 16 bytes, four words at once: `shaders/bytes_x4.wgsl`.
+    /// Rows of at least 16 bytes, four words per invocation: `shaders/bytes_x4.wgsl`.
     BytesX4,
-    /// As [`KernelKind::BytesX4`], for outputs that are whole vectors of 16 bytes: one store asks for each
-    /// sector of memory once, where four stores of neighbours ask for it four times.
+    /// [`KernelKind::BytesX4`] for outputs of whole 16-byte vectors: one store touches each memory sector once,
+    /// where four word stores touch it four times.
     BytesVec4,
     /// Rows of 1, 2 or 3 bytes: `shaders/subword.wgsl`.
     Subword,
@@ -69,7 +68,7 @@ impl KernelKind {
         }
     }
 
-    /// How many bytes it can move at once.
+    /// Supported widths of an access, in bytes.
     pub(crate) fn access_widths(self) -> &'static [usize] {
         match self {
             KernelKind::Rows | KernelKind::Elements => &[4, 8, 16],
@@ -79,7 +78,7 @@ impl KernelKind {
         }
     }
 
-    /// How many bytes it stores at once, if its accesses are of `access_bytes`: `Out` of its shader.
+    /// Bytes of one store (`Out` of its shader), if its accesses are of `access_bytes`.
     pub(crate) fn store_bytes(self, access_bytes: usize) -> usize {
         match self {
             KernelKind::Rows | KernelKind::Elements => access_bytes,
@@ -88,7 +87,7 @@ impl KernelKind {
         }
     }
 
-    /// Whether its accesses are parts of words, which it puts together.
+    /// Its accesses are parts of words, which it assembles.
     pub(crate) fn makes_words(self) -> bool {
         match self {
             KernelKind::Rows | KernelKind::Elements | KernelKind::ElementsX4 => false,
@@ -99,7 +98,7 @@ impl KernelKind {
         }
     }
 
-    /// Whether it makes several words of the output at once, and so all of them or none.
+    /// It writes several words of the output with one store, so it cannot leave out some of them.
     pub(crate) fn is_fast(self) -> bool {
         match self {
             KernelKind::ElementsX4 | KernelKind::BytesVec4 => true,
@@ -142,7 +141,7 @@ impl KernelKind {
         }
     }
 
-    /// How many rows an invocation goes on by, if it looks up several.
+    /// Distance in rows between successive lookups of an invocation; 0 if it does not walk.
     pub(super) fn walk(self) -> u32 {
         match self {
             KernelKind::Elements => WORKGROUP as u32,
@@ -154,7 +153,7 @@ impl KernelKind {
         }
     }
 
-    /// How workgroups share rows of `row_length` accesses of `access_bytes`.
+    /// The division of rows of `row_length` accesses of `access_bytes` among workgroups.
     pub(super) fn share(self, row_length: u64, access_bytes: u64, origins: Origins) -> Share {
         let rows = |span| Share {
             per_row: 1,
@@ -184,7 +183,7 @@ impl KernelKind {
     }
 }
 
-/// How the output is divided among workgroups, in units of rows or of their bytes.
+/// Division of the output among workgroups, in rows or in bytes of rows.
 pub(super) struct Share {
     /// Units per row.
     pub(super) per_row: u64,
@@ -194,7 +193,7 @@ pub(super) struct Share {
     pub(super) span: u64,
     /// The workgroups that a row takes.
     pub(super) chunks: u64,
-    /// Of the rows kernel.
+    /// For the rows kernel: the division among invocations.
     pub(super) sharing: Option<Sharing>,
 }
 
@@ -234,8 +233,8 @@ pub(crate) enum NotFour {
     OutputLength,
 }
 
-/// What keeps an invocation from making four words of the output at once: no byte of them may
-/// belong to something else.
+/// Reason why an invocation cannot store four words of the output at once: all of their bytes must belong to
+/// the output of this dispatch.
 fn four_at_once(plan: &Plan, origins: Origins, whole: bool, nest: NestSize) -> Option<NotFour> {
     if !whole {
         Some(NotFour::Part)
@@ -250,7 +249,7 @@ fn four_at_once(plan: &Plan, origins: Origins, whole: bool, nest: NestSize) -> O
     }
 }
 
-/// Whether the innermost lookups come in whole fours.
+/// The innermost loop over lookups runs in whole groups of four.
 fn has_runs(plan: &Plan) -> bool {
     match plan.geometry().row_loops().last() {
         Some(inner) => inner.extent.is_multiple_of(4),
@@ -258,12 +257,12 @@ fn has_runs(plan: &Plan) -> bool {
     }
 }
 
-/// How the invocations of a workgroup of the rows kernel share its rows.
+/// Division of rows among the invocations of a workgroup of the rows kernel.
 #[derive(Clone, Copy)]
 pub(super) struct Sharing {
     /// Invocations that share a row: a power of two.
     pub(super) sharers: u64,
-    /// Whether an invocation copies of two rows.
+    /// An invocation copies from two rows.
     pub(super) paired: bool,
 }
 

@@ -11,12 +11,12 @@ use crate::plan::Plan;
 /// may end a dispatch that takes seconds. Half of that number leaves room for the steps of loops that a
 /// compiler adds.
 ///
-/// What loops over data derives from this how much one dispatch takes: the updates of a key
+/// Loops over data derive their share of a dispatch from this: the updates of a key
 /// (`scatter::fold_kernel`), the lookups of a bag (`plan::bag::passes`), the parts of a row
-/// ([`parts_of_row`]). Loops over a constant count assert where the constant is that they stay below it.
+/// ([`parts_of_row`]). Loops of a constant count assert that they stay below it, next to the constant.
 pub(crate) const MAX_LOOP_STEPS: u32 = 1 << 15;
 
-/// Steps that find a lookup at most: over 32 loops of a nest and over 32 coordinates, and out of both.
+/// The most loop steps of one lookup: 32 loops of a nest and 32 coordinates, plus the step that leaves each.
 pub(crate) const LOOKUP_STEPS: u32 = 33 + 33;
 
 /// The workgroups in z for a row of so many chunks: an invocation takes every z-th of them.

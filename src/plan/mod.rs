@@ -1,7 +1,8 @@
-//! From an operator on shapes to loops, and from loops to kernels: pure data in, pure data out.
+//! Plans: a call on shapes, checked and lowered to a loop nest, before any data is there.
 //!
-//! `geometry` is the last file that knows operators. What comes after it ([`Plan`] and everything
-//! that executes one) sees loops, strides and coordinates only.
+//! [`Plan::new`] checks operator, rules and layouts. Its [`Geometry`] is the loop nest: loops, strides and
+//! looked-up coordinates. [`Explanation`] says how a device with given [`BindingLimits`] executes it. Pure data;
+//! none of this needs a device.
 
 #![cfg_attr(
     not(feature = "gpu"),
@@ -89,7 +90,7 @@ pub struct Plan {
     nest_dims: Vec<DimsOfLoop>,
     params_layout: Layout,
     indices_layout: Layout,
-    /// Whether the first dim of indices is the first of the output.
+    /// The first dim of indices is the first dim of the output.
     leads: bool,
 }
 
@@ -102,12 +103,12 @@ impl Plan {
     pub const MAX_FILL_BYTES: usize = 256;
 
     /// Plans `op` for params of `element_bytes`-byte elements laid out as `params`, and indices
-    /// of `index_type` laid out as `indices`.
+    /// of `index_type` laid out as `indices`. Strides and offsets of layouts count elements.
     ///
     /// # Errors
     ///
-    /// What [`Op::output_shape`] reports; [`Error::NothingToRead`] and [`Error::FillWidth`] for
-    /// rules that cannot be followed; [`Error::SizeOverflow`] for an output that cannot be
+    /// Shapes and attributes that do not fit: those of [`Op::output_shape`]. [`Error::NothingToRead`] and
+    /// [`Error::FillWidth`] for rules that cannot be followed; [`Error::SizeOverflow`] for an output that cannot be
     /// addressed.
     pub fn new(
         op: Op,
@@ -184,11 +185,11 @@ impl Plan {
         Plan::new(op, rules, width, &params, index_type, indices)
     }
 
-    /// The plan for these host tensors.
+    /// The plan of `op` for the types and layouts of these host tensors. Their data is not read.
     ///
     /// # Errors
     ///
-    /// As [`Plan::new`].
+    /// Shapes, attributes and rules that do not fit: those of [`Plan::new`].
     pub fn of(op: Op, rules: &Rules, params: &Params<'_>, indices: &Indices<'_>) -> Result<Plan> {
         Plan::new(
             op,
@@ -240,7 +241,7 @@ impl Plan {
         self.output_bytes
     }
 
-    /// Whether there is nothing to write: then no index is looked at either.
+    /// True if the output has no elements. Then no index is checked.
     pub fn is_empty(&self) -> bool {
         self.output_bytes == 0
     }
@@ -250,7 +251,7 @@ impl Plan {
         &self.geometry
     }
 
-    /// Where the loops over the output come from.
+    /// The dims that each loop over the output was made of.
     pub(crate) fn nest_dims(&self) -> NestDims {
         NestDims::new(&self.geometry.loops, &self.nest_dims)
     }
@@ -261,23 +262,23 @@ impl Plan {
         &self.lookups
     }
 
-    /// Whether a bad index is to be reported.
+    /// True if the rules make a bad index an error.
     pub fn reports_bad_indices(&self) -> bool {
         self.rules.out_of_bounds == OutOfBounds::Error
     }
 
-    /// Whether there are indices to count bad ones among, and the rules ask for that.
+    /// The rules make a bad index an error, and there are indices to check.
     pub(crate) fn counts_bad_indices(&self) -> bool {
         self.reports_bad_indices() && self.looks_up()
     }
 
-    /// Whether it looks at any index.
+    /// The plan reads at least one index.
     pub(crate) fn looks_up(&self) -> bool {
         !self.is_empty() && !self.lookups.coordinates.is_empty()
     }
 
-    /// The elements of the output that each entry of the first dim of indices makes, where a count
-    /// of entries may cut the output short.
+    /// Elements of the output for each entry of the first dim of indices: what a count of entries cuts the
+    /// output to.
     ///
     /// # Errors
     ///
@@ -294,7 +295,7 @@ impl Plan {
     ///
     /// # Errors
     ///
-    /// As [`Plan::elements_per_entry`].
+    /// [`Error::CountElsewhere`] if that dim is not the first of the output.
     #[cfg(feature = "gpu")]
     pub(crate) fn lookups_per_entry(&self) -> Result<usize> {
         self.elements_per_entry()?;

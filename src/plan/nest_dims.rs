@@ -8,7 +8,7 @@ pub(crate) struct NestDims {
     /// The loops as the plan has them, outermost first, each with the dims that became it: more
     /// than one, where loops were merged.
     pub(crate) loops: Vec<(Loop, Vec<LoopDims>)>,
-    /// What has an extent of 1, and needs no loop.
+    /// Dims of extent 1, which need no loop.
     pub(crate) dropped: Vec<LoopDims>,
 }
 

@@ -1,10 +1,10 @@
-//! How large a loop nest a kernel is compiled for, and why.
+//! Sizes of loop nests that kernels are specialised for, and the choice among them.
 
 use std::fmt;
 
 use crate::plan::Plan;
 
-/// How large a loop nest a kernel is compiled for; `None`: one of any size.
+/// The size of loop nest that a kernel is specialised for; `None`: any size.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct NestSize {
     /// The most loops over rows.
@@ -28,7 +28,7 @@ impl NestSize {
         NestSize::ANY,
     ];
 
-    /// That of small nests for params in several segments.
+    /// The only small size with variants for params in several segments.
     pub(crate) const IN_SEGMENTS: NestSize = NestSize::new(2, 1);
 
     pub(crate) const fn new(loops: usize, depth: usize) -> NestSize {
@@ -42,7 +42,7 @@ impl NestSize {
     pub(super) fn of(plan: &Plan) -> (NestSize, NestReason) {
         let geometry = plan.geometry();
         let (loops, depth) = (geometry.row_loops().len(), geometry.coordinates.len());
-        // Those for one coordinate leave divisions out.
+        // Pipelines for one coordinate are compiled without divisions.
         let divides = plan.rules().out_of_bounds.divides();
         let least = if divides { depth.max(2) } else { depth };
         let holds =

@@ -1,12 +1,12 @@
-//! The formats of GGUF: rows of blocks that hold their scales beside their codes.
+//! GGUF formats: rows of blocks, each with its scales and codes.
 
 use crate::names::named;
 use crate::quantized::gguf;
 
 macro_rules! block_formats {
     ($($variant:ident $name:literal $elements:literal $bytes:literal $decode:path, $doc:literal,)*) => {
-        /// A format of blocks: so many consecutive elements of a row in so many bytes, scales and codes
-        /// together, as GGUF files have them. Its name is that in these files.
+        /// A block format of GGUF: a fixed number of consecutive elements of a row in a fixed number of bytes,
+        /// scales and codes together. Named as in GGUF files.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
         #[non_exhaustive]
         pub enum BlockFormat {

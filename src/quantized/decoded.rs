@@ -1,19 +1,20 @@
-//! A quantized table, and the type that a call is to decode its elements to.
+//! A quantized table together with the type to decode it to.
 
 use std::marker::PhantomData;
 
 use crate::quantized::float::{Float, FloatType};
 use crate::quantized::table::QuantizedTable;
 
-/// A quantized table as one of floats of type `F`: see [`QuantizedTable::to`]. `Q` is the table, on the host
-/// or on a device.
+/// A quantized table that a call reads as a table of floats of type `F`: see [`QuantizedTable::to`]. `Q` is the
+/// table, on the host or on a device.
 #[derive(Debug)]
 pub struct Decoded<'a, Q, F> {
     table: &'a Q,
     to: PhantomData<fn() -> F>,
 }
 
-/// A quantized table as one of floats whose type is known at run time: see [`QuantizedTable::to_type`].
+/// A quantized table that a call reads as a table of floats of a type known at run time: see
+/// [`QuantizedTable::to_type`].
 #[derive(Debug)]
 pub struct DecodedAs<'a, Q> {
     table: &'a Q,
@@ -46,8 +47,8 @@ impl<'a, Q> DecodedAs<'a, Q> {
 }
 
 impl QuantizedTable<'_> {
-    /// The table as one of floats of type `F`, which calls decode as they read it. Rows of a gather are
-    /// rounded once from f32; pooled lookups fold f32 and take no other type.
+    /// The table as a table of floats of type `F`: calls decode the elements that they read. A gather rounds once
+    /// from f32 to `F`; pooled lookups fold f32 and take no other type.
     ///
     /// ```
     /// use wgpu_gather::{Executor, Op, Rules, Tensor};

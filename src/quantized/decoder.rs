@@ -1,4 +1,4 @@
-//! Which shader decodes a format.
+//! The decoding shader of each format.
 
 use crate::quantized::block::BlockFormat;
 use crate::quantized::format::Format;
@@ -25,7 +25,7 @@ impl Decoder {
         blocks.chain(others)
     }
 
-    /// The name, in those of pipelines.
+    /// The name, as a part of pipeline names.
     #[cfg(feature = "gpu")]
     pub(crate) fn name(self) -> &'static str {
         match self {

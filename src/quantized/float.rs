@@ -1,5 +1,5 @@
-//! The types of the output, and what codes are as floats, by integers alone: the shaders do the same
-//! steps (`shaders/decode/floats.wgsl`).
+//! Output types, and the conversion of codes to floats in integer arithmetic, step by step as in
+//! `shaders/decode/floats.wgsl`.
 
 use crate::element::{DType, Element};
 use crate::halves::{f32_to_bf16, f32_to_f16};
@@ -56,7 +56,7 @@ fn write_halves(values: &[f32], output: &mut [u8], round: impl Fn(f32) -> u16) {
 /// An element type that quantized tables decode to: `f32`, and with the feature `half` `half::f16` and
 /// `half::bf16`.
 pub trait Float: Element + bytemuck::Pod + sealed::Sealed {
-    /// Which one it is.
+    /// This type, as a value.
     const TYPE: FloatType;
 }
 

@@ -1,4 +1,4 @@
-//! All formats, and how many bytes a table takes in each.
+//! All formats, and the size of a table in each.
 
 use std::fmt;
 
@@ -7,20 +7,20 @@ use crate::quantized::block::BlockFormat;
 use crate::quantized::split::{CodeType, ScaleType, SplitFormat, ZeroPoints};
 use crate::shape::{elements, resolve_axis};
 
-/// How a table is stored.
+/// Storage format of a table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Format {
     /// Blocks with their scales, as in GGUF files.
     Blocks(BlockFormat),
-    /// Each row of the last dim is so many unsigned bytes, a scale and a bias, both f32 and
-    /// little-endian: FBGEMM's 8-bit rowwise tables. An element is `code * scale + bias`.
+    /// FBGEMM's 8-bit rowwise tables: each row of the last dim is an unsigned byte per element, then a scale and
+    /// a bias, both f32 and little-endian. An element is `code * scale + bias`.
     Rows,
-    /// Codes, scales and zero points apart, as in ONNX.
+    /// Codes, scales and zero points in separate tensors, as in ONNX.
     Split(SplitFormat),
 }
 
-/// Bytes of the scale and the bias behind a row.
+/// Bytes of the scale and the bias at the end of a row.
 pub(crate) const ROW_TAIL_BYTES: usize = 8;
 
 /// Bytes of each tensor of a table.
@@ -33,7 +33,7 @@ pub(crate) struct Sizes {
 }
 
 impl Format {
-    /// Checks that a table can have this shape, and says how many bytes it takes.
+    /// Checks that a table can have this shape. Returns its size in bytes.
     pub(crate) fn sizes(&self, shape: &[usize]) -> Result<Sizes> {
         if shape.is_empty() {
             return Err(Error::QuantizedScalar {
@@ -80,8 +80,8 @@ impl Format {
 }
 
 impl SplitFormat {
-    /// The shape of the scales of a table of this shape: one for each block. Zero points that are stored
-    /// have the same.
+    /// The shape of the scales of a table of this shape: one for each block. Stored zero points have the same
+    /// shape.
     ///
     /// # Errors
     ///

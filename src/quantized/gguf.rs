@@ -10,11 +10,11 @@ fn half(block: &[u8], at: usize) -> f32 {
     f16_to_f32(u16::from_le_bytes([block[at], block[at + 1]]))
 }
 
-/// Codes of 4 bits: the lower ones of all bytes, then the upper ones.
+/// Unpacks 4-bit codes: the low nibbles of all bytes, then the high ones.
 fn nibbles(codes: &[u8], output: &mut [f32], value: impl Fn(usize, u8) -> f32) {
     let half = codes.len();
     let (low, high) = output.split_at_mut(half);
-    // Without an index, two loops that compilers make vectors of.
+    // Two loops without indexing, which compilers vectorise.
     for (n, (to, &code)) in low.iter_mut().zip(codes).enumerate() {
         *to = value(n, code & 15);
     }
@@ -92,7 +92,7 @@ pub(super) fn q3_k(block: &[u8], output: &mut [f32]) {
     }
 }
 
-/// The scale and the minimum, of 6 bits each, of 32 elements.
+/// The 6-bit scale and the 6-bit minimum of a sub-block of 32 elements.
 fn scale_and_least(scales: &[u8], part: usize) -> (u8, u8) {
     match part {
         0..4 => (scales[part] & 63, scales[part + 4] & 63),
@@ -157,7 +157,7 @@ pub(super) fn iq4_nl(block: &[u8], output: &mut [f32]) {
 /// Magnitudes of E2M1 (4-bit floats) times two, indexed by the lower three bits.
 const E2M1_DOUBLED: [u32; 8] = [0, 1, 2, 3, 4, 6, 8, 12];
 
-/// A power of two as a byte, then the codes. A negative zero counts as zero, as in GGUF.
+/// A power of two in a byte (E8M0), then the codes. Negative zero decodes to zero, as in GGUF.
 pub(super) fn mxfp4(block: &[u8], output: &mut [f32]) {
     let exponent = i32::from(block[0]) - 128;
     nibbles(&block[1..17], output, |_, q| {

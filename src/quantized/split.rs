@@ -45,12 +45,12 @@ impl CodeType {
         }
     }
 
-    /// Whether a code can be negative.
+    /// Codes are signed.
     pub const fn is_signed(self) -> bool {
         !matches!(self, CodeType::U2 | CodeType::U4 | CodeType::U8)
     }
 
-    /// Bytes of so many codes, packed.
+    /// Bytes of `count` packed codes.
     pub(crate) const fn packed_bytes(self, count: usize) -> usize {
         count.div_ceil(8 / self.bits())
     }
@@ -61,7 +61,7 @@ impl CodeType {
         let per_byte = 8 / bits;
         let shifted = codes[at / per_byte] >> (at % per_byte * bits);
         match self.is_signed() {
-            // The code's sign bit goes to that of the byte, and comes back.
+            // Sign-extend: shift the code's sign bit to that of the byte, and back.
             true => i32::from((shifted << (8 - bits)) as i8 >> (8 - bits)),
             false => i32::from(shifted) & ((1 << bits) - 1),
         }
@@ -78,7 +78,7 @@ pub enum ScaleType {
     F16,
     /// The upper half of an f32.
     BF16,
-    /// A power of two: the exponent of an f32, 255 is NaN. For [`CodeType::E4M3`], which has no other.
+    /// A power of two: the exponent of an f32; 255 is NaN. The only scale type of [`CodeType::E4M3`].
     E8M0,
 }
 
@@ -104,7 +104,7 @@ impl ScaleType {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ZeroPoints {
-    /// Nothing: ONNX's `INT4` and `UINT4` without zero points.
+    /// No zero point; nothing is subtracted: ONNX's `INT4` and `UINT4` without zero points.
     Zero,
     /// The middle of the range of unsigned codes, `2^(bits - 1)`: ONNX's `UINT8` data without zero points.
     Middle,
@@ -116,7 +116,7 @@ pub enum ZeroPoints {
 }
 
 impl ZeroPoints {
-    /// Whether the table stores a zero point for each scale.
+    /// The table stores a zero point for each scale.
     #[cfg(feature = "gpu")]
     pub(crate) const fn are_stored(self) -> bool {
         matches!(self, ZeroPoints::Packed | ZeroPoints::PackedRows)
@@ -158,7 +158,7 @@ pub struct SplitFormat {
     pub codes: CodeType,
     /// The type of a scale.
     pub scales: ScaleType,
-    /// How zero points are given.
+    /// The zero points.
     pub zero_points: ZeroPoints,
     /// Elements of a block; any number but 0.
     pub block_size: usize,
@@ -167,12 +167,12 @@ pub struct SplitFormat {
 }
 
 impl SplitFormat {
-    /// Elements of the axis, and elements behind it: how blocks lie in a table of this shape.
+    /// The layout of blocks in a table of this shape.
     pub(super) fn blocks(&self, shape: &[usize], axis: usize) -> Blocks {
         let extent = shape[axis];
         Blocks {
             extent,
-            // Of a table without elements, there may be more than can be counted.
+            // The product may overflow if another dim is 0.
             inner: Layout::checked_elements(&shape[axis + 1..]).unwrap_or(0),
             size: self.block_size,
             along: extent.div_ceil(self.block_size),
@@ -215,12 +215,12 @@ impl SplitFormat {
     }
 }
 
-/// How blocks lie in a table, in row-major order.
+/// Layout of blocks in a table, in row-major order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Blocks {
     /// Elements of the axis.
     pub(crate) extent: usize,
-    /// Elements behind the axis.
+    /// Elements per step of the axis: the product of the dims after it.
     pub(crate) inner: usize,
     /// Elements of a block.
     pub(crate) size: usize,
@@ -237,7 +237,7 @@ impl Blocks {
     }
 }
 
-/// The bytes of a table, and how they lie.
+/// The bytes of a table, and their layout.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Parts<'a> {
     pub(super) codes: &'a [u8],

@@ -59,20 +59,24 @@ impl<'a> QuantizedTable<'a> {
         })
     }
 
-    /// A table of GGUF's blocks.
+    /// A table of GGUF blocks. `shape` counts elements; its last dim is whole blocks. `bytes` are the blocks in
+    /// row-major order.
     ///
     /// # Errors
     ///
-    /// As [`QuantizedTable::new`].
+    /// [`Error::QuantizedLength`] for another number of bytes; [`Error::PartialBlock`],
+    /// [`Error::QuantizedScalar`] and [`Error::SizeOverflow`] for a shape that the format cannot have.
     pub fn blocks(format: BlockFormat, shape: &[usize], bytes: &'a [u8]) -> Result<Self> {
         QuantizedTable::new(Format::Blocks(format), shape, bytes, &[], &[])
     }
 
-    /// A table of FBGEMM's rows: [`Format::Rows`].
+    /// A table of FBGEMM's rows ([`Format::Rows`]). `shape` counts elements; each row of the last dim takes 8 bytes
+    /// more, for its scale and bias.
     ///
     /// # Errors
     ///
-    /// As [`QuantizedTable::new`].
+    /// [`Error::QuantizedLength`] for another number of bytes; [`Error::QuantizedScalar`] and
+    /// [`Error::SizeOverflow`] for a shape that the format cannot have.
     pub fn rows(shape: &[usize], bytes: &'a [u8]) -> Result<Self> {
         QuantizedTable::new(Format::Rows, shape, bytes, &[], &[])
     }
@@ -92,17 +96,17 @@ impl<'a> QuantizedTable<'a> {
         self.elements
     }
 
-    /// The codes, and what the format has among them.
+    /// The codes, with the scales of formats that store them together.
     pub fn codes(&self) -> &'a [u8] {
         self.codes
     }
 
-    /// The scales that lie apart; else empty.
+    /// The scales of a split format; empty for others.
     pub fn scales(&self) -> &'a [u8] {
         self.scales
     }
 
-    /// The zero points that lie apart; else empty.
+    /// The stored zero points of a split format; empty for others.
     pub fn zero_points(&self) -> &'a [u8] {
         self.zero_points
     }
@@ -146,8 +150,8 @@ impl<'a> QuantizedTable<'a> {
         }
     }
 
-    /// Some scales as a device has them: behind them, from a multiple of four bytes on, their zero points,
-    /// if there are some, each in a byte.
+    /// A range of scales in the layout of a device: the scales, padding to a multiple of four bytes, then the zero
+    /// points, if any, a byte each.
     #[cfg(feature = "gpu")]
     pub(crate) fn device_scales(&self, scales: std::ops::Range<usize>) -> Vec<u8> {
         let Format::Split(format) = &self.format else {

@@ -1,7 +1,7 @@
-//! Windows: the parts of a table that one dispatch decodes from, where a binding does not hold all of it.
+//! Windows: the parts of a table, each decoded by one dispatch, if a binding does not hold the whole table.
 //!
-//! A window is a range of elements in row-major order, with the bytes of its codes and the scales that
-//! these need. It ends where blocks end, so that positions within it follow from those of its start.
+//! A window is a range of elements in row-major order, with the bytes of their codes and their scales. It ends at
+//! the end of a block, so that positions within it follow from those of its start.
 
 use std::ops::Range;
 
@@ -26,7 +26,7 @@ pub(crate) struct Window {
     pub(crate) lead: usize,
     /// Its scales, and zero points.
     pub(crate) scales: Range<usize>,
-    /// How blocks lie within the window, if scales lie apart.
+    /// Layout of blocks within the window, for split formats.
     pub(crate) blocks: Option<Blocks>,
 }
 
@@ -49,7 +49,7 @@ pub(crate) struct TableLayout {
     pub(crate) format: Format,
     pub(crate) shape: Vec<usize>,
     pub(crate) sizes: Sizes,
-    /// How blocks lie, if scales lie apart.
+    /// Layout of blocks, for split formats.
     blocks: Option<Blocks>,
 }
 
@@ -69,7 +69,7 @@ impl TableLayout {
         })
     }
 
-    /// The byte that the codes of an element start in, which starts a window.
+    /// The byte that holds the first code of a window that starts at an element.
     pub(crate) fn byte_of(&self, element: usize) -> usize {
         match &self.format {
             Format::Blocks(format) => element / format.block_elements() * format.block_bytes(),
@@ -99,7 +99,7 @@ impl TableLayout {
                 (end, Some(blocks))
             }
             (None, Format::Rows) => (end - end % self.row(), None),
-            // Where a block is an element, whole vectors of 16 bytes.
+            // Formats of one element per block: whole vectors of 16 bytes.
             _ if end < self.sizes.elements => (end - end % self.block_elements().max(8), None),
             _ => (end, None),
         };
@@ -151,13 +151,13 @@ impl TableLayout {
         }
     }
 
-    /// The number of scales that lie apart.
+    /// Number of separate scales.
     pub(crate) fn scales_count(&self) -> usize {
         let bytes = self.split().map_or(1, |split| split.scales.bytes());
         self.sizes.scales / bytes
     }
 
-    /// Bytes of so many scales with their zero points, as a device has them: see
+    /// Bytes of `scales` scales with their zero points, in the layout of a device: see
     /// [`QuantizedTable::device_scales`](crate::quantized::QuantizedTable::device_scales).
     pub(crate) fn device_scales_bytes(&self, scales: usize) -> usize {
         let Some(split) = self.split() else {
@@ -170,7 +170,7 @@ impl TableLayout {
         }
     }
 
-    /// Bytes of codes that are better not parted.
+    /// Granularity of a window's codes in bytes: smaller pieces are better not split.
     pub(crate) fn unit_bytes(&self) -> usize {
         match &self.format {
             Format::Blocks(format) => format.block_bytes(),
@@ -191,7 +191,7 @@ impl TableLayout {
         self.shape[self.shape.len() - 1]
     }
 
-    /// The format, if scales lie apart.
+    /// The format, if it is a split one.
     pub(crate) fn split(&self) -> Option<&SplitFormat> {
         match &self.format {
             Format::Split(split) => Some(split),
@@ -201,8 +201,7 @@ impl TableLayout {
 }
 
 impl Blocks {
-    /// How far the position of an element is shifted to the right for that of its block, if that is all there
-    /// is to it.
+    /// Right shift from the position of an element to that of its block, if no division is needed.
     #[cfg(feature = "gpu")]
     pub(crate) fn shift(&self) -> Option<u32> {
         let size = self.size.min(self.extent);

@@ -7,7 +7,7 @@ use super::plan::ScatterPlan;
 use super::sort::{MOST_LOOKUPS, SortPlan};
 use crate::fold::Reduce;
 
-/// What a scatter does: lookups, keys, the sort, the fold, and the bytes that are moved.
+/// The work of a scatter: lookups, keys, the sort, the fold, and bytes moved.
 ///
 /// Runs without a GPU; nothing is executed.
 ///
@@ -33,9 +33,9 @@ use crate::fold::Reduce;
 pub struct ScatterExplanation {
     /// The operator, the way to reduce and the element type.
     pub call: String,
-    /// How many lookups there are: index tuples.
+    /// Number of lookups: index tuples.
     pub lookups: usize,
-    /// How many destinations lookups can tell apart.
+    /// Number of destinations that lookups can distinguish.
     pub destinations: usize,
     /// Elements of a destination: each lookup has as many updates.
     pub slice: usize,
@@ -60,7 +60,7 @@ pub struct ScatterExplanation {
 }
 
 impl ScatterPlan {
-    /// What the scatter does.
+    /// Explains how the scatter is executed.
     pub fn explain(&self) -> ScatterExplanation {
         let nothing = self.keys.is_none();
         let lookups = if nothing { 0 } else { self.lookups() };

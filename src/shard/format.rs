@@ -3,7 +3,7 @@
 use crate::error::{Error, Result, Role};
 use crate::shape::elements;
 
-/// What a row of a sharded table is: elements of a width, in a shape.
+/// The format of a row of a sharded table: width of its elements, and shape.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RowFormat {
     element_bytes: usize,

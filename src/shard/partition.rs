@@ -3,7 +3,7 @@
 use crate::error::{Error, Result};
 use crate::shape::Layout;
 
-/// Which shard holds each row of a table.
+/// The assignment of the rows of a table to shards.
 ///
 /// ```
 /// use wgpu_gather::shard::Partition;
@@ -76,17 +76,17 @@ impl Partition {
         Ok(Partition { kind, starts })
     }
 
-    /// How many shards there are.
+    /// Number of shards.
     pub fn shards(&self) -> usize {
         self.starts.len() - 1
     }
 
-    /// How many rows the table has.
+    /// Number of rows of the table.
     pub fn rows(&self) -> usize {
         self.starts[self.shards()]
     }
 
-    /// How many rows a shard has; none, if there is no such shard.
+    /// Number of rows of a shard; 0 if there is no such shard.
     pub fn rows_of(&self, shard: usize) -> usize {
         match self.starts.get(shard..=shard.saturating_add(1)) {
             Some(&[start, end]) => end - start,

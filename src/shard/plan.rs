@@ -95,7 +95,7 @@ impl ShardPlan {
     ///
     /// # Errors
     ///
-    /// As [`ShardPlan::new`].
+    /// Rules that cannot be followed, and bad indices: those of [`ShardPlan::new`].
     pub fn check(
         partition: &Partition,
         format: &RowFormat,
@@ -105,7 +105,7 @@ impl ShardPlan {
         resolved(partition, format, rules, indices).map(|_| ())
     }
 
-    /// What a row is.
+    /// The format of a row.
     pub fn format(&self) -> &RowFormat {
         &self.format
     }
@@ -126,7 +126,7 @@ impl ShardPlan {
         &self.asked[self.range_of(shard)]
     }
 
-    /// Which of the rows that come back are those of a shard.
+    /// The range of a shard's rows among the rows that come back.
     pub(super) fn range_of(&self, shard: usize) -> Range<usize> {
         match self.starts.get(shard..=shard.saturating_add(1)) {
             Some(&[start, end]) => start..end,
@@ -134,7 +134,7 @@ impl ShardPlan {
         }
     }
 
-    /// How many rows are asked for.
+    /// Number of rows that are requested.
     pub fn rows(&self) -> usize {
         self.asked.len()
     }
@@ -145,7 +145,7 @@ impl ShardPlan {
         self.asked.len() * self.format.bytes()
     }
 
-    /// How many lookups get a row that another lookup asked for.
+    /// Number of lookups that share a row requested by another lookup.
     pub fn duplicates(&self) -> usize {
         self.found - self.asked.len()
     }
@@ -156,7 +156,7 @@ impl ShardPlan {
         &self.sources
     }
 
-    /// Whether the rows that come back are the output as they are.
+    /// True if the rows that come back already are the output, in order.
     pub fn is_in_order(&self) -> bool {
         self.sources.len() == self.asked.len()
             && (0u64..).zip(&self.sources).all(|(n, &source)| n == source)

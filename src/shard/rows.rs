@@ -92,12 +92,12 @@ impl<'a> Shard<'a> {
         })
     }
 
-    /// What a row is.
+    /// The format of a row.
     pub fn format(&self) -> &RowFormat {
         &self.format
     }
 
-    /// How many rows there are.
+    /// Number of rows.
     pub fn rows(&self) -> usize {
         self.rows
     }
@@ -119,7 +119,7 @@ impl<'a> Shard<'a> {
     ///
     /// # Errors
     ///
-    /// As [`Executor::gather`].
+    /// Shapes or rules that do not fit, bad indices, errors of a device: those of [`Executor::gather`].
     pub fn run<'c>(
         &'c self,
         rules: &'c Rules,

@@ -79,12 +79,12 @@ impl<'a> ShardedTable<'a> {
         })
     }
 
-    /// Who owns which row.
+    /// The assignment of rows to shards.
     pub fn partition(&self) -> &Partition {
         &self.partition
     }
 
-    /// What a row is.
+    /// The format of a row.
     pub fn format(&self) -> &RowFormat {
         &self.format
     }

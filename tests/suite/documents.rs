@@ -232,3 +232,37 @@ fn the_manifests_name_no_repository() {
         );
     }
 }
+
+/// Words of a module's documentation that name the source: its files, its private modules.
+fn internals(module: &str) -> Vec<&str> {
+    let lines = module.lines().filter(|line| line.starts_with("//!"));
+    let words = lines.flat_map(str::split_whitespace);
+    let names_source = |word: &&str| {
+        let parts = ["src/", "shaders/", ".wgsl", "cpu::", "record::"];
+        parts.iter().any(|part| word.contains(part))
+    };
+    words.filter(names_source).collect()
+}
+
+#[test]
+fn the_documentation_of_the_library_is_not_about_its_source() {
+    let modules = [
+        "lib.rs",
+        "guide.rs",
+        "guide/verbs.rs",
+        "guide/programs.rs",
+        "gpu/mod.rs",
+        "plan/mod.rs",
+        "quantized/mod.rs",
+        "shard/mod.rs",
+        "interop/mod.rs",
+    ];
+    for module in modules {
+        let text = read(&format!("src/{module}"));
+        assert!(text.starts_with("//!"), "{module}");
+        assert_eq!(internals(&text), [""; 0], "{module}");
+    }
+    let planted =
+        "//! The shaders (`shaders/*.wgsl`) see words.\n//! ├─ cpu::reference  definitions\n";
+    assert_eq!(internals(planted), ["(`shaders/*.wgsl`)", "cpu::reference"]);
+}

@@ -92,7 +92,7 @@ fn gather(args: &ExplainArgs) -> Result<Answer> {
     }
     ensure!(
         scaled.case.format.is_none() || args.max_gpu_memory.is_none(),
-        "--max-gpu-memory is for params that are not quantised"
+        "--max-gpu-memory is for params that are not quantized"
     );
     let place = Place::new(args)?;
     let mut explanation = Explanation::new(&scaled.plan, &place.limits)?;

@@ -1,4 +1,4 @@
-//! What is said of a gather from a quantised table.
+//! What is said of a gather from a quantized table.
 
 use std::fmt::{self, Display, Formatter};
 
@@ -25,7 +25,7 @@ pub(super) struct Decoded<'a> {
 }
 
 impl<'a> Decoded<'a> {
-    /// Of a gather whose params are quantised.
+    /// Of a gather whose params are quantized.
     pub(super) fn of(scaled: &'a Scaled) -> Option<Self> {
         let format = scaled.case.format?;
         Some(Decoded { scaled, format })

@@ -27,7 +27,7 @@ use crate::text;
 #[derive(Args)]
 pub(crate) struct ShowArgs {
     /// FILE.npz, FILE.safetensors or FILE.gguf: lists its tensors. The same with :NAME, FILE.npy, or - for a
-    /// .npy file on stdin: prints the tensor, decoded to f32 if it is quantised
+    /// .npy file on stdin: prints the tensor, decoded to f32 if it is quantized
     #[arg(value_name = "FILE[:NAME]")]
     tensor: String,
     /// The element type where a .npy or .npz file holds raw bytes (V2, V4, …), such as bf16

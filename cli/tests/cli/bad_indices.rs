@@ -89,7 +89,8 @@ fn every_operator_counts_its_lookups() {
         assert_eq!(got, format!("2 out of bounds: {expected}"), "{line}");
     }
     dir.put("scalar.npy", &npy("<i8", "()", &i64s(&[-1])));
-    let expected = "1 out of bounds: zeros (first: indices = -1, params axis 0 has extent 3)";
+    let expected = "1 out of bounds: zeros (first: indices = -1, params axis 0 has extent 3; --negative \
+                    from-end counts negative indices from the end)";
     let got = said(&dir, "gather --params p.npy --indices scalar.npy");
     assert_eq!(got, expected);
 }

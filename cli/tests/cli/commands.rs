@@ -161,7 +161,7 @@ fn a_file_that_cannot_be_read_keeps_no_other_from_being_run() {
 }
 
 #[test]
-fn cases_of_quantised_tables_are_run_beside_others() {
+fn cases_of_quantized_tables_are_run_beside_others() {
     let dir = Dir::new();
     let cases = recorded("quantized/rows_and_fp8.json");
     dir.put("q.json", cases.as_bytes())
@@ -294,7 +294,7 @@ fn help_and_version() {
             "Element types:",
             "Where it runs:",
             "What is printed:",
-            "Quantised params:",
+            "Quantized params:",
             "Examples:",
         ];
         let (_, options) = text.split_once("\nOptions:\n").expect("options");

@@ -98,7 +98,8 @@ fn bad_pooled_lookups_are_refused() {
         ),
         (
             "--indices i.npy --offsets one.npy",
-            "embedding_bag: offsets[0] = 1 is out of range (allowed: 0..=0)",
+            "embedding_bag: offsets[0] = 1 is out of range (allowed: 0..=0)\n  tip: --offsets says where \
+             each bag starts, so the first one is 0",
         ),
         (
             "--indices i.npy --offsets neg.npy",

@@ -1,4 +1,4 @@
-//! Quantised tables through the command: recorded answers, and what the options say.
+//! Quantized tables through the command: recorded answers, and what the options say.
 
 use gather_conformance::{
     Data, QuantizedCase, QuantizedExpected, Scales, Values, read_quantized_cases,

@@ -1,4 +1,4 @@
-//! Pooled lookups from quantised tables through the command.
+//! Pooled lookups from quantized tables through the command.
 
 use serde_json::{Value, json};
 
@@ -25,7 +25,7 @@ fn dir() -> Dir {
 const ONNX: &str = "--params p.npy --scales s.npy --bits 4 --block-size 16";
 
 #[test]
-fn quantised_rows_are_pooled() {
+fn quantized_rows_are_pooled() {
     let dir = dir();
     let both = |a: f32, b: f32| f32s(&[[a; 32], [b; 32]].concat());
     for (line, expected) in [
@@ -75,7 +75,7 @@ fn what_does_not_fit_is_refused() {
         ),
         (
             "--params f32.npy --to f32".to_owned(),
-            "error: params f32.npy: --to is for quantised elements, f16 and bf16, but the elements \
+            "error: params f32.npy: --to is for quantized elements, f16 and bf16, but the elements \
              are f32",
         ),
         (

@@ -153,7 +153,7 @@ fn tensors_that_are_not_what_they_are_taken_for() {
         ),
         (
             plain.quantized_table().map(drop),
-            "p.safetensors:t: elements of type f32 are not quantised (allowed: blocks of GGUF, f16, bf16)",
+            "p.safetensors:t: elements of type f32 are not quantized (allowed: blocks of GGUF, f16, bf16)",
         ),
         (
             blocks.indices().map(drop),
@@ -161,11 +161,11 @@ fn tensors_that_are_not_what_they_are_taken_for() {
         ),
         (
             blocks.params().map(drop),
-            "q.gguf:t: quantised elements (Q8_0) cannot be read here (allowed: plain ones)",
+            "q.gguf:t: quantized elements (Q8_0) cannot be read here (allowed: plain ones)",
         ),
         (
             turned.quantized_table().map(drop),
-            "f.npy: quantised tables in Fortran's order are not read; store them in C's order (in NumPy: numpy.ascontiguousarray)",
+            "f.npy: quantized tables in Fortran's order are not read; store them in C's order (in NumPy: numpy.ascontiguousarray)",
         ),
     ] {
         assert_eq!(text(&dir, &error.unwrap_err()), expected);

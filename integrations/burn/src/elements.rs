@@ -11,14 +11,14 @@ pub(crate) struct Described {
     pub(crate) dtype: BurnDType,
 }
 
-/// Bytes of an element. Quantised tensors have none: several values share a word.
+/// Bytes of an element. Quantized tensors have none: several values share a word.
 pub(crate) fn element_bytes(op: OpKind, dtype: BurnDType) -> Result<usize> {
     match dtype {
         BurnDType::QFloat(_) => Err(Error::ElementType {
             op,
             role: Role::Params,
             got: dtype,
-            allowed: "one that is not quantised",
+            allowed: "one that is not quantized",
         }),
         _ => Ok(dtype.size()),
     }
@@ -84,8 +84,8 @@ mod tests {
 
     #[test]
     fn types_that_are_not_gathered_are_named() {
-        let quantised = BurnDType::QFloat(QuantScheme::default());
-        let error = element_bytes(OpKind::Gather, quantised)
+        let quantized = BurnDType::QFloat(QuantScheme::default());
+        let error = element_bytes(OpKind::Gather, quantized)
             .unwrap_err()
             .to_string();
         assert!(
@@ -93,7 +93,7 @@ mod tests {
             "{error}"
         );
         assert!(
-            error.ends_with("but needs one that is not quantised"),
+            error.ends_with("but needs one that is not quantized"),
             "{error}"
         );
 

@@ -1,4 +1,4 @@
-//! How the verbs run: erased, each an operation whose commands are recorded, with its buffers kept.
+//! Runs the verbs on erased operands: records the commands of an operation, and keeps its buffers alive.
 
 use crate::bag::Bags;
 use crate::element::ElementType;

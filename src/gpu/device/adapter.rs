@@ -4,7 +4,7 @@ use crate::error::{Error, Result};
 use crate::gpu::device::requirements;
 use crate::waiting::Waiting;
 
-/// What is known of an adapter before a device is made from it.
+/// Name, API, kind, driver and limits of an adapter.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AdapterSummary {
     /// The name that the driver gives.
@@ -40,7 +40,7 @@ impl AdapterSummary {
         }
     }
 
-    /// Whether shaders run on the CPU.
+    /// True for a software adapter: shaders run on the CPU.
     pub fn is_software(&self) -> bool {
         self.kind == wgpu::DeviceType::Cpu
     }

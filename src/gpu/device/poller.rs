@@ -11,7 +11,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 /// Blocks until what it is about is done.
 type Wait = Box<dyn FnOnce() + Send>;
 
-/// Where waits are handed in.
+/// Runs waits on a thread of its own.
 #[derive(Debug, Clone, Default)]
 pub(in crate::gpu) struct Poller(Arc<Shared>);
 
@@ -27,7 +27,7 @@ struct State {
     /// Transfers under way, which will have more to wait for.
     transfers: usize,
     is_running: bool,
-    /// How many threads were started in all.
+    /// Number of threads started so far.
     started: u64,
 }
 

@@ -95,13 +95,13 @@ pub(in crate::gpu) struct Owned {
     shared: AtomicBool,
 }
 
-/// Where the buffers of an engine come from.
+/// The pool that a buffer returns to.
 #[derive(Debug)]
 struct Home {
     pool: Pool,
-    /// How often buffers had been discarded when this one came from the pool.
+    /// The pool's count of discards when this buffer was taken.
     discards: u64,
-    /// Where gathers that use the buffer may wait.
+    /// The queue that may hold back gathers which use the buffer.
     queue: Arc<Queue>,
 }
 
@@ -133,8 +133,7 @@ impl Owned {
         })
     }
 
-    /// Whether another engine made the buffer. Of two devices of two instances, wgpu cannot say
-    /// that they differ; of two buffers neither.
+    /// Another engine made the buffer. (wgpu cannot tell devices or buffers of two instances apart.)
     pub(in crate::gpu) fn is_of_another(&self, pool: &Pool) -> bool {
         let home = self.home.as_ref();
         home.is_some_and(|home| !Arc::ptr_eq(&home.pool.0, &pool.0))
@@ -154,7 +153,7 @@ impl Owned {
         &self.buffer
     }
 
-    /// Whether the caller may have the buffer.
+    /// The caller may hold the buffer.
     pub(in crate::gpu) fn is_shared(&self) -> bool {
         self.shared.load(Ordering::Relaxed)
     }
@@ -166,7 +165,7 @@ impl Drop for Owned {
             && !*self.shared.get_mut()
             && !home.pool.recycle(&self.buffer, home.discards)
         {
-            // What waits would keep its memory.
+            // Held-back gathers would keep the memory alive.
             home.queue.flush();
         }
     }

@@ -33,7 +33,7 @@ const MOST_CALLS: usize = match cfg!(target_arch = "wasm32") {
 /// The most bytes that waiting gathers write, so that a device that idles meanwhile soon catches up.
 const MOST_BYTES: u64 = 256 << 10;
 
-/// How long a thread waits for another that submits, before it takes the commands over.
+/// Time that a thread waits for another one to submit, before it takes over its commands.
 const PATIENCE: Duration = Duration::from_millis(20);
 
 /// A queue with gathers that wait for a submission.
@@ -260,7 +260,7 @@ impl Queue {
         self.lock().failure.take().map_or(Ok(()), Err)
     }
 
-    /// How many gathers wait.
+    /// Number of gathers that are held back.
     pub(in crate::gpu) fn waiting(&self) -> usize {
         self.lock().calls
     }

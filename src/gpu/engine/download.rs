@@ -60,7 +60,8 @@ impl Engine {
     ///
     /// # Errors
     ///
-    /// As [`Engine::download`], and [`Error::ByteLength`] if `output` has not as many bytes.
+    /// [`Error::ByteLength`] if `output` has another number of bytes than the tensor; bad indices and errors of the
+    /// device as for [`Engine::download`].
     pub fn download_bytes<'a, T: DeviceOperand>(
         &'a self,
         tensor: &'a T,
@@ -102,11 +103,11 @@ impl Engine {
         })
     }
 
-    /// The tensor, if its elements lie row-major without gaps; else a copy in which they do.
+    /// The tensor itself, if its elements are row-major and without gaps; otherwise a contiguous copy.
     ///
     /// # Errors
     ///
-    /// As [`Engine::gather`].
+    /// [`Error::GpuOutOfMemory`] and other errors of the device, if it makes a copy.
     pub fn contiguous<T: DeviceOperand>(&self, tensor: &T) -> Result<T> {
         self.packed(tensor.any()).map(T::of)
     }

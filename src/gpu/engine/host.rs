@@ -30,7 +30,7 @@ impl Uploaded {
 }
 
 impl Engine {
-    /// Whether the CPU path is to make a call that failed so. That is noted: see [`Engine::fallbacks`].
+    /// True if the CPU path takes over a call that failed with `error`. Counts it in [`Engine::fallbacks`].
     pub(crate) fn falls_back(&self, error: &Error) -> bool {
         let full = matches!(error, Error::GpuOutOfMemory { .. });
         let falls_back = full && self.when_full() == WhenFull::UseCpu;

@@ -13,9 +13,10 @@ use crate::rules::Rules;
 use crate::waiting::{PollMode, Waiting};
 
 impl Engine {
-    /// How many of the indices of a call are bad, and the first of them: see
-    /// [`bad_indices`](crate::bad_indices()), which does the same on the host. Under any rules; nothing is
-    /// gathered or scattered.
+    /// Counts the bad indices of a call, and returns the first in row-major order with the count; `None` if all
+    /// are good. An index is bad if it lies outside its axis, whatever the rules make of it. Nothing is gathered or
+    /// scattered: `params_shape` is the shape of the params or the destination of the call.
+    /// [`bad_indices`](crate::bad_indices()) does the same on the host.
     ///
     /// ```no_run
     /// use wgpu_gather::gpu::{DeviceTensor, Engine};
@@ -33,7 +34,7 @@ impl Engine {
     ///
     /// # Errors
     ///
-    /// What [`Plan::new`](crate::Plan::new) reports of shapes, attributes and rules; the errors of the
+    /// Shapes, attributes and rules that do not fit: those of [`Plan::new`](crate::Plan::new); the errors of the
     /// device.
     pub fn bad_indices<'a, I: IndexTensor>(
         &'a self,

@@ -1,5 +1,5 @@
-//! Where calls go: together in one submission, into an encoder of the caller's, or into a binding that is
-//! encoded often. And the one unchecked level: a plan on bare slices of buffers.
+//! The levels of a device call: a batch in one submission, the caller's encoder, a binding that is encoded often;
+//! and the one unchecked level, a plan on slices of bare buffers.
 
 #[cfg(doc)]
 use crate::error::Error;

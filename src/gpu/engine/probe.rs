@@ -1,4 +1,4 @@
-//! Whether a device can run gathers: compiles one, and runs one whose answer is known.
+//! Probes a device: compiles a small gather, and compares its result with the known answer.
 //!
 //! Some drivers' shader compilers refuse every gather, and some take commands and execute none.
 //! Called before an adapter is chosen (`select`), and by users; knows no kernel.

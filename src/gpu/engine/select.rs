@@ -22,11 +22,12 @@ impl Engine {
         Engine::headless_with(wanted, Options::default())
     }
 
-    /// [`Engine::headless`], with options.
+    /// An engine with a device of its own, chosen as by [`Engine::headless`], with [`Options`].
     ///
     /// # Errors
     ///
-    /// As [`Engine::headless`].
+    /// [`Error::NoAdapter`] with the adapters there are, [`Error::AdapterLacks`], [`Error::RequestDevice`]; without
+    /// a name, [`Error::NoUsableAdapter`] with what each lacks.
     pub fn headless_with(
         wanted: Option<&str>,
         options: Options,
@@ -90,12 +91,12 @@ pub fn find_adapter(wanted: Option<&str>) -> Waiting<'static, Result<wgpu::Adapt
     })
 }
 
-/// An adapter, and what it lacks to run gathers.
+/// An adapter, and the reason why it cannot run gathers, if it cannot.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ProbedAdapter {
     /// The adapter.
     pub adapter: AdapterSummary,
-    /// What it lacks, in one line, such as `compute shaders`; `None` if it runs gathers.
+    /// Missing capability in one line, such as `compute shaders`; `None` if it runs gathers.
     pub lacks: Option<String>,
 }
 
@@ -119,11 +120,11 @@ async fn probe_all(poll_mode: PollMode) -> Vec<ProbedAdapter> {
     probed
 }
 
-/// What came of trying adapters one after the other.
+/// Result of trying adapters in order.
 pub(crate) struct Found {
     /// The first that runs gathers, with an engine on it.
     pub(crate) usable: Option<(wgpu::Adapter, Engine)>,
-    /// Those before it: label, and what each lacks.
+    /// Adapters that were rejected before it: label and missing capability.
     pub(crate) lacking: Vec<(String, String)>,
 }
 
@@ -171,7 +172,7 @@ async fn open_probed(
     Ok(engine)
 }
 
-/// What an adapter lacks that failed so, for lists that name the adapter beside it.
+/// Turns the error of an adapter into its missing capability, for lists that name the adapter beside it.
 fn lack(error: Error) -> String {
     match error {
         Error::AdapterLacks { what, .. } => what,

@@ -29,7 +29,7 @@ mod sealed {
     use super::{BoxFuture, Engine, PollMode, Result};
 
     pub trait Upload {
-        /// What it becomes on the device.
+        /// The tensor on the device.
         type Uploaded;
 
         fn upload<'a>(

@@ -12,7 +12,8 @@ use crate::op::Op;
 use crate::rules::Rules;
 
 impl Engine {
-    /// Gathers into a new tensor, without waiting for the device.
+    /// Gathers into a new tensor of the shape [`Op::output_shape`] and of the table's type, without waiting for the
+    /// device.
     ///
     /// A submission costs more than a small gather. So the commands of this one may be held back, and
     /// go to the device together with those of up to 31 other calls (256 KiB of outputs). No result
@@ -82,7 +83,8 @@ impl Engine {
     ///
     /// # Errors
     ///
-    /// As [`Engine::gather`]; [`Error::ElementWidth`], [`Error::OutputShape`], [`Error::OutputStrided`], and
+    /// Those of [`Engine::gather`]: shapes, attributes or rules that do not fit, or exceed the device.
+    /// [`Error::ElementWidth`], [`Error::OutputShape`], [`Error::OutputStrided`], and
     /// [`Error::SameBuffer`] if `output` lies in a buffer that is read.
     pub fn gather_into<T: Table, I: IndexTensor>(
         &self,
@@ -119,7 +121,8 @@ impl Engine {
     ///
     /// # Errors
     ///
-    /// As [`Engine::gather`]; [`Error::ElementWidth`], [`Error::OutputShape`], [`Error::OutputStrided`] and
+    /// Those of [`Engine::gather`]: shapes, attributes or rules that do not fit, or exceed the device.
+    /// [`Error::ElementWidth`], [`Error::OutputShape`], [`Error::OutputStrided`] and
     /// [`Error::SameBuffer`] for an output that does not fit; [`Error::CountPlace`],
     /// [`Error::CountElsewhere`]; [`Error::CountOfQuantized`] for a quantized table.
     pub fn gather_counted<T: Table, I: IndexTensor>(
@@ -202,8 +205,8 @@ impl Engine {
     ///
     /// # Errors
     ///
-    /// As [`Engine::scatter`]; [`Error::OverlappingDestination`] for a view in which two elements may
-    /// lie in one place; [`Error::SameBuffer`] if the destination lies in a buffer that is read.
+    /// Those of [`Engine::scatter`]: shapes, attributes, types or rules that do not fit, or exceed the device.
+    /// [`Error::OverlappingDestination`] for a view in which two elements may lie in one place; [`Error::SameBuffer`] if the destination lies in a buffer that is read.
     pub fn scatter_into<T: Values, I: IndexTensor>(
         &self,
         op: Op,
@@ -216,8 +219,10 @@ impl Engine {
         self.one(|batch| batch.scatter_into(op, reduce, rules, destination, indices, updates))
     }
 
-    /// The gradient of a gather with respect to its params, which have `params_shape`, without waiting for the
-    /// device: see [`Executor::gather_gradient`](crate::Executor::gather_gradient).
+    /// The gradient of a gather with respect to its params: a new tensor of the shape `params_shape`, in which
+    /// `grad_output` (of the shape of the gather's output) is summed where the gather read, in the order of the
+    /// indices. Does not wait for the device. To add to a gradient that exists, [scatter](Engine::scatter_into) into
+    /// it with [`Reduce::Add`].
     ///
     /// ```no_run
     /// use wgpu_gather::gpu::{DeviceTensor, Engine};
@@ -235,7 +240,8 @@ impl Engine {
     ///
     /// # Errors
     ///
-    /// As [`Engine::scatter`] with [`Reduce::Add`].
+    /// Those of [`Engine::scatter`] with [`Reduce::Add`]: shapes, attributes, types or rules that do not fit, elements
+    /// without sums on a device.
     pub fn gather_gradient<T: Values, I: IndexTensor>(
         &self,
         op: Op,
@@ -314,7 +320,8 @@ impl Engine {
     ///
     /// # Errors
     ///
-    /// As [`Engine::embedding_bag`]; [`Error::OutputShape`], [`Error::OutputStrided`], and
+    /// Those of [`Engine::embedding_bag`]: bags, shapes, types or rules that do not fit, or exceed the device.
+    /// [`Error::OutputShape`], [`Error::OutputStrided`], and
     /// [`Error::SameBuffer`] if `output` lies in a buffer that is read.
     pub fn embedding_bag_into<T: Table, I: IndexTensor>(
         &self,

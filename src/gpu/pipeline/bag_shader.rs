@@ -1,4 +1,4 @@
-//! What the shaders of pooled lookups have of their own. Used by `shader`.
+//! Shader parts of the pooled-lookup kernels. Used by `shader`.
 
 use crate::fold::FoldElement;
 

@@ -1,4 +1,4 @@
-//! What the shaders that decode quantized tables have of their own. Used by `shader`.
+//! Shader parts of the kernels that decode quantized tables. Used by `shader`.
 
 use crate::plan::DecodeKind;
 use crate::quantized::{BlockFormat, Decoder};
@@ -12,7 +12,7 @@ const NIBBLES: &str = include_str!("../../../shaders/decode/nibbles.wgsl");
 const PAIRS: &str = include_str!("../../../shaders/decode/pairs.wgsl");
 const BLOCKS: &str = include_str!("../../../shaders/decode/blocks.wgsl");
 
-/// What a decode kernel has of its own: the window of the table, its format, and how it goes through rows.
+/// Shader parts of a decode kernel: the window of the table, the format, and the loop over rows.
 pub(super) fn parts(decoder: Decoder, kind: DecodeKind) -> Vec<&'static str> {
     let mut parts = vec![TABLE, HALVES, FLOATS];
     parts.extend(decoder_parts(decoder));

@@ -1,4 +1,4 @@
-//! What the shaders of scatters have of their own: keys, the sort of them, folds. Used by `shader`.
+//! Shader parts of the scatter kernels: keys, sort, fold. Used by `shader`.
 
 use crate::scatter::{FoldKernel, SortStage};
 

@@ -8,7 +8,7 @@ use crate::plan::{
 use crate::quantized::Decoder;
 use crate::scatter::{FoldKernel, SortStage};
 
-/// What a pipeline does.
+/// The kernel of a pipeline.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) enum Stage {
     /// Copies accesses of this many bytes (1, 2, 4, 8 or 16).
@@ -19,11 +19,11 @@ pub(crate) enum Stage {
     Count,
     /// Stores the index values of the first bad lookup.
     Locate,
-    /// Both, by one workgroup.
+    /// Counts and locates in one workgroup.
     CountAndLocate,
-    /// Fits another dispatch to a count on the device.
+    /// Writes the indirect arguments of another dispatch from a count on the device.
     IndirectArgs,
-    /// Pools rows of such elements, so many bytes at once.
+    /// Pools rows of this element type, by accesses of this many bytes.
     Bag(FoldElement, usize),
     /// Writes the keys of a scatter; sorts them, if they are few.
     Keys { sorted: bool },
@@ -34,7 +34,7 @@ pub(crate) enum Stage {
 }
 
 impl Stage {
-    /// Whether there is a pipeline for several segments of params.
+    /// The kernel has a variant for params in several segments.
     fn takes_segments(&self) -> bool {
         matches!(
             self,
@@ -264,7 +264,7 @@ const ARITHMETIC: &str = include_str!("../../../shaders/arithmetic.wgsl");
 const LANES: &str = include_str!("../../../shaders/lanes.wgsl");
 const CHECK: &str = include_str!("../../../shaders/check.wgsl");
 
-/// What a kernel has of its own, the type of the output (`Out`) first.
+/// Shader parts specific to a copy kernel, starting with the output type (`Out`).
 fn copy_parts(kind: KernelKind) -> &'static [&'static str] {
     match kind {
         KernelKind::Rows => &["alias Out = Vector;", ROWS],

@@ -1,6 +1,6 @@
-//! What the project's tests see of an engine at work, and change: shaders, memory, dispatches.
+//! Test hooks of an engine: observe or replace shaders, memory and dispatches.
 //!
-//! Called by whatever makes one of these. An engine of a user is not watched.
+//! Called where one of these is created. Engines of users have none.
 
 use std::fmt;
 
@@ -8,7 +8,7 @@ use crate::gpu::pipeline::shader::PipelineKey;
 
 /// Watches one engine.
 pub trait Watch: fmt::Debug + Send + Sync {
-    /// What is compiled in the place of a shader.
+    /// Returns the source to compile instead of `source`.
     fn shader(&self, source: String) -> String {
         source
     }

@@ -22,13 +22,13 @@ pub(in crate::gpu) fn pipelines(plan: &Plan) -> Vec<PipelineKey> {
     }
 }
 
-/// Where a check looks.
+/// Operands of a check.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::gpu) struct Looked<'a> {
     pub(in crate::gpu) indices: &'a Placement<'a>,
     /// The output, if a flag may lie behind it.
     pub(in crate::gpu) output: Option<&'a Placement<'a>>,
-    /// How many entries of indices there are, if that is known on the device only.
+    /// Number of entries of indices, if only the device knows it.
     pub(in crate::gpu) count: Option<wgpu::BufferSlice<'a>>,
 }
 

@@ -20,7 +20,7 @@ const MOST_INVOCATIONS: u64 = i32::MAX as u64 / 2;
 /// Bytes of a sum that a free step leaves for a later pass, as in `shaders/fold_carry.wgsl`.
 const SUM_BYTES: u64 = 16;
 
-/// What folds leave for later passes.
+/// Partial sums that folds leave for later passes.
 #[derive(Debug)]
 pub(super) struct Sums {
     pub(super) carry: Arc<Owned>,
@@ -28,7 +28,7 @@ pub(super) struct Sums {
     piece: Option<u32>,
 }
 
-/// What folds in one recording.
+/// The folds of one recording.
 pub(super) struct Folds<'a> {
     context: &'a Context,
     plan: &'a ScatterPlan,
@@ -42,7 +42,7 @@ pub(super) struct Folds<'a> {
 impl<'a> Folds<'a> {
     /// # Errors
     ///
-    /// What the device cannot bind or count.
+    /// Tensors that exceed the bindings or the counters of the device.
     pub(super) fn new(
         context: &'a Context,
         plan: &'a ScatterPlan,
@@ -61,8 +61,8 @@ impl<'a> Folds<'a> {
         })
     }
 
-    /// Where sums stay from pass to pass, for `count` lookups at once: those of pieces, if a binding holds
-    /// them; two for each free step, where an element does not hold one.
+    /// Allocates the partial sums for `count` lookups at once: one for each piece, if a binding holds them; two for
+    /// each free step, if a sum is wider than an element.
     pub(super) fn sums(&self, count: usize) -> Result<Sums> {
         let free = u64::from(self.block.free_count());
         let limit = self.context.binding_limits.output_bytes;

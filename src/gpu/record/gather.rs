@@ -33,9 +33,9 @@ pub(in crate::gpu) struct Gather<'a> {
     pub(in crate::gpu) plan: Plan,
     table: TableRef<'a>,
     indices: &'a AnyDeviceTensor,
-    /// Whether there is room for a flag behind the output.
+    /// There is room for a flag behind the output.
     pub(in crate::gpu) flag: bool,
-    /// How many entries of indices there are, if that is known on the device only.
+    /// Number of entries of indices, if only the device knows it.
     count: Option<wgpu::BufferSlice<'a>>,
 }
 
@@ -93,7 +93,7 @@ impl Operation for Gather<'_> {
         Some(&self.plan)
     }
 
-    /// Where a count cuts it short, a part of the old data stays.
+    /// A count on the device may leave a part of the old data in place.
     fn replaces(&self) -> bool {
         self.count.is_none()
     }
@@ -123,19 +123,19 @@ impl Operation for Gather<'_> {
     }
 }
 
-/// Where the tensors of a gather lie.
+/// Placement of the tensors of a gather.
 #[derive(Debug)]
 pub(in crate::gpu) struct Placed<'a> {
     pub(in crate::gpu) table: PlacedTable<'a>,
     pub(in crate::gpu) indices: Placement<'a>,
     pub(in crate::gpu) output: Placement<'a>,
     pub(in crate::gpu) status: Option<&'a Status>,
-    /// Whether there is room for a flag behind the output.
+    /// There is room for a flag behind the output.
     pub(in crate::gpu) flag: bool,
     pub(in crate::gpu) count: Option<wgpu::BufferSlice<'a>>,
 }
 
-/// What is gathered from, and how it is loaded.
+/// The table of a gather, and how its elements are loaded.
 #[derive(Debug)]
 pub(in crate::gpu) enum PlacedTable<'a> {
     Bits(Placement<'a>),
@@ -313,7 +313,7 @@ impl Placed<'_> {
         Ok(dispatch.making((pass.elements.len() * plan.element_bytes()) as u64))
     }
 
-    /// What every copy binds.
+    /// Bindings common to all copies.
     fn bindings<'b>(
         &'b self,
         context: &'b Context,
@@ -330,7 +330,7 @@ impl Placed<'_> {
     }
 }
 
-/// How a count on the device limits a pass.
+/// The prepass that limits a pass to a count on the device.
 fn indirect_of<'k>(plan: &Plan, pass: &Pass, kernel: &'k Kernel) -> Result<IndirectDispatch<'k>> {
     let per_entry = plan.elements_per_entry()?;
     let entry = pass.elements.start / per_entry;

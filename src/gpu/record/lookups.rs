@@ -1,4 +1,4 @@
-//! How a call counts its bad indices, and what it notes of the tensor that it writes to.
+//! Bookkeeping of bad indices: the status that a call counts in, and its entry in the reports of the output.
 
 use std::sync::Arc;
 
@@ -10,14 +10,14 @@ use crate::gpu::tensor::reports::Written;
 use crate::gpu::tensor::status::{Counting, Status};
 use crate::plan::Plan;
 
-/// What a call looks up.
+/// The lookups of a call, for its reports.
 #[derive(Debug)]
 pub(in crate::gpu) struct Lookups {
-    /// Where it counts bad indices, if its rules ask for that.
+    /// Status that counts its bad indices, under rules that ask for an error.
     pub(in crate::gpu) counting: Option<Counting>,
-    /// Whether it looks at any index.
+    /// It reads at least one index.
     looks_up: bool,
-    /// Whether it replaces all data of the tensor, so that earlier reports say nothing about it any more.
+    /// It overwrites the whole tensor, which makes earlier reports obsolete.
     replaces: bool,
 }
 

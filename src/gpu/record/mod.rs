@@ -1,5 +1,5 @@
-//! What calls record: each operator as an `Operation`, which makes commands of a plan and of where tensors
-//! lie. The levels (a batch, the caller's encoder, a binding) run operations and know no operator.
+//! Each operator as an `Operation`: turns a plan and the placement of tensors into commands. The levels (a batch,
+//! the caller's encoder, a binding) run operations and know no operator.
 
 pub(in crate::gpu) mod bag;
 pub(in crate::gpu) mod checks;

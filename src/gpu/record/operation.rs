@@ -1,4 +1,4 @@
-//! What an operation is to a level: what it reads, whose bad indices count, and its commands.
+//! The interface between operators and levels: operands read, the plan whose bad indices are counted, commands.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ pub(in crate::gpu) trait Operation {
     /// The operator's name in errors.
     fn op(&self) -> OpKind;
 
-    /// Whether there is nothing to do, so nothing is read.
+    /// There is nothing to do: the operation reads nothing.
     fn is_empty(&self) -> bool;
 
     /// What it reads, in the order in which errors name it.
@@ -26,7 +26,7 @@ pub(in crate::gpu) trait Operation {
     /// The plan whose bad indices count.
     fn lookups(&self) -> Option<&Plan>;
 
-    /// Whether it writes every element of its output, whatever was there. Else it reads some, too.
+    /// It overwrites every element of its output. If not, it also reads the output.
     fn replaces(&self) -> bool;
 
     /// The commands that write to `output` and count bad indices in `status`.
@@ -44,7 +44,7 @@ pub(in crate::gpu) struct Made {
     pub(in crate::gpu) commands: Vec<Command>,
     /// Memory that they use besides that of their tensors.
     pub(in crate::gpu) scratch: Vec<Arc<Owned>>,
-    /// What they copy outside of dispatches, if anything.
+    /// Operand that is copied outside of dispatches, which a compute pass cannot do.
     pub(in crate::gpu) copies: Option<Role>,
 }
 

@@ -12,7 +12,7 @@ use crate::gpu::device::pool::Owned;
 use crate::gpu::tensor::reports::{Reports, Undo, Written};
 use crate::gpu::tensor::status::{Counting, Status};
 
-/// Where commands go.
+/// Destination of commands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(in crate::gpu) enum Level {
     /// To the queue, once the recording is done.
@@ -29,17 +29,17 @@ pub(in crate::gpu) enum Level {
 pub(in crate::gpu) struct Recording {
     level: Level,
     commands: Vec<Command>,
-    /// Where one submission ends and the next one begins.
+    /// Positions in `commands` at which a new submission begins.
     cuts: Vec<usize>,
     /// Buffers that must not be reused before the commands are submitted.
     kept: Vec<Arc<Owned>>,
-    /// Where its calls count bad indices, one entry for each call.
+    /// Statuses in which its calls count bad indices, one entry for each call.
     counted: Vec<Status>,
-    /// What its calls noted of the tensors that they write to.
+    /// Changes of its calls to the reports of the tensors they write to, to be undone on failure.
     noted: Vec<(Arc<Reports>, Undo)>,
     /// How the calls of a binding count, which begins anew each time that it is encoded.
     bound: Vec<Counting>,
-    /// Whether a call of a binding looks up indices and does not count the bad ones.
+    /// A call of a binding looks up indices without counting the bad ones.
     uncounted: bool,
     /// The first call that copies something outside of dispatches, and what.
     copies: Option<(OpKind, Role)>,
@@ -55,7 +55,7 @@ pub(in crate::gpu) struct Recorded {
     pub(in crate::gpu) copies: Option<(OpKind, Role)>,
 }
 
-/// How far a recording had come.
+/// A position in a recording, to roll back to.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::gpu) struct Mark {
     commands: usize,
@@ -217,12 +217,12 @@ impl Recording {
         self.noted.push((Arc::clone(reports), undo));
     }
 
-    /// Where its calls count.
+    /// Statuses in which its calls count.
     pub(in crate::gpu) fn counted(&self) -> &[Status] {
         &self.counted
     }
 
-    /// How far it has come.
+    /// The current position.
     pub(in crate::gpu) fn mark(&self) -> Mark {
         Mark {
             commands: self.commands.len(),
@@ -261,7 +261,7 @@ impl Recording {
             uncounted: self.uncounted,
             copies: self.copies,
         };
-        // What is recorded may be submitted when the tensors are gone.
+        // The commands may be submitted after the tensors are dropped.
         recorded.kept.iter().for_each(|owned| {
             owned.share();
         });

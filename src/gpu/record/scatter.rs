@@ -110,7 +110,7 @@ impl Operation for Scatter<'_> {
     }
 }
 
-/// Where the tensors of one recording lie.
+/// Placement of the tensors of one recording.
 #[derive(Debug, Clone)]
 struct PlacedScatter<'a> {
     indices: Placement<'a>,
@@ -120,7 +120,7 @@ struct PlacedScatter<'a> {
 }
 
 impl PlacedScatter<'_> {
-    /// Whether updates and destination start at a multiple of so many bytes of their buffers.
+    /// Updates and destination start at multiples of `bytes` in their buffers.
     fn is_aligned(&self, bytes: usize) -> bool {
         let parts = [&self.updates, &self.destination].map(|placement| &placement.parts);
         let mut starts = parts
@@ -135,7 +135,7 @@ impl PlacedScatter<'_> {
 ///
 /// # Errors
 ///
-/// What the device cannot hold or count: [`Error::TooMany`], [`Error::TooComplex`],
+/// Limits of the device: [`Error::TooMany`], [`Error::TooComplex`],
 /// [`Error::TensorTooLarge`], [`Error::CpuOnly`], [`Error::BufferTooSmall`]; the errors of the
 /// device.
 fn commands(context: &Context, plan: &ScatterPlan, placed: &PlacedScatter<'_>) -> Result<Made> {
@@ -179,7 +179,7 @@ fn commands(context: &Context, plan: &ScatterPlan, placed: &PlacedScatter<'_>) -
     recording.make()
 }
 
-/// What the dispatches of one recording are made from.
+/// Inputs for the dispatches of one recording.
 struct Scattering<'a> {
     context: &'a Context,
     plan: &'a ScatterPlan,
@@ -221,7 +221,7 @@ impl Scattering<'_> {
         Ok((all, sort))
     }
 
-    /// So many lookups at once.
+    /// Dispatches for chunks of at most `most` lookups.
     fn in_chunks(&self, most: usize, sums: &Sums) -> Result<(Vec<Dispatch>, Sort)> {
         let lookups = self.plan.lookups();
         let (op, key_count) = (self.plan.op, self.folds.block.key_count());
@@ -242,7 +242,7 @@ impl Scattering<'_> {
         Ok((all, sort))
     }
 
-    /// How many lookups are sorted at once.
+    /// Number of lookups that are sorted at once.
     fn chunk(&self) -> Result<usize> {
         let lookups = self.plan.lookups();
         let bound = self.context.binding_limits.output_bytes / PAIR_BYTES;

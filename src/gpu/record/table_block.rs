@@ -67,7 +67,7 @@ impl TableBlock {
         block
     }
 
-    /// What follows from the window; where its data lie in their bindings is left at 0.
+    /// Fields that follow from the window. Offsets within bindings are left at 0.
     fn new(layout: &TableLayout, window: &Window, to: FloatType) -> Self {
         let mut block = TableBlock::zeroed();
         block.count = window.elements.len() as u32;

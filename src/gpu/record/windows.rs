@@ -1,4 +1,4 @@
-//! What passes bind of the destination and of the updates.
+//! The windows of destination and updates that the passes of a scatter bind.
 
 use crate::error::{Error, Result, Role};
 use crate::gpu::context::Context;
@@ -7,7 +7,7 @@ use crate::plan::{Segment, windows};
 use crate::scatter::{FoldKernel, ScatterPlan, Window};
 use crate::shape::Layout;
 
-/// What is bound, and which positions are in it.
+/// A bound segment, and the positions in it.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::gpu) struct Bound {
     pub(in crate::gpu) segment: Segment,
@@ -50,12 +50,12 @@ impl Windows {
         Ok(all)
     }
 
-    /// Whether one pass reaches all updates.
+    /// One pass reaches all updates.
     pub(in crate::gpu) fn bind_all_updates(&self) -> bool {
         self.updates.len() == 1
     }
 
-    /// What the passes bind of the destination and of the updates, in order.
+    /// The windows of destination and updates of each pass, in order.
     pub(in crate::gpu) fn pairs(&self) -> impl Iterator<Item = (&Bound, &Bound)> {
         let with_all = |destination| {
             self.updates

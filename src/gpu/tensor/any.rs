@@ -47,7 +47,8 @@ impl AnyDeviceTensor {
     ///
     /// # Errors
     ///
-    /// As [`DeviceTensor::wrap`](crate::gpu::DeviceTensor::wrap).
+    /// [`Error::MissingUsage`] if the buffer lacks `STORAGE`, [`Error::Misaligned`] if the slice starts elsewhere,
+    /// [`Error::TensorBeyondBuffer`] if the layout leaves the slice, [`Error::ZeroSizedElement`].
     pub fn wrap(
         slice: wgpu::BufferSlice<'_>,
         element: impl Into<ElementType>,
@@ -149,8 +150,8 @@ impl AnyDeviceTensor {
         parts.next().expect("a tensor has a buffer")
     }
 
-    /// Where the data lies, in order. In more than one buffer, if the tensor was made by the engine
-    /// and is larger than the device's `max_buffer_size`.
+    /// The slices of buffers that hold the data, in order: more than one if the engine made the tensor and it
+    /// exceeds the device's `max_buffer_size`.
     pub fn share_parts(&self) -> impl Iterator<Item = wgpu::BufferSlice<'_>> {
         self.storage.parts().map(|(owned, part)| {
             let before = part.origin.min(0).unsigned_abs();
@@ -192,38 +193,40 @@ impl AnyDeviceTensor {
 macro_rules! views {
     ($type:ty $(where $element:ident: $bound:ident)?) => {
         impl $(<$element: $bound>)? $type {
-            /// The same elements in another shape: see [`Layout::reshape`].
+            /// A view of the same elements, in the same row-major order, in another shape. Copies nothing.
             ///
             /// # Errors
             ///
-            /// As [`Layout::reshape`].
+            /// [`Error::ReshapeElements`] if the shapes differ in their number of elements,
+            /// [`Error::ReshapeCopies`] if strides cannot express the new shape.
             pub fn reshape(&self, shape: &[usize]) -> Result<Self> {
                 Ok(self.view(self.layout().reshape(shape)?))
             }
 
-            /// The dims in another order: see [`Layout::permute`].
+            /// A view with the dims in another order: dim `n` of it is dim `axes[n]` of this. Copies nothing.
             ///
             /// # Errors
             ///
-            /// As [`Layout::permute`].
+            /// [`Error::NoPermutation`] if `axes` does not name each dim once.
             pub fn permute(&self, axes: &[usize]) -> Result<Self> {
                 Ok(self.view(self.layout().permute(axes)?))
             }
 
-            /// A part of one dim: see [`Layout::slice`].
+            /// A view of the part of dim `axis` that lies in `range`. Copies nothing.
             ///
             /// # Errors
             ///
-            /// As [`Layout::slice`].
+            /// [`Error::SliceOutOfRange`] if there is no such dim, or the range leaves it.
             pub fn slice(&self, axis: usize, range: std::ops::Range<usize>) -> Result<Self> {
                 Ok(self.view(self.layout().slice(axis, range)?))
             }
 
-            /// The tensor repeated along dims: see [`Layout::broadcast`].
+            /// A view of `shape` that repeats dims of extent 1 and adds leading dims, as NumPy broadcasts. Copies
+            /// nothing.
             ///
             /// # Errors
             ///
-            /// As [`Layout::broadcast`].
+            /// [`Error::NoBroadcast`] if a dim that is not 1 would change, or `shape` has fewer dims.
             pub fn broadcast(&self, shape: &[usize]) -> Result<Self> {
                 Ok(self.view(self.layout().broadcast(shape)?))
             }

@@ -1,8 +1,8 @@
-//! Bad indices of the calls that wrote to a storage, until somebody has read of them.
+//! Unread reports of bad indices, for each storage.
 //!
-//! A storage has one of these, which all views of it share: what is wrong with its data is so for each of
-//! them, for as long as the data is there. The calls on one storage count in one status, but for a new
-//! one where it is full. What a call read may have reports of its own; the data made of it inherits them.
+//! All views of a storage share its reports, which last as long as the data. Calls that write to one storage count
+//! in one status; a full status is followed by a new one. An output inherits the reports of the tensors that its
+//! call read.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -27,10 +27,9 @@ struct Lists {
     inherited: Vec<Status>,
     /// Statuses of calls that wrote to this storage. Further calls count in the last one.
     own: Vec<Status>,
-    /// Whether calls wrote to it that count no bad indices.
+    /// A call that counts no bad indices wrote to the storage.
     uncounted: bool,
-    /// Whether the caller submits calls that write to it, at any time: what is written before says nothing of
-    /// what they report.
+    /// Calls that write to the storage are submitted by the caller, at any time: their statuses may change later.
     left: bool,
 }
 
@@ -40,22 +39,22 @@ pub(in crate::gpu) struct Written<'a> {
     /// Reports of what it read.
     pub(in crate::gpu) inherited: Vec<Status>,
     pub(in crate::gpu) counting: Option<&'a Counting>,
-    /// Whether it looked up indices.
+    /// The call looked up indices.
     pub(in crate::gpu) looks_up: bool,
-    /// Whether it writes all of the storage, so that no earlier report says anything about it.
+    /// It overwrites the whole storage, which makes earlier reports obsolete.
     pub(in crate::gpu) replaces: bool,
-    /// Whether the caller submits it.
+    /// The caller submits it.
     pub(in crate::gpu) left: bool,
 }
 
-/// How to undo what a call has done to reports.
+/// Restores the reports as they were before a call.
 #[derive(Debug)]
 pub(in crate::gpu) struct Undo {
     inherited: Vec<Status>,
     own: Option<Status>,
     replaced: Option<Replaced>,
     uncounted: bool,
-    /// Whether the call was the first that the caller submits.
+    /// The call was the first that the caller submits.
     left: bool,
 }
 
@@ -67,22 +66,22 @@ struct Replaced {
 }
 
 impl Reports {
-    /// Those that may have something to report, the earliest first.
+    /// Statuses that may have bad indices to report, oldest first.
     pub(in crate::gpu) fn pending(&self) -> Vec<Status> {
         let lists = self.lock();
         let all = lists.inherited.iter().chain(&lists.own);
         all.filter(|status| !status.is_clean()).cloned().collect()
     }
 
-    /// Those that data inherits which a recording makes of this, if its calls count in `counted`: not those
-    /// of another recording, which is submitted later or never.
+    /// Statuses that the outputs of a recording inherit, if its calls count in `counted`. Excludes statuses of other
+    /// recordings, which may be submitted later or never.
     pub(in crate::gpu) fn inheritable(&self, counted: &[Status]) -> Vec<Status> {
         let mut pending = self.pending();
         pending.retain(|status| status.is_begun() || counted.contains(status));
         pending
     }
 
-    /// Where a call of `plan` on this storage counts, in a recording whose calls count in `counted`.
+    /// The status in which a call of `plan` on this storage counts, in a recording whose calls count in `counted`.
     pub(in crate::gpu) fn counting(
         &self,
         context: &Arc<Context>,

@@ -20,7 +20,7 @@ pub(in crate::gpu) struct Storage {
     parts: Arc<[BufferPart]>,
     /// Bytes of the data.
     bytes: u64,
-    /// What is wrong with the data.
+    /// Bad indices of the calls that wrote the data.
     reports: Arc<Reports>,
 }
 
@@ -30,7 +30,7 @@ struct BufferPart {
     part: Part,
 }
 
-/// Where the data of a tensor lies, for one recording.
+/// The buffers of a tensor, borrowed for one recording.
 #[derive(Debug, Clone)]
 pub(crate) struct Placement<'a> {
     pub(in crate::gpu) buffers: Vec<&'a wgpu::Buffer>,
@@ -63,7 +63,7 @@ impl Storage {
         self.bytes
     }
 
-    /// What is wrong with the data.
+    /// Bad indices of the calls that wrote the data.
     pub(in crate::gpu) fn reports(&self) -> &Arc<Reports> {
         &self.reports
     }
@@ -73,7 +73,7 @@ impl Storage {
         self.parts.iter().map(|p| &p.owned)
     }
 
-    /// Whether the two have a buffer in common.
+    /// The two have a buffer in common.
     pub(in crate::gpu) fn shares(&self, other: &Storage) -> bool {
         let has = |owned: &Arc<Owned>| other.owned().any(|o| o.buffer() == owned.buffer());
         self.owned().any(has)

@@ -45,7 +45,9 @@ impl<T: Element> DeviceTensor<T> {
         DeviceTensor::of_same(any.typed(ElementType::of::<T>()))
     }
 
-    /// A tensor in the caller's buffer. Position 0 of `layout` is the start of `slice`.
+    /// A tensor in the caller's buffer. Position 0 of `layout` is the start of `slice`. Its strides count elements.
+    ///
+    /// The buffer needs the usage `STORAGE`, and `COPY_SRC` for [`Engine::download`](crate::gpu::Engine::download).
     ///
     /// ```no_run
     /// # fn rows(vertices: &wgpu_gather::wgpu::Buffer) -> wgpu_gather::Result<()> {

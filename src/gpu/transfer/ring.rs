@@ -40,12 +40,12 @@ impl<'c, D> Ring<'c, D> {
         }
     }
 
-    /// Whether a chunk must be finished before another is taken.
+    /// A chunk must be finished before another is taken.
     pub(in crate::gpu) fn is_full(&self) -> bool {
         self.under_way.len() == RING
     }
 
-    /// Whether chunks are under way.
+    /// Chunks are in flight.
     pub(in crate::gpu) fn is_busy(&self) -> bool {
         !self.under_way.is_empty()
     }

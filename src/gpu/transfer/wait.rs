@@ -23,7 +23,7 @@ impl PollMode {
     }
 }
 
-/// What wgpu will call back with, once the submission is done.
+/// A callback of wgpu that is due once a submission is done.
 #[derive(Debug)]
 pub(in crate::gpu) struct Callback<T: Send + 'static> {
     submitted: wgpu::SubmissionIndex,
@@ -52,8 +52,8 @@ impl<T: Send + 'static> Callback<T> {
         }
     }
 
-    /// The same, which waits for what the device has still to say, too. To be called when the error
-    /// scopes around the submission are closed: else the next call would hear of them.
+    /// Also waits for deferred errors. Must be called after the error scopes around the submission are closed;
+    /// otherwise the next call would report them.
     pub(in crate::gpu) fn with_deferred_errors(self, context: &Context) -> Self {
         let deferred = context.deferred.take();
         Callback { deferred, ..self }
@@ -68,7 +68,7 @@ impl<T: Send + 'static> Callback<T> {
             deferred,
         } = self;
         context.settled(deferred).await?;
-        // Whoever polls calls back for everything that is done: this one may be.
+        // A poll runs the callbacks of everything that is done, possibly including this one.
         #[cfg(not(target_arch = "wasm32"))]
         let _ = context.device.poll(wgpu::PollType::Poll);
         let silent = || context.lost("it does not answer");

@@ -1,10 +1,10 @@
-//! What a pooled lookup does, in numbers and as text.
+//! Explanation of a pooled lookup, in numbers and as text.
 
 use std::fmt::{self, Display, Formatter};
 
 use super::BagPlan;
 
-/// What a pooled lookup does: bags, rows, and the bytes that are moved. Made by
+/// The work of a pooled lookup: bags, rows, and bytes moved. Made by
 /// [`EmbeddingBagCall::explain`](crate::EmbeddingBagCall::explain) without a GPU; nothing is executed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
@@ -12,9 +12,9 @@ use super::BagPlan;
 pub struct BagExplanation {
     /// The operator, the mode and the element type.
     pub call: String,
-    /// How many bags there are: rows of the output.
+    /// Number of bags: rows of the output.
     pub bags: usize,
-    /// How many lookups there are: indices that are in bags.
+    /// Number of lookups: indices that are in bags.
     pub lookups: usize,
     /// Lookups of the longest bag, which one invocation folds for each access of a row.
     pub longest: usize,
@@ -24,12 +24,12 @@ pub struct BagExplanation {
     pub rows_bytes: u64,
     /// Bytes of the output.
     pub output_bytes: u64,
-    /// Bytes that a gather of all rows, pooled afterwards, would write and read again besides.
+    /// Additional bytes that a gather followed by a reduction would write and read again.
     pub saved_bytes: u64,
 }
 
 impl BagExplanation {
-    /// Of a plan over a table whose stored rows have so many bytes.
+    /// Explains a plan over a table whose stored rows have `row_bytes` bytes each.
     pub(crate) fn new(plan: &BagPlan, row_bytes: usize) -> Self {
         let (lookups, longest) = (plan.ranges.lookups(), plan.ranges.longest());
         let times = |bytes: usize| (lookups as u64).saturating_mul(bytes as u64);

@@ -54,17 +54,17 @@ const PARTIAL: u32 = 64;
 pub(crate) struct BagKernel {
     pub(crate) element: FoldElement,
     pub(crate) access_bytes: usize,
-    /// Whether positions in params are searched for among segments.
+    /// Params is bound in several segments.
     pub(crate) in_segments: bool,
-    /// From the row of a lookup to that of the next, in accesses; 0, if indices say where rows are.
+    /// Stride of decoded rows in lookup order, in accesses; 0 if the indices select rows.
     pub(crate) rows_step: u32,
     pub(crate) workgroups: [u32; 3],
     pub(crate) geometry: GeometryBlock,
 }
 
 impl BagKernel {
-    /// How many bytes of a row an invocation folds at once, the most first: four elements, or as many
-    /// as a vector of 16 bytes has. Less than a word, where it puts words together.
+    /// Widths of an access in bytes, widest first: four elements, or as many as 16 bytes hold. Less than a word
+    /// in the kernel that assembles words.
     pub(crate) fn access_widths(element: FoldElement) -> &'static [usize] {
         match element {
             FoldElement::F32 | FoldElement::I32 => &[16, 4],

@@ -46,7 +46,7 @@ pub(crate) struct BagPlan {
     pub(crate) lookups: Plan,
     /// One row of the table: the plan of a gather with one index. Its loops are those over a row.
     pub(crate) row: Plan,
-    /// How the weights of the indices lie, if they have some.
+    /// Layout of the weights of the indices, if there are any.
     pub(crate) weights: Option<Layout>,
     pub(crate) output_shape: Vec<usize>,
     pub(crate) output_bytes: usize,
@@ -62,7 +62,7 @@ pub(crate) enum Ranges {
 }
 
 impl Ranges {
-    /// How many bags there are.
+    /// Number of bags.
     pub(crate) fn len(&self) -> usize {
         match self {
             Ranges::Even { bags, .. } => *bags,
@@ -70,7 +70,7 @@ impl Ranges {
         }
     }
 
-    /// How many lookups all bags have.
+    /// Total number of lookups.
     fn lookups(&self) -> usize {
         match self {
             Ranges::Even { bags, each } => bags.saturating_mul(*each),
@@ -78,7 +78,7 @@ impl Ranges {
         }
     }
 
-    /// How many the longest has.
+    /// Lookups of the longest bag.
     fn longest(&self) -> usize {
         match self {
             Ranges::Even { bags: 0, .. } => 0,

@@ -20,30 +20,30 @@ pub(crate) struct BagPass {
     pub(crate) params: Vec<Segment>,
     /// Segment of indices to bind; `None` if there are no indices.
     pub(crate) indices: Option<Segment>,
-    /// What is read of the weights, if there are some.
+    /// Segment of the weights to read; `None` without weights.
     pub(crate) weights: Option<Segment>,
-    /// What is bound of the output.
+    /// Segment of the output to bind.
     pub(crate) output: Segment,
     /// From the start of that binding to the first byte of the bags.
     pub(crate) output_offset: u64,
-    /// Whether the rows lie in params in the order of the lookups, decoded.
+    /// Params holds decoded rows in the order of the lookups.
     pub(crate) is_decoded: bool,
     /// Bytes of the rows that are read.
     pub(crate) bytes: u64,
-    /// Whether it continues the one bag that the previous pass left unfinished.
+    /// It continues the one bag that the previous pass left unfinished.
     pub(crate) resumes: bool,
-    /// Whether it leaves its one bag unfinished, for the next pass to continue.
+    /// It leaves its one bag unfinished, for the next pass to continue.
     pub(crate) is_partial: bool,
 }
 
 impl BagPass {
-    /// Whether it has a part of one bag.
+    /// It folds a part of one bag.
     pub(crate) fn is_part(&self) -> bool {
         self.resumes || self.is_partial
     }
 }
 
-/// Where a lookup lies in a tensor of the shape of the indices.
+/// Position of a lookup in a tensor of the shape of the indices.
 pub(super) fn position(layout: &Layout, ranges: &Ranges, lookup: usize) -> usize {
     let step = |d: usize, steps: usize| (steps as isize).wrapping_mul(layout.strides()[d]);
     let from_first = match *ranges {

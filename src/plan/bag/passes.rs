@@ -13,12 +13,12 @@ use crate::plan::loop_steps::{LOOKUP_STEPS, MAX_LOOP_STEPS};
 use crate::plan::passes::{BindingLimits, Part, Segment, bind, greatest, reach, segments};
 use crate::shape::Layout;
 
-/// Where the data of the tensors lie.
+/// The parts (buffers) of each tensor.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct BagParts<'a> {
     pub(crate) params: &'a [Part],
-    /// How many rows params has room for, if it is memory that the rows of a pass are decoded to
-    /// before it: in the order of its lookups, the first at the start.
+    /// Capacity of params in rows, if params is scratch memory that each pass's rows are decoded into
+    /// beforehand, in the order of its lookups.
     pub(crate) decoded: Option<usize>,
     pub(crate) indices: &'a [Part],
     pub(crate) weights: &'a [Part],
@@ -97,7 +97,7 @@ impl Cutter<'_> {
         })
     }
 
-    /// How many lookups of a bag an invocation may fold in one dispatch.
+    /// The most lookups of a bag that an invocation folds in one dispatch.
     fn most_lookups(&self, segments: usize) -> usize {
         let divides = self.plan.lookups.rules().out_of_bounds.divides();
         let geometry = self.plan.row.geometry();
@@ -148,7 +148,7 @@ impl Cutter<'_> {
         Ok(())
     }
 
-    /// Whether a dispatch over these bags leaves the device to others soon.
+    /// A dispatch over these bags is short enough not to block other users of the device.
     fn is_short(&self, bags: Range<usize>) -> bool {
         let made = bags.len() as u64 * self.plan.row_bytes() as u64;
         made.max(self.bytes(&bags)) <= self.limits.pass_bytes

@@ -1,4 +1,4 @@
-//! What a plan does, for people and for programs.
+//! Explanations of plans: as text for people, as fields for programs.
 
 #[cfg(feature = "serde")]
 mod serial;
@@ -50,24 +50,24 @@ const MAX_PASSES: u64 = 1 << 16;
 pub struct Explanation {
     /// The plan.
     pub plan: Plan,
-    /// What one dispatch may bind and run.
+    /// The limits of one dispatch, in bytes and in bindings.
     pub limits: BindingLimits,
     /// The loops of the plan, outermost first, each with the dims that became it: more than one,
     /// where loops were merged.
     pub loops: Vec<(Loop, Vec<LoopDims>)>,
-    /// What has an extent of 1, and needs no loop.
+    /// Dims of extent 1, which need no loop.
     pub dropped: Vec<LoopDims>,
     /// The dispatches, those that are alike together; none for an empty output.
     pub dispatches: Vec<Dispatches>,
-    /// In how many segments params is bound, one pass with the other.
+    /// Number of segments that params is bound in, over all passes.
     pub segments: usize,
-    /// In how many boxes the output is made, each in one pass or more.
+    /// Number of boxes that the output is cut into; each takes one pass or more.
     pub boxes: usize,
     /// The passes that look for bad indices, where they are reported.
     pub check_passes: usize,
     /// The bytes of the device's memory that a host call may take for tensors.
     pub max_memory_bytes: u64,
-    /// What makes a host call.
+    /// Where a host call runs: on the device or on the CPU path.
     pub host_call: HostCall,
 }
 
@@ -75,7 +75,7 @@ pub struct Explanation {
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Dispatches {
-    /// How many.
+    /// Number of these dispatches.
     pub count: usize,
     /// The kernel of the first; the others differ in offsets only.
     kernel: Kernel,
@@ -85,7 +85,8 @@ pub struct Dispatches {
     pub segments: usize,
     /// The bytes of the output that the boxes of the first have.
     pub box_bytes: usize,
-    /// Whether each is the first pass over its box. The others write what lies in their segments.
+    /// Each is the first pass over its box, and also writes the fill values. Later passes write only what lies
+    /// in their segments.
     pub first: bool,
 }
 
@@ -95,7 +96,7 @@ impl Explanation {
     ///
     /// # Errors
     ///
-    /// What executing the plan reports: [`Error::TensorTooLarge`], [`Error::TooComplex`],
+    /// The errors that executing the plan would return: [`Error::TensorTooLarge`], [`Error::TooComplex`],
     /// [`Error::TooMany`]; the latter for more than 65,536 passes, too. [`Error::ViewOutOfRange`]
     /// for a view that no memory can hold.
     pub fn new(plan: &Plan, limits: &BindingLimits) -> Result<Explanation> {
@@ -187,19 +188,19 @@ impl Explanation {
     }
 }
 
-/// What the dispatches run, by the names and in the words of the text.
+/// The kernel of the dispatches, in the words of the text.
 impl Dispatches {
     /// The name of the kernel: the part of it that copies.
     pub fn kernel_name(&self) -> &'static str {
         self.kernel.kind.name()
     }
 
-    /// Bytes of what an invocation moves at once: 1, 2, 4, 8 or 16.
+    /// Bytes of one access, the unit of loads and stores: 1, 2, 4, 8 or 16.
     pub fn access_bytes(&self) -> usize {
         self.kernel.access_bytes
     }
 
-    /// What keeps that from being wider; nothing, if it is as wide as there is.
+    /// The sizes, strides and offsets that rule out a wider access; empty at the widest.
     pub(super) fn access_limits(&self) -> Vec<String> {
         self.access_limits
             .iter()

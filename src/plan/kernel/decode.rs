@@ -13,10 +13,10 @@ use crate::shape::Layout;
 
 /// Elements that are stored at once.
 const FOUR: usize = 4;
-/// How many fours an invocation has under way, as in `shaders/decode/rows.wgsl`.
+/// Groups of four elements that an invocation has in flight, as in `shaders/decode/rows.wgsl`.
 const IN_FLIGHT: u64 = 4;
 
-/// How a kernel goes through rows.
+/// The traversal of rows in a decode kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) enum DecodeKind {
     /// Rows of whole fours or blocks: `shaders/decode/rows.wgsl`.
@@ -47,7 +47,7 @@ impl DecodeKind {
         }
     }
 
-    /// How many bytes it stores at once: `Out` of its shader.
+    /// Bytes of one store: `Out` of its shader.
     fn store_bytes(self) -> usize {
         match self {
             DecodeKind::Rows => 8,
@@ -60,7 +60,7 @@ impl DecodeKind {
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct DecodeKernel {
     pub(crate) kind: DecodeKind,
-    /// How large a nest it is compiled for. In those of any size, positions take 64 bits.
+    /// Size of nest that it is specialised for. With [`NestSize::ANY`], positions take 64 bits.
     pub(crate) nest: NestSize,
     /// Workgroups in x, y and z.
     pub(crate) workgroups: [u32; 3],
@@ -83,7 +83,7 @@ impl DecodeKernel {
         together: Option<usize>,
         max_workgroups: u32,
     ) -> Result<DecodeKernel> {
-        // Of a table, which has no more than can be addressed.
+        // Cannot fail: a table has no more elements than can be addressed.
         let elements = Layout::checked_elements(plan.params_layout().shape()).unwrap_or(0);
         let whole = |&n: &usize| has_whole(plan, pass, n) && has_ends(first, end, elements, n);
         let kind = match together.filter(whole) {
@@ -102,7 +102,7 @@ impl DecodeKernel {
         DecodeKernel::of(plan, pass, kind, NestSize::ANY, first, max_workgroups)
     }
 
-    /// Whether each row that a plan takes lies within `row` elements from a multiple of them on.
+    /// Each row of the plan lies within one aligned group of `row` elements.
     #[cfg(feature = "gpu")]
     pub(crate) fn rows_lie_within(plan: &Plan, row: usize) -> bool {
         let slice = plan.geometry().slice();
@@ -175,14 +175,13 @@ impl DecodeKernel {
     }
 }
 
-/// Whether rows are whole groups of `together` elements that start at a multiple of that in the table, and of
-/// four in the output.
+/// Rows are whole groups of `together` elements, aligned to that in the table and to four in the output.
 fn has_whole(plan: &Plan, pass: &Pass, together: usize) -> bool {
     let output = pass.output_offset as usize;
     are_whole(plan.geometry(), together) && output.is_multiple_of(FOUR * plan.element_bytes())
 }
 
-/// Whether rows are whole groups of `together` elements that start at a multiple of that.
+/// Rows are whole, aligned groups of `together` elements.
 fn are_whole(geometry: &Geometry, together: usize) -> bool {
     let is_whole = |n: usize| n.is_multiple_of(together);
     is_whole(geometry.slice())
@@ -196,7 +195,7 @@ fn strides(geometry: &Geometry) -> impl Iterator<Item = usize> {
     loops.chain(coordinates).map(isize::unsigned_abs)
 }
 
-/// Whether no group of `together` elements crosses a bound of a window.
+/// No group of `together` elements crosses a bound of the window.
 fn has_ends(first: usize, end: usize, elements: usize, together: usize) -> bool {
     first.is_multiple_of(together) && (end.is_multiple_of(together) || end == elements)
 }

@@ -9,12 +9,12 @@ use crate::plan::kernels::WORKGROUP;
 use crate::plan::{GeometryBlock, LookupPass, Plan, Positions};
 
 impl Kernel {
-    /// The grid and the uniform block for some rows of a box: the lookups whose pairs start at pair
-    /// `first_pair`. `plan` has keys for positions in params, of which there are so many.
+    /// The grid and the uniform block for the rows `rows` of a box, whose pairs start at pair `first_pair`. `plan`
+    /// is the gather from a tensor of keys.
     ///
     /// # Errors
     ///
-    /// As [`Kernel::copy`].
+    /// Counts that exceed the device's limits: those of [`Kernel::copy`].
     pub(crate) fn keys(
         plan: &Plan,
         pass: &LookupPass,

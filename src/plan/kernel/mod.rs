@@ -24,13 +24,13 @@ pub(crate) use decode::{DecodeKernel, DecodeKind};
 pub(crate) struct Kernel {
     /// The copy part.
     pub(crate) kind: KernelKind,
-    /// How large a nest it is compiled for.
+    /// Size of nest that it is specialised for.
     pub(crate) nest: NestSize,
     /// Bytes of an access: 1, 2, 4, 8 or 16.
     pub(crate) access_bytes: usize,
-    /// Why it is this one.
+    /// Reason for this choice.
     pub(crate) reason: Reason,
-    /// What positions in params are.
+    /// Addressing of params.
     pub(crate) positions: Positions,
     /// Workgroups in x, y and z.
     pub(crate) workgroups: [u32; 3],
@@ -178,7 +178,7 @@ impl Kernel {
     ///
     /// # Errors
     ///
-    /// As [`Kernel::copy`].
+    /// Counts that exceed the device's limits: those of [`Kernel::copy`].
     pub(crate) fn check(
         plan: &Plan,
         pass: &CheckPass,
@@ -215,8 +215,7 @@ impl Kernel {
         Ok(([x, y, 1], work, block))
     }
 
-    /// Whether one workgroup counts and locates what a pass looks at: few lookups; or more, which a flag
-    /// nearly always keeps from being looked at.
+    /// One workgroup counts and locates: for few lookups, or for more of them if a flag makes a count rare.
     pub(crate) fn checks_alone(pass: &CheckPass) -> bool {
         let most = match pass.flagged {
             Some(_) => CHECKED_ALONE,
@@ -227,7 +226,7 @@ impl Kernel {
 }
 
 impl Choice {
-    /// What restates the geometry of `plan` for this kernel.
+    /// The scale from elements of `plan` to accesses of this kernel.
     fn scale<'a>(&self, plan: &'a Plan, origins: Origins) -> Scale<'a> {
         Scale {
             plan,

@@ -14,7 +14,7 @@ pub(super) struct Cutter<'a> {
     pub(super) index_bytes: usize,
     pub(super) parts: Parts<'a>,
     pub(super) limits: &'a BindingLimits,
-    /// Whether the nest is over lookups and makes no output.
+    /// The nest runs over lookups and makes no output.
     pub(super) counts_rows: bool,
 }
 
@@ -97,8 +97,8 @@ impl Cutter<'_> {
         Ok(())
     }
 
-    /// How many steps of a loop, out of the `most` that fit, are best made together: no more than
-    /// have their params in one dispatch's segments, if there are such.
+    /// Steps of a loop to put into one box, of the `most` that fit: preferably no more than read params from
+    /// the segments of a single dispatch.
     fn with_few_segments(&self, most: usize, nest: impl Fn(usize) -> Geometry) -> usize {
         let segments = |count| self.segments(&nest(count)).len();
         let all = segments(most);
@@ -113,8 +113,8 @@ impl Cutter<'_> {
         }
     }
 
-    /// Whether the output and the indices of a box fit one segment each, and its rows the overlap
-    /// of two segments of params, if there are two.
+    /// The output and the indices of a box fit one segment each; and if params takes several segments, a row
+    /// fits the overlap of two.
     fn fits(&self, nest: &Geometry, elements: Range<usize>) -> bool {
         let row_bytes = (nest.slice() * self.element_bytes) as u64;
         if row_bytes > self.limits.overlap() && self.segments(nest).len() > 1 {

@@ -30,7 +30,7 @@ pub(in crate::plan) use segment::{reach, segments};
 
 use cut::Cutter;
 
-/// What a device can bind and run at once.
+/// The limits of one dispatch on a device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct BindingLimits {
@@ -40,9 +40,9 @@ pub struct BindingLimits {
     pub indices_bytes: u64,
     /// Bytes of a binding of the output.
     pub output_bytes: u64,
-    /// How many segments of params one dispatch can bind.
+    /// Segments of params that one dispatch can bind.
     pub segments: usize,
-    /// What the offset of a binding is a multiple of; at least 16.
+    /// Alignment of the offsets of bindings in bytes; at least 16.
     pub alignment: u64,
     /// Bytes of output of one pass, so that no pass keeps the device busy for long.
     pub pass_bytes: u64,
@@ -51,17 +51,17 @@ pub struct BindingLimits {
 }
 
 impl BindingLimits {
-    /// How many segments of a table a pooled lookup can bind: the bags take a binding, too.
+    /// Segments of a table that a pooled lookup can bind. (Its offsets and weights take a binding.)
     pub(crate) fn bag_segments(&self) -> usize {
         BindingLimits::bag_segments_of(self.segments)
     }
 
-    /// That, where a gather binds so many.
+    /// [`bag_segments`](Self::bag_segments), if a gather can bind `segments`.
     pub(crate) fn bag_segments_of(segments: usize) -> usize {
         segments.saturating_sub(1).max(1)
     }
 
-    /// How many bytes neighbouring segments may have in common.
+    /// The most bytes that neighbouring segments share.
     fn overlap(&self) -> u64 {
         self.params_bytes / 4
     }
@@ -77,7 +77,7 @@ pub(crate) struct Pass {
     pub(crate) geometry: Geometry,
     /// The elements of the output that the box makes.
     pub(crate) elements: Range<usize>,
-    /// What is bound of params; empty, if the box reads nothing of it.
+    /// Segments of params to bind; empty if the box reads none.
     pub(crate) params: Vec<Segment>,
     /// The byte of params that positions count from, the same in all passes over the box: the
     /// origin of its first segment.
@@ -86,30 +86,30 @@ pub(crate) struct Pass {
     pub(crate) owned_to: i64,
     /// The byte of params behind all that the passes over the box bind.
     pub(crate) params_end: i64,
-    /// What is bound of indices; nothing, if there are none.
+    /// Segment of indices to bind; `None` if there are no indices.
     pub(crate) indices: Option<Segment>,
-    /// What is bound of the output.
+    /// Segment of the output to bind.
     pub(crate) output: Segment,
     /// From the start of that binding to the first byte of the box.
     pub(crate) output_offset: u64,
-    /// Whether the last [`FLAG_BYTES`] of that binding are the flag that a bad index raises.
+    /// The last [`FLAG_BYTES`] of that binding are the flag that a bad index raises.
     pub(crate) flagged: bool,
-    /// Whether this is the first pass over the box: it writes what bad indices leave.
+    /// This is the first pass over the box, which writes the fill value for bad indices.
     pub(crate) first: bool,
 }
 
 impl Pass {
-    /// Whether no other pass makes its box, from params in one segment.
+    /// The only pass over its box, with params in one segment.
     pub(crate) fn is_alone(&self) -> bool {
         self.params.len() <= 1 && self.is_whole()
     }
 
-    /// Whether no other pass makes its box.
+    /// The only pass over its box.
     pub(crate) fn is_whole(&self) -> bool {
         self.first && self.owned_to == i64::MAX
     }
 
-    /// Those of the bindings; of params, the first segment of the box.
+    /// Origins of the bindings; for params, that of the first segment of the box.
     pub(crate) fn origins(&self) -> Origins {
         Origins {
             params: self.origin,
@@ -126,13 +126,13 @@ pub(crate) struct CheckPass {
     pub(crate) geometry: Geometry,
     /// The lookups of the box, in row-major order of indices.
     pub(crate) lookups: Range<usize>,
-    /// What is bound of indices.
+    /// Segment of indices to bind.
     pub(crate) indices: Segment,
-    /// What is bound of an output that ends with the flag; without one, bad indices are counted anyway.
+    /// Segment of the output that ends with the flag. Without a flag, bad indices are always counted.
     pub(crate) flagged: Option<Segment>,
 }
 
-/// Where the data of the tensors lie.
+/// The parts (buffers) of each tensor.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Parts<'a> {
     /// The parts of params, in order.
@@ -170,7 +170,7 @@ pub(crate) fn passes(plan: &Plan, parts: Parts<'_>, limits: &BindingLimits) -> R
 ///
 /// # Errors
 ///
-/// As [`passes`].
+/// Tensors that the device cannot bind: those of [`passes`].
 pub(crate) fn check_passes(
     plan: &Plan,
     indices: &[Part],
@@ -188,14 +188,14 @@ pub(crate) fn check_passes(
     Ok(passes.collect())
 }
 
-/// Some lookups, and what is bound of indices for them.
+/// A range of lookups, and the segment of indices that holds theirs.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct LookupPass {
     /// The loop nest of the box.
     pub(crate) geometry: Geometry,
     /// The lookups of the box, in row-major order of indices.
     pub(crate) lookups: Range<usize>,
-    /// What is bound of indices; nothing, if there are none.
+    /// Segment of indices to bind; `None` if there are no indices.
     pub(crate) indices: Option<Segment>,
 }
 

@@ -10,7 +10,7 @@ pub(crate) struct Part {
     /// The byte of the data that lies at the start of the part. Negative, if the buffer has other
     /// bytes before the data.
     pub(crate) origin: i64,
-    /// Where that byte lies in the buffer; for all parts of a tensor but the first, a multiple of
+    /// Offset of that byte in the buffer; for all parts of a tensor but the first, a multiple of
     /// 16, as is the origin.
     pub(crate) offset: u64,
     /// Bytes of the part.
@@ -22,7 +22,7 @@ pub(crate) struct Part {
 pub(crate) struct Segment {
     /// The number of the [`Part`] that it lies in.
     pub(crate) part: usize,
-    /// Where the binding starts in the buffer.
+    /// Offset of the binding in the buffer.
     pub(crate) offset: u64,
     /// Bytes of the binding.
     pub(crate) size: u64,

@@ -1,5 +1,5 @@
-//! Where the tensors of a pooled lookup lie. Its rows are those of a table as they are, or of a quantized one,
-//! decoded as many at a time as there is memory for.
+//! Placement of the tensors of a pooled lookup. Rows are read from a plain table, or decoded from a quantized one
+//! into scratch memory, as many at a time as fit.
 
 use std::sync::Arc;
 
@@ -20,10 +20,10 @@ pub(super) const OP: OpKind = OpKind::EmbeddingBag;
 /// The most bytes of decoded rows in memory, unless one row is larger.
 const MOST_DECODED_BYTES: u64 = 16 << 20;
 
-/// What is folded from.
+/// The rows to fold.
 #[derive(Debug)]
 pub(super) enum Rows<'a> {
-    /// A table of elements as they are.
+    /// Rows of a plain table.
     Plain(Placement<'a>),
     /// A quantized table.
     Decoded(DecodedRows<'a>),
@@ -35,7 +35,7 @@ pub(super) struct DecodedRows<'a> {
     pub(super) table: &'a DeviceQuantizedTable,
     pub(super) storage: &'a Storage,
     pub(super) memory: Placement<'a>,
-    /// How many rows the memory holds.
+    /// Capacity of the scratch memory, in rows.
     pub(super) room: usize,
 }
 
@@ -47,7 +47,7 @@ impl<'a> Rows<'a> {
         }
     }
 
-    /// How many rows there is memory for, if they are decoded.
+    /// Capacity of the scratch memory in rows, if rows are decoded.
     pub(super) fn room(&self) -> Option<usize> {
         match self {
             Rows::Plain(_) => None,
@@ -84,7 +84,7 @@ impl DecodedRows<'_> {
     }
 }
 
-/// How many decoded rows a call has memory for: those of all its lookups, if they are few, and at least one.
+/// Capacity for decoded rows: those of all lookups if they fit [`MOST_DECODED_BYTES`], and at least one.
 pub(super) fn room(context: &Context, plan: &BagPlan) -> Result<usize> {
     let row = plan.row_bytes().max(1) as u64;
     let limits = &context.binding_limits;
@@ -109,7 +109,7 @@ pub(in crate::gpu) fn most_decoded_bytes(plan: &BagPlan) -> u64 {
     all.min(MOST_DECODED_BYTES.max(row))
 }
 
-/// Where the tensors of one recording lie.
+/// Placement of the tensors of one recording.
 #[derive(Debug)]
 pub(super) struct Placed<'a> {
     pub(super) rows: Rows<'a>,
