@@ -1,10 +1,10 @@
 // A workgroup has free steps of one pair only: what it reads of pairs is the same for all of it. Each of
-// its invocations takes up to `STEPS` of them. Eight neighbours read and write what lies side by side, 128
-// bytes, and have a block of the row to themselves.
+// its invocations takes up to `STEPS` of them, in each of which neighbours read and write what lies side by
+// side. More would read pairs less often, but leave fewer pairs to a dispatch: the loop over the pairs of a
+// key runs once for each step.
 
 const WORKGROUP = 32u;
-const STEPS = 8u;
-const NEIGHBOURS = 8u;
+const STEPS = 2u;
 
 fn pair_number(group: u32, invocation: u32) -> u32 {
     return divide(group, fold.free_divisor);
@@ -14,11 +14,8 @@ fn fold_steps(at: Start, group: u32, invocation: u32) {
     let of_group = WORKGROUP * STEPS;
     let groups_of_pair = (fold.free_count + of_group - 1u) / of_group;
     let start = (group - pair_number(group, invocation) * groups_of_pair) * of_group;
-    let count = min(fold.free_count - start, of_group);
-    let block = (count + WORKGROUP - 1u) / WORKGROUP * NEIGHBOURS;
-    let own = invocation / NEIGHBOURS * block;
-    let end = start + min(own + block, count);
-    for (var free = start + own + invocation % NEIGHBOURS; free < end; free += NEIGHBOURS) {
+    let end = min(fold.free_count, start + of_group);
+    for (var free = start + invocation; free < end; free += WORKGROUP) {
         fold_step(at, free);
     }
 }
