@@ -61,10 +61,10 @@ fn add_steps(count: vec2<u32>, c: vec4<u32>, source: ptr<function, Source>) {
     }
 }
 
-// Whether indices wrap around. For that there is no pipeline for one coordinate: its code would take
-// registers, and so waves, from all other rules.
+// Whether indices wrap around. Pipelines for two loops and one coordinate leave that out: its code would
+// take registers, and so waves, from all other rules.
 fn wraps() -> bool {
-    return (DEPTH != 1u) & rule(WRAP);
+    return ((DEPTH != 1u) | (LOOPS == 4u)) & rule(WRAP);
 }
 
 // The row with indices wrapped around, if one is outside. A division for each lookup: an invocation
