@@ -38,7 +38,7 @@ impl NestSize {
         }
     }
 
-    /// Whether its pipelines divide, as indices that wrap around take, and as `wraps` in `shaders/copy.wgsl`.
+    /// Whether its pipelines can divide, which indices that wrap around need: `wraps` in `shaders/copy.wgsl`.
     fn divides(&self) -> bool {
         *self != NestSize::new(2, 1)
     }
