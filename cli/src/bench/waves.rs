@@ -21,7 +21,7 @@ const SORTS: [&str; 2] = ["add rows of 256 bytes", "add single f32"];
 const SORT_DIGITS: u64 = 2;
 /// Elements of a quantised row there.
 const QUANTIZED: usize = 256;
-/// Bytes of an index in the table, and in the cases that it stands for.
+/// Bytes of an index in most calls of the table.
 const INDEX: u64 = 4;
 
 /// Bytes that the waves of a case ask for, those of whole sectors.
@@ -49,7 +49,8 @@ impl Asked {
             return Ok(None);
         }
         let lookups = scaled.lookups() as u64;
-        let mut bytes = asked(&lines, lookups, |line| (!line.sorts).then_some(1.0))?;
+        let index = scaled.case.index_type.bytes() as u64;
+        let mut bytes = asked(&lines, index, lookups, |line| (!line.sorts).then_some(1.0))?;
         if let Some(scatter) = scaled.scatter()? {
             let copied = match scaled.case.verb {
                 Verb::Scatter(_) => 2 * scaled.params_bytes() as u64,
@@ -83,7 +84,7 @@ fn sort(scatter: &ScatterExplanation, pattern: &str, lookups: u64) -> Result<[u6
     let one_dispatch = scatter.sort_dispatches == 1;
     let lines = lines(SORTS[usize::from(!one_dispatch)], pattern)?;
     let digits = scatter.sort_digits as f64 / SORT_DIGITS as f64;
-    asked(&lines, lookups, |line| {
+    asked(&lines, INDEX, lookups, |line| {
         let times = match line.dispatches {
             SORT_DIGITS => digits,
             _ => 1.0,
@@ -92,10 +93,16 @@ fn sort(scatter: &ScatterExplanation, pattern: &str, lookups: u64) -> Result<[u6
     })
 }
 
-/// The bytes of the lines that `times` wants, so many times each, at that number of lookups.
-fn asked(lines: &[Line], lookups: u64, times: impl Fn(&Line) -> Option<f64>) -> Result<[u64; 2]> {
+/// The bytes of the lines that `times` wants, so many times each, at that number of lookups; of indices of
+/// `index` bytes.
+fn asked(
+    lines: &[Line],
+    index: u64,
+    lookups: u64,
+    times: impl Fn(&Line) -> Option<f64>,
+) -> Result<[u64; 2]> {
     let indices = lines.iter().find(|line| line.binding == "indices");
-    let indices = indices.context("a call without indices")?.loaded / INDEX;
+    let indices = indices.context("a call without indices")?.loaded / index;
     let more = lookups as f64 / indices as f64;
     Ok([0, 1].map(|wave| {
         let wanted = lines
@@ -108,14 +115,18 @@ fn asked(lines: &[Line], lookups: u64, times: impl Fn(&Line) -> Option<f64>) -> 
 /// The name that the call of the table with the verb and the rows of this case would have.
 fn call(scaled: &Scaled) -> Option<String> {
     let case = &scaled.case;
-    let plain = case.bad == 0.0 && case.index_type.bytes() as u64 == INDEX;
+    let wide = case.index_type.bytes() as u64 != INDEX;
     let rows = match case.op {
         Op::Gather { axis, batch_dims } => axis.unwrap_or(0) == 0 && batch_dims == 0,
         _ => false,
     };
     let zeros = scaled.rules.out_of_bounds == OutOfBounds::Zero;
     let errors = case.verb == Verb::Gather && scaled.rules.out_of_bounds == OutOfBounds::Error;
-    if !plain || !rows || !(zeros || errors) {
+    if case.bad > 0.0 || !rows || !(zeros || errors) {
+        return None;
+    }
+    let gathers = case.verb == Verb::Gather && case.format.is_none() && zeros;
+    if wide && !gathers {
         return None;
     }
     let elements = case.params.iter().skip(1).product::<usize>();
@@ -135,11 +146,13 @@ fn call(scaled: &Scaled) -> Option<String> {
     };
     Some(match case.verb {
         Verb::Gather if errors => format!("rows of {of_bytes}, errors"),
+        Verb::Gather if wide => format!("rows of {of_bytes}, i64"),
         Verb::Gather => format!("rows of {of_bytes}"),
         Verb::SumBags => format!("bags of {} rows of {of_elements}", case.indices.last()?),
         Verb::Scatter(reduce) | Verb::ScatterInto(reduce) => match (reduce, elements) {
             (Reduce::Add, 1) => format!("add single {}", case.dtype),
             (Reduce::Add, _) => format!("add rows of {of_elements}"),
+            (Reduce::None, 1) => format!("replace single {}", case.dtype),
             (Reduce::None, _) => format!("replace rows of {of_bytes}"),
             (other, _) => format!("{other} of rows of {of_elements}"),
         },
@@ -260,6 +273,7 @@ mod tests {
             ("sort-8", "replace single f32"),
             ("add-256", "add rows of 1024 bytes"),
             ("llm-prefill", "rows of 8192 bytes"),
+            ("dlrm-i64", "rows of 256 bytes, i64"),
         ] {
             let found = asked_of(name, |_| (), zeros).unwrap_or_else(|| panic!("{name}"));
             assert_eq!(found.call, call);
@@ -271,9 +285,8 @@ mod tests {
     #[test]
     fn every_case_of_rows_has_figures() {
         let zeros = &Rules::TENSORFLOW_GPU;
-        // Other operators, 64-bit indices, bad ones, and tables whose quantized rows have another length.
+        // Other operators, bad indices, and tables whose quantized rows have another length.
         let others = [
-            "dlrm-i64",
             "kv-beam",
             "beam-ids",
             "top-k",
@@ -284,7 +297,6 @@ mod tests {
             "pixels",
             "axis-1",
             "axis-1-rows",
-            "huge",
             "rows-bad-25",
             "single-bad-25",
             "prompt-q8_0",

@@ -23,6 +23,8 @@ pub(crate) struct Case {
 pub(crate) enum Kind {
     /// Rows of so many elements of so many bytes.
     Gather(usize, usize, &'static Rules),
+    /// The same by 64-bit indices.
+    Wide(usize, usize),
     /// Elements of rows, so many of each.
     Elements(usize),
     Quantized(BlockFormat, bool),
@@ -35,7 +37,7 @@ pub(crate) enum Kind {
 const QUANTIZED: usize = 256;
 
 pub(crate) fn cases() -> Vec<Case> {
-    use Kind::{Bags, Elements, Gather, Quantized, Scatter};
+    use Kind::{Bags, Elements, Gather, Quantized, Scatter, Wide};
     let zeros = &Rules::TENSORFLOW_GPU;
     #[rustfmt::skip]
     let gathers = [
@@ -49,6 +51,8 @@ pub(crate) fn cases() -> Vec<Case> {
         ("rows of 256 bytes, errors", 1024, 3000, Gather(64, 4, &Rules::TORCH)),
         ("rows of 256 bytes, wrapped", 1024, 3000, Gather(64, 4, &Rules::NUMPY_WRAP)),
         ("rows of 4 bytes, wrapped", 8192, 60_000, Gather(1, 4, &Rules::NUMPY_WRAP)),
+        ("rows of 256 bytes, i64", 1024, 3000, Wide(64, 4)),
+        ("rows of 2048 bytes, i64", 128, 500, Wide(512, 4)),
         ("32 elements of each row", 4096, 500, Elements(32)),
     ];
     // The other rows of `row-bytes` and of models.
@@ -122,6 +126,16 @@ impl Case {
                     self.call(Op::gather(0), rules, width, &table, ids, &[ids.len()]),
                 )
             }
+            Kind::Wide(columns, width) => {
+                let (rules, table) = (&Rules::TENSORFLOW_GPU, [self.rows, columns]);
+                let wide = ids.iter().flat_map(|&id| i64::from(id).to_ne_bytes());
+                let call = Call {
+                    index_type: IndexType::I64,
+                    indices: wide.collect(),
+                    ..self.call(Op::gather(0), rules, width, &table, ids, &[ids.len()])
+                };
+                gather(executor, call)
+            }
             Kind::Elements(each) => {
                 let (rules, table) = (&Rules::TENSORFLOW_GPU, [ids.len() / each, self.rows]);
                 let shape = [ids.len() / each, each];
@@ -187,7 +201,9 @@ impl Case {
         let numbers = || 0..ids.len() as u64;
         let ids = ids.iter().map(|&id| u64::from(id));
         let (row_bytes, rows): (u64, Vec<u64>) = match self.kind {
-            Kind::Gather(columns, width, _) => ((columns * width) as u64, ids.collect()),
+            Kind::Gather(columns, width, _) | Kind::Wide(columns, width) => {
+                ((columns * width) as u64, ids.collect())
+            }
             Kind::Elements(each) => {
                 let row = |n: u64| n / each as u64 * self.rows as u64;
                 (4, numbers().zip(ids).map(|(n, id)| row(n) + id).collect())
