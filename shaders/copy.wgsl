@@ -61,10 +61,10 @@ fn add_steps(count: vec2<u32>, c: vec4<u32>, source: ptr<function, Source>) {
     }
 }
 
-// Indices wrap around. Pipelines for a single coordinate leave this rule out: its code would raise the register
-// count, and so lower the occupancy, of all other rules.
+// Indices wrap around. Pipelines for two loops and one coordinate leave this rule out: its code would raise the
+// register count, and so lower the occupancy, of all other rules.
 fn wraps() -> bool {
-    return (DEPTH != 1u) & rule(WRAP);
+    return ((DEPTH != 1u) | (LOOPS == 4u)) & rule(WRAP);
 }
 
 // Resolves the row again with indices taken modulo their extents, if one was out of range. Divides for each

@@ -1,10 +1,9 @@
 // A workgroup takes free steps of one pair only, so its loads of pairs are uniform. Each invocation takes up
-// to `STEPS` of them. Eight neighbours own one block of the row, and read and write 128 contiguous bytes at a
-// time.
+// to `STEPS` of them, in each of which neighbours read and write contiguous bytes. More would load pairs less
+// often, but leave fewer pairs to a dispatch: the loop over the pairs of a key runs once for each step.
 
 const WORKGROUP = 32u;
-const STEPS = 8u;
-const NEIGHBOURS = 8u;
+const STEPS = 2u;
 
 fn pair_number(group: u32, invocation: u32) -> u32 {
     return divide(group, fold.free_divisor);
@@ -14,11 +13,8 @@ fn fold_steps(at: Start, group: u32, invocation: u32) {
     let of_group = WORKGROUP * STEPS;
     let groups_of_pair = (fold.free_count + of_group - 1u) / of_group;
     let start = (group - pair_number(group, invocation) * groups_of_pair) * of_group;
-    let count = min(fold.free_count - start, of_group);
-    let block = (count + WORKGROUP - 1u) / WORKGROUP * NEIGHBOURS;
-    let own = invocation / NEIGHBOURS * block;
-    let end = start + min(own + block, count);
-    for (var free = start + own + invocation % NEIGHBOURS; free < end; free += NEIGHBOURS) {
+    let end = min(fold.free_count, start + of_group);
+    for (var free = start + invocation; free < end; free += WORKGROUP) {
         fold_step(at, free);
     }
 }

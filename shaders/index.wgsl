@@ -86,7 +86,7 @@ fn is_less(a: vec2<u32>, b: vec2<u32>) -> bool {
 fn modulo(index: vec2<u32>, extent: vec2<u32>, divisor: vec2<u32>) -> vec2<u32> {
     let negative = is_negative(index);
     let magnitude = select(index, subtract(vec2(0u), index), negative);
-    var short = magnitude.y == 0u;
+    var short = is_short() | (magnitude.y == 0u);
     var rest = magnitude;
     if (WIDE) {
         short = is_less(magnitude, extent);

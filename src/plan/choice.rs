@@ -261,7 +261,7 @@ mod tests {
         let wrap = choice(Op::gather(0), &Rules::NUMPY_WRAP, 4, &[9], &[1024]);
         assert_eq!(
             (wrap.kind, wrap.nest),
-            (KernelKind::Elements, NestSize::new(2, 3))
+            (KernelKind::ElementsX4, NestSize::new(4, 1))
         );
         let odd = choice(Op::gather(0), &filled(&[1; 12]), 12, &[9], &[1024]);
         assert_eq!(

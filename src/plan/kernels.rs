@@ -269,10 +269,16 @@ pub(super) struct Sharing {
 impl Sharing {
     /// An invocation has four accesses to copy. Invocations side by side should store at least 32
     /// bytes side by side, which is the least that GPUs write at once without loss. Short rows of
-    /// which four accesses each would leave fewer are taken two at a time.
+    /// which four accesses each would leave fewer are taken two at a time; of rows of just 32 bytes, one
+    /// access each.
     fn new(row_length: u64, access_bytes: u64) -> Sharing {
-        let paired = row_length * access_bytes <= 2 * 32;
-        let per_row = if paired { IN_FLIGHT / 2 } else { IN_FLIGHT };
+        let row_bytes = row_length * access_bytes;
+        let paired = row_bytes <= 2 * 32;
+        let per_row = match row_bytes {
+            32 => 1,
+            _ if paired => IN_FLIGHT / 2,
+            _ => IN_FLIGHT,
+        };
         let sharers = row_length.div_ceil(per_row).next_power_of_two();
         Sharing {
             sharers: sharers.min(WORKGROUP),

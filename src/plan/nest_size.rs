@@ -38,15 +38,20 @@ impl NestSize {
         }
     }
 
+    /// Whether its pipelines can divide, which indices that wrap around need: `wraps` in `shaders/copy.wgsl`.
+    fn divides(&self) -> bool {
+        *self != NestSize::new(2, 1)
+    }
+
     /// The smallest that holds the nest of `plan`, and why it is not a smaller one.
     pub(super) fn of(plan: &Plan) -> (NestSize, NestReason) {
         let geometry = plan.geometry();
         let (loops, depth) = (geometry.row_loops().len(), geometry.coordinates.len());
-        // Pipelines for one coordinate are compiled without divisions.
         let divides = plan.rules().out_of_bounds.divides();
-        let least = if divides { depth.max(2) } else { depth };
-        let holds =
-            |size: &&NestSize| depth > 0 && size.loops >= Some(loops) && size.depth >= Some(least);
+        let holds = |size: &&NestSize| {
+            let large = size.loops >= Some(loops) && size.depth >= Some(depth);
+            depth > 0 && large && (size.divides() || !divides)
+        };
         match NestSize::ALL.iter().find(holds) {
             Some(&size) => (size, NestReason::Enough),
             None if (1..=3).contains(&depth) => (NestSize::ANY, NestReason::Loops),

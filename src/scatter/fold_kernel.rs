@@ -31,7 +31,7 @@ const ROW_WORKGROUP: u32 = 32;
 const LEAST_ROW_UNITS: usize = ROW_WORKGROUP as usize;
 
 /// The most free steps of each, as `STEPS` there.
-const ROW_STEPS: u32 = 8;
+const ROW_STEPS: u32 = 2;
 
 /// What a fold pipeline is compiled for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]

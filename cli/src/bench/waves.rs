@@ -21,7 +21,7 @@ const SORTS: [&str; 2] = ["add rows of 256 bytes", "add single f32"];
 const SORT_DIGITS: u64 = 2;
 /// Elements of a quantised row there.
 const QUANTIZED: usize = 256;
-/// Bytes of an index in the table, and in the cases that it stands for.
+/// Bytes of an index in most calls of the table.
 const INDEX: u64 = 4;
 
 /// Bytes that the waves of a case ask for, those of whole sectors.
@@ -49,7 +49,8 @@ impl Asked {
             return Ok(None);
         }
         let lookups = scaled.lookups() as u64;
-        let mut bytes = asked(&lines, lookups, |line| (!line.sorts).then_some(1.0))?;
+        let index = scaled.case.index_type.bytes() as u64;
+        let mut bytes = asked(&lines, index, lookups, |line| (!line.sorts).then_some(1.0))?;
         if let Some(scatter) = scaled.scatter()? {
             let copied = match scaled.case.verb {
                 Verb::Scatter(_) => 2 * scaled.params_bytes() as u64,
@@ -83,7 +84,7 @@ fn sort(scatter: &ScatterExplanation, pattern: &str, lookups: u64) -> Result<[u6
     let one_dispatch = scatter.sort_dispatches == 1;
     let lines = lines(SORTS[usize::from(!one_dispatch)], pattern)?;
     let digits = scatter.sort_digits as f64 / SORT_DIGITS as f64;
-    asked(&lines, lookups, |line| {
+    asked(&lines, INDEX, lookups, |line| {
         let times = match line.dispatches {
             SORT_DIGITS => digits,
             _ => 1.0,
@@ -92,10 +93,16 @@ fn sort(scatter: &ScatterExplanation, pattern: &str, lookups: u64) -> Result<[u6
     })
 }
 
-/// The bytes of the lines that `times` wants, so many times each, at that number of lookups.
-fn asked(lines: &[Line], lookups: u64, times: impl Fn(&Line) -> Option<f64>) -> Result<[u64; 2]> {
+/// The bytes of the lines that `times` wants, so many times each, at that number of lookups; of indices of
+/// `index` bytes.
+fn asked(
+    lines: &[Line],
+    index: u64,
+    lookups: u64,
+    times: impl Fn(&Line) -> Option<f64>,
+) -> Result<[u64; 2]> {
     let indices = lines.iter().find(|line| line.binding == "indices");
-    let indices = indices.context("a call without indices")?.loaded / INDEX;
+    let indices = indices.context("a call without indices")?.loaded / index;
     let more = lookups as f64 / indices as f64;
     Ok([0, 1].map(|wave| {
         let wanted = lines
@@ -108,14 +115,18 @@ fn asked(lines: &[Line], lookups: u64, times: impl Fn(&Line) -> Option<f64>) -> 
 /// The name that the call of the table with the verb and the rows of this case would have.
 fn call(scaled: &Scaled) -> Option<String> {
     let case = &scaled.case;
-    let plain = case.bad == 0.0 && case.index_type.bytes() as u64 == INDEX;
+    let wide = case.index_type.bytes() as u64 != INDEX;
     let rows = match case.op {
         Op::Gather { axis, batch_dims } => axis.unwrap_or(0) == 0 && batch_dims == 0,
         _ => false,
     };
     let zeros = scaled.rules.out_of_bounds == OutOfBounds::Zero;
     let errors = case.verb == Verb::Gather && scaled.rules.out_of_bounds == OutOfBounds::Error;
-    if !plain || !rows || !(zeros || errors) {
+    if case.bad > 0.0 || !rows || !(zeros || errors) {
+        return None;
+    }
+    let gathers = case.verb == Verb::Gather && case.format.is_none() && zeros;
+    if wide && !gathers {
         return None;
     }
     let elements = case.params.iter().skip(1).product::<usize>();
@@ -135,11 +146,13 @@ fn call(scaled: &Scaled) -> Option<String> {
     };
     Some(match case.verb {
         Verb::Gather if errors => format!("rows of {of_bytes}, errors"),
+        Verb::Gather if wide => format!("rows of {of_bytes}, i64"),
         Verb::Gather => format!("rows of {of_bytes}"),
         Verb::SumBags => format!("bags of {} rows of {of_elements}", case.indices.last()?),
         Verb::Scatter(reduce) | Verb::ScatterInto(reduce) => match (reduce, elements) {
             (Reduce::Add, 1) => format!("add single {}", case.dtype),
             (Reduce::Add, _) => format!("add rows of {of_elements}"),
+            (Reduce::None, 1) => format!("replace single {}", case.dtype),
             (Reduce::None, _) => format!("replace rows of {of_bytes}"),
             (other, _) => format!("{other} of rows of {of_elements}"),
         },
@@ -179,7 +192,7 @@ fn lines(call: &str, pattern: &str) -> Result<Vec<Line>> {
 
 impl Line {
     fn read(cells: &[&'static str]) -> Result<Self> {
-        let &[_, _, pipeline, dispatches, binding, ref bytes @ ..] = cells else {
+        let &[_, _, pipeline, dispatches, _, _, binding, ref bytes @ ..] = cells else {
             bail!("a line of the traffic table has {} cells", cells.len());
         };
         let bytes: Vec<u64> = bytes.iter().map(|n| n.parse()).collect::<Result<_, _>>()?;
@@ -256,6 +269,11 @@ mod tests {
             ("max-75", "max of rows of 300 bytes"),
             ("bags-of-32-64", "bags of 32 rows of 256 bytes"),
             ("bags-of-8-bf16", "bags of 8 rows of 64 bf16"),
+            ("bags-of-1", "bags of 1 rows of 256 bytes"),
+            ("sort-8", "replace single f32"),
+            ("add-256", "add rows of 1024 bytes"),
+            ("llm-prefill", "rows of 8192 bytes"),
+            ("dlrm-i64", "rows of 256 bytes, i64"),
         ] {
             let found = asked_of(name, |_| (), zeros).unwrap_or_else(|| panic!("{name}"));
             assert_eq!(found.call, call);
@@ -265,20 +283,36 @@ mod tests {
     }
 
     #[test]
-    fn a_case_that_the_table_does_not_have_has_no_figure() {
+    fn every_case_of_rows_has_figures() {
         let zeros = &Rules::TENSORFLOW_GPU;
-        for name in [
-            "paged-kv",
+        // Other operators, bad indices, and tables whose quantized rows have another length.
+        let others = [
+            "kv-beam",
+            "beam-ids",
             "top-k",
-            "dlrm-i64",
-            "rows-bad-25",
-            "prompt-q8_0",
+            "dense-columns",
+            "dense-rows",
             "voxel",
-        ] {
-            assert_eq!(asked_of(name, |_| (), zeros), None, "{name}");
-        }
+            "voxel-rows",
+            "pixels",
+            "axis-1",
+            "axis-1-rows",
+            "rows-bad-25",
+            "single-bad-25",
+            "prompt-q8_0",
+            "prompt-q4_0",
+            "bags-of-32-q8_0",
+            "bags-of-32-q4_0",
+        ];
+        let all = cases::all().into_iter().map(|case| case.name);
+        let without = all.filter(|name| asked_of(name, |_| (), zeros).is_none());
+        assert_eq!(without.collect::<Vec<_>>(), others);
+    }
+
+    #[test]
+    fn a_call_that_the_table_does_not_have_has_no_figure() {
         let window = |case: &mut Case| case.pattern = Pattern::Window;
-        assert_eq!(asked_of("dlrm", window, zeros), None);
+        assert_eq!(asked_of("dlrm", window, &Rules::TENSORFLOW_GPU), None);
         assert_eq!(asked_of("dlrm", |_| (), &Rules::NUMPY_WRAP), None);
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::fold::FoldElement;
 use crate::gpu::pipeline::{bag_shader, decode_shader, scatter_shader};
+use crate::index::IndexType;
 use crate::plan::{
     BagKernel, BindingLimits, DecodeKind, Kernel, KernelKind, NestSize, Plan, Positions,
 };
@@ -46,7 +47,8 @@ impl Stage {
     /// little depends on speed.
     fn index_bytes(&self, segments: u32) -> &'static [u32] {
         match self {
-            Stage::Copy(_, _, nest) if nest.loops == Some(2) && segments == 0 => &[4, 8],
+            Stage::Copy(_, _, nest) if nest.loops.is_some() && segments == 0 => &[4, 8],
+            Stage::Keys { .. } => &[4, 8],
             _ => &[0],
         }
     }
@@ -88,6 +90,14 @@ impl PipelineKey {
             stage,
             index_bytes: 0,
             segments: 0,
+        }
+    }
+
+    /// The pipeline that makes the keys of indices of this type.
+    pub(crate) fn of_keys(sorted: bool, index_type: IndexType) -> Self {
+        PipelineKey {
+            index_bytes: index_type.bytes() as u32,
+            ..Self::new(Stage::Keys { sorted })
         }
     }
 

@@ -7,7 +7,7 @@ use crate::error::{Error, OpKind, Result, Role};
 use crate::fold::Reduce;
 use crate::gpu::context::Context;
 use crate::gpu::device::commands::{Dispatch, Grid};
-use crate::gpu::pipeline::shader::{PipelineKey, Stage};
+use crate::gpu::pipeline::shader::PipelineKey;
 use crate::gpu::pipeline::{INDICES, OUTPUT, PARAMS};
 use crate::gpu::record::checks;
 use crate::gpu::record::folds::{Folds, Sums};
@@ -285,7 +285,7 @@ impl Scattering<'_> {
         )?;
         let grid = if sorted { [1, 1, 1] } else { grid };
         let block = uniform(self.context, &block)?;
-        let key = PipelineKey::new(Stage::Keys { sorted });
+        let key = PipelineKey::of_keys(sorted, self.keys.index_type());
         let launch = Launch::new(self.context, key, block, Grid::Fixed(grid))?;
         let nothing = || self.context.nothing.as_entire_binding();
         let indices = pass.indices.as_ref();

@@ -75,7 +75,8 @@ fn long_rows_are_cut_and_short_ones_share_a_workgroup() {
         let kernel = rows(row, 4, Origins::default());
         (kernel.block.sharers_log2, kernel.block.paired)
     };
-    assert_eq!(short(8), (0, 1)); // 2 accesses of 16 bytes
+    assert_eq!(short(6), (1, 1)); // 3 accesses of 8 bytes
+    assert_eq!(short(8), (1, 1)); // 2 of 16: one for each invocation
     assert_eq!(short(16), (1, 1)); // 4: two invocations for two rows
     assert_eq!(short(20), (1, 0)); // 5: two invocations for each
     assert_eq!(short(36), (2, 0)); // 9

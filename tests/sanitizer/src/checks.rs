@@ -21,8 +21,12 @@ pub(crate) fn complaints(recorded: &Recorded) -> Vec<String> {
         .map(|&record| Access::new(dispatch, record))
         .collect();
     let mut found = outside(&accesses);
-    found.extend(races(&accesses, dispatch.workgroup));
-    if let Some(steps) = recorded.steps.filter(|&steps| steps > MOST_STEPS) {
+    found.extend(races(&accesses, dispatch.workgroup.invocations));
+    if let Some(steps) = recorded
+        .most
+        .map(|most| most.steps)
+        .filter(|&steps| steps > MOST_STEPS)
+    {
         found.push(format!("{steps} steps of an invocation's loops"));
     }
     let mut once = BTreeMap::new();

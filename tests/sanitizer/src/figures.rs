@@ -26,13 +26,13 @@ const HEAD: &str = "pipeline;dispatches;most steps;\
 
 impl Figures {
     pub(crate) fn add(&mut self, recorded: &Recorded) {
-        let Some(steps) = recorded.steps else {
+        let Some(most) = recorded.most else {
             return; // it had no workgroup
         };
         let name = recorded.dispatch.pipeline.clone();
         let sums = self.0.entry(name).or_default();
         sums.dispatches += 1;
-        sums.steps = sums.steps.max(steps);
+        sums.steps = sums.steps.max(most.steps);
         for (wave, sum) in WAVES.into_iter().zip(&mut sums.waves) {
             let of_wave = sectors(recorded, wave);
             sum.iter_mut().zip(of_wave).for_each(|(sum, n)| *sum += n);

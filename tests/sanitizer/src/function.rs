@@ -122,9 +122,8 @@ impl<'a> Rewriter<'a> {
             }
             Statement::ControlBarrier(barrier) => {
                 out.push(statement, span);
-                if barrier.contains(Barrier::STORAGE) {
-                    self.call(out, "trace_barrier", Vec::new());
-                }
+                let storage = self.literal(u32::from(barrier.contains(Barrier::STORAGE)));
+                self.call(out, "trace_barrier", vec![storage]);
                 return Ok(());
             }
             nested => self.nested(nested)?,

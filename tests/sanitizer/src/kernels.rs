@@ -114,6 +114,8 @@ fn text(body: &str) -> String {
         "const MOST = {MOST_STEPS}u;
         @group(0) @binding(0) {ty};
         @group(0) @binding(1) var<storage, read> input: array<u32>;
+        var<workgroup> own: array<u32, 64>;
+        var<workgroup> other: array<vec4<u32>, 64>;
         @compute @workgroup_size(64)
         fn main(@builtin(global_invocation_id) number: vec3<u32>) {{
             let id = number.x;
@@ -216,6 +218,7 @@ impl Kernels {
         all.extend(self.edges());
         all.push(self.too_many_records());
         all.extend(self.sectors());
+        all.extend(self.barriers());
         all
     }
 
@@ -289,6 +292,30 @@ impl Kernels {
         let turns = "for (var n = 0u; n < 2u; n++) { if (input[n * 8u] > 9u) { return; } }";
         let turns = of("one word, then another", turns, [64, 512]);
         vec![side, apart, turns]
+    }
+
+    /// Kernels that share memory in workgroups and wait for each other, and one that does neither.
+    fn barriers(&self) -> Vec<(String, Option<String>)> {
+        let of = |name: &str, body, expected: [u32; 2]| {
+            let wrong = match self.run(body, Some(4 * WORDS)) {
+                Err(error) => Some(error),
+                Ok(recorded) => {
+                    let shared = recorded.dispatch.workgroup.bytes;
+                    let got = recorded.most.map(|most| [shared, most.barriers]);
+                    (got != Some(expected))
+                        .then(|| format!("{got:?} bytes and barriers, expected {expected:?}"))
+                }
+            };
+            (name.to_owned(), wrong)
+        };
+        let once = "own[id % 64u] = id; workgroupBarrier(); output[id] = own[id % 64u ^ 1u];";
+        let loops = "for (var n = 0u; n < 3u; n++) { other[id % 64u].x = n; workgroupBarrier(); }
+            storageBarrier();";
+        vec![
+            of("nothing shared", "output[id] = id;", [0, 0]),
+            of("one barrier", once, [256, 1]),
+            of("barriers in a loop and behind it", loops, [1024, 4]),
+        ]
     }
 }
 

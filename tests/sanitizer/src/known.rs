@@ -9,6 +9,7 @@ pub(crate) const KNOWN: &[(Places, &str)] = &[
             ("bag bf16 8", "loads of indices"),
             ("bag f32 16", "loads of indices"),
             ("bag i8 4", "loads of indices"),
+            ("bytes_vec4 1", "loads of indices"),
             ("decode Q4_0 rows", "loads of indices"),
             ("decode Q8_0 rows", "loads of indices"),
             ("rows 4", "loads of indices"),
@@ -19,9 +20,11 @@ pub(crate) const KNOWN: &[(Places, &str)] = &[
     (
         &[
             ("fold bf16 x4", "loads of pairs"),
+            ("fold f16 x4", "loads of pairs"),
             ("fold f32", "loads of pairs"),
             ("fold f32 rows", "loads of pairs"),
             ("fold f32 x4", "loads of pairs"),
+            ("fold i32", "loads of pairs"),
             ("fold i32 x4", "loads of pairs"),
             ("fold i8 x4", "loads of pairs"),
         ],
@@ -32,16 +35,10 @@ pub(crate) const KNOWN: &[(Places, &str)] = &[
         &[
             ("elements_x4 4", "loads of indices"),
             ("subword 1", "loads of indices"),
+            ("subword 2", "loads of indices"),
         ],
         "An invocation loads the indices of the elements that it packs one by one, so that it stores a whole \
          vector or word: neighbours load four words apart.",
-    ),
-    (
-        &[
-            ("keys", "loads of indices"),
-            ("sorted keys", "loads of indices"),
-        ],
-        "Both words of an index are loaded, the first twice where it has one: a branch would wait.",
     ),
     (
         &[
@@ -61,6 +58,16 @@ pub(crate) const KNOWN: &[(Places, &str)] = &[
             ("fold f32", "stores of destination"),
         ],
         "Rows that are no whole sectors: waves begin within one.",
+    ),
+    (
+        &[("bytes_vec4 1", "loads of params")],
+        "Rows that begin within a word: an invocation loads the five words of params that four of the output take, \
+         one by one, as neighbours load four words apart. Each sector is asked for five times, and moved once.",
+    ),
+    (
+        &[("rows 16", "loads of params")],
+        "An invocation of rows of 32 bytes has one of their two vectors, and loads it again where longer rows have \
+         another.",
     ),
     (
         &[("subword 1", "loads of params")],

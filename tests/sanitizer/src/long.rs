@@ -9,13 +9,13 @@ use crate::bench::{Bench, Tally};
 /// More than an invocation folds in a dispatch.
 const LOOKUPS: usize = 40_000;
 
-/// More than an invocation folds in a dispatch that has several fours of each row.
-const LONG_ROWS: usize = 10_000;
+/// More than an invocation folds in a dispatch that has two fours of each row.
+const LONG_ROWS: usize = 20_000;
 
 /// Runs them; of the rest of their accesses, nothing is recorded.
 pub(crate) fn run(bench: &Bench, tally: &mut Tally) {
     bench.recorder.record_accesses(false);
-    // Elements, also such that do not hold a sum; fours of a row; several fours of each.
+    // Elements, also such that do not hold a sum; fours of a row; two fours of each.
     for (lookups, columns, dtype) in [
         (LOOKUPS, 1, DType::F32),
         (LOOKUPS, 1, DType::BF16),

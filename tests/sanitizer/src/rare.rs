@@ -106,23 +106,18 @@ fn scatter(
     }
 }
 
-/// Rows between others, of 64-bit indices: more loops than two.
+/// Rows between others: more loops than two.
 fn nests(bench: &Bench, tally: &mut Tally) {
     let mut random = SplitMix(30);
-    let types = product(&[1, 4], &[15, 16]);
-    for ((width, lookups), elements) in product(&types, &[1, 4, 19]) {
+    let types = product(&[1, 2, 4, 8, 16], &[IndexType::U32, IndexType::I64]);
+    let rows = product(&[15, 16], &[1, 2, 3, 4, 19]);
+    for (types, (lookups, elements)) in product(&types, &rows) {
         let shape = [3, 2, 9, elements];
         let op = Op::Gather {
             axis: Some(2),
             batch_dims: 1,
         };
-        let call = gather(
-            &mut random,
-            op,
-            &shape,
-            &[3, lookups],
-            (width, IndexType::I64),
-        );
+        let call = gather(&mut random, op, &shape, &[3, lookups], types);
         gathered(bench, tally, &call);
     }
 }

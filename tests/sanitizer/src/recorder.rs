@@ -7,8 +7,8 @@ use wgpu_gather::gpu::internals::{Watch, Watched};
 use wgpu_gather::wgpu;
 
 use crate::memory::{BufferId, Memory};
-use crate::rewrite::{Traced, rewrite};
-use crate::trace::{MOST_DISPATCHES, Record, Trace};
+use crate::rewrite::{Traced, Workgroup, rewrite};
+use crate::trace::{MOST_DISPATCHES, Most, Record, Trace};
 
 /// A change to the text of a shader.
 pub(crate) type Fault = fn(String) -> String;
@@ -38,8 +38,7 @@ struct State {
 pub(crate) struct Dispatch {
     pub(crate) pipeline: String,
     pub(crate) shader: Arc<Traced>,
-    /// The invocations of a workgroup.
-    pub(crate) workgroup: u32,
+    pub(crate) workgroup: Workgroup,
     pub(crate) bindings: BTreeMap<u32, Bound>,
 }
 
@@ -58,8 +57,8 @@ pub(crate) struct Bound {
 #[derive(Debug, Clone)]
 pub(crate) struct Recorded {
     pub(crate) dispatch: Dispatch,
-    /// The most steps of an invocation; `None`, if there was no invocation.
-    pub(crate) steps: Option<u32>,
+    /// What an invocation did at most; `None`, if there was none.
+    pub(crate) most: Option<Most>,
     /// Those of an invocation are in order.
     pub(crate) records: Vec<Record>,
 }
@@ -103,13 +102,13 @@ impl Recorder {
     /// Records that found no room: what is missing may be what is wrong.
     pub(crate) fn take(&self) -> Result<Vec<Recorded>, String> {
         let dispatches = std::mem::take(&mut self.state().dispatches);
-        let (steps, records) = self.trace.take(dispatches.len())?;
+        let (most, records) = self.trace.take(dispatches.len())?;
         let mut all: Vec<Recorded> = dispatches
             .into_iter()
-            .zip(steps)
-            .map(|(dispatch, steps)| Recorded {
+            .zip(most)
+            .map(|(dispatch, most)| Recorded {
                 dispatch,
-                steps,
+                most,
                 records: Vec::new(),
             })
             .collect();

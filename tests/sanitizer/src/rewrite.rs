@@ -6,7 +6,8 @@
 
 use std::collections::BTreeMap;
 
-use naga::valid::{Capabilities, ValidationFlags, Validator};
+use naga::valid::{Capabilities, FunctionInfo, ValidationFlags, Validator};
+use naga::{AddressSpace, Module};
 
 use crate::function::Rewriter;
 use crate::rewritten::Rewritten;
@@ -21,8 +22,16 @@ pub(crate) struct Traced {
     pub(crate) sites: Vec<Site>,
     /// The names of the bindings of group 0.
     pub(crate) variables: BTreeMap<u32, String>,
-    /// The invocations of a workgroup, by the names of the entry points.
-    pub(crate) workgroups: BTreeMap<String, u32>,
+    /// By the names of the entry points.
+    pub(crate) workgroups: BTreeMap<String, Workgroup>,
+}
+
+/// What a workgroup of an entry point is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Workgroup {
+    pub(crate) invocations: u32,
+    /// Bytes of the memory that they share.
+    pub(crate) bytes: u32,
 }
 
 /// Rewrites a shader.
@@ -53,12 +62,10 @@ pub(crate) fn rewrite(source: &str) -> Result<Traced, String> {
         }
         *module.functions.get_mut(handle) = function;
     }
-    let mut workgroups = BTreeMap::new();
     for n in 0..module.entry_points.len() {
         let mut function = std::mem::take(&mut module.entry_points[n].function);
         let entry = &module.entry_points[n];
         let size = entry.workgroup_size.iter().product();
-        workgroups.insert(entry.name.clone(), size);
         let name = entry.name.clone();
         Rewriter::new(&module, &mut all, &mut function, name).rewrite(Some(size))?;
         module.entry_points[n].function = function;
@@ -66,6 +73,14 @@ pub(crate) fn rewrite(source: &str) -> Result<Traced, String> {
     let mut validator = Validator::new(ValidationFlags::all(), Capabilities::all());
     let info = validator.validate(&module);
     let info = info.map_err(|error| format!("{:?}", error.into_inner()))?;
+    let workgroups = (0..).zip(&module.entry_points).map(|(n, entry)| {
+        let workgroup = Workgroup {
+            invocations: entry.workgroup_size.iter().product(),
+            bytes: shared_bytes(&module, info.get_entry_point(n)),
+        };
+        (entry.name.clone(), workgroup)
+    });
+    let workgroups = workgroups.collect();
     let flags = naga::back::wgsl::WriterFlags::empty();
     let text = naga::back::wgsl::write_string(&module, &info, flags);
     Ok(Traced {
@@ -74,4 +89,14 @@ pub(crate) fn rewrite(source: &str) -> Result<Traced, String> {
         sites: all.sites,
         workgroups,
     })
+}
+
+/// Bytes of the variables of workgroups that an entry point uses.
+fn shared_bytes(module: &Module, entry: &FunctionInfo) -> u32 {
+    let variables = module.global_variables.iter();
+    let used = variables.filter(|&(handle, variable)| {
+        variable.space == AddressSpace::WorkGroup && !entry[handle].is_empty()
+    });
+    let bytes = |ty| module.types[ty].inner.size(module.to_ctx());
+    used.map(|(_, variable)| bytes(variable.ty)).sum()
 }

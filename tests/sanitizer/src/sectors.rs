@@ -132,7 +132,7 @@ struct Lane {
 }
 
 fn lanes(recorded: &Recorded, wave: u32) -> Vec<Lane> {
-    let workgroup = recorded.dispatch.workgroup;
+    let workgroup = recorded.dispatch.workgroup.invocations;
     let mut records = recorded.records.clone();
     // Stable: those of an invocation at one place stay in order.
     let place = |record: &crate::trace::Record| (record.site(), record.path, record.invocation);

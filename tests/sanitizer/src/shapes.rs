@@ -23,6 +23,8 @@ pub(crate) struct Case {
 pub(crate) enum Kind {
     /// Rows of so many elements of so many bytes.
     Gather(usize, usize, &'static Rules),
+    /// The same by 64-bit indices.
+    Wide(usize, usize),
     /// Elements of rows, so many of each.
     Elements(usize),
     Quantized(BlockFormat, bool),
@@ -35,7 +37,7 @@ pub(crate) enum Kind {
 const QUANTIZED: usize = 256;
 
 pub(crate) fn cases() -> Vec<Case> {
-    use Kind::{Bags, Elements, Gather, Quantized, Scatter};
+    use Kind::{Bags, Elements, Gather, Quantized, Scatter, Wide};
     let zeros = &Rules::TENSORFLOW_GPU;
     #[rustfmt::skip]
     let gathers = [
@@ -47,8 +49,27 @@ pub(crate) fn cases() -> Vec<Case> {
         ("rows of 3 bytes", 4096, 20_000, Gather(3, 1, zeros)),
         ("rows of 1 byte", 8192, 60_000, Gather(1, 1, zeros)),
         ("rows of 256 bytes, errors", 1024, 3000, Gather(64, 4, &Rules::TORCH)),
+        ("rows of 256 bytes, wrapped", 1024, 3000, Gather(64, 4, &Rules::NUMPY_WRAP)),
+        ("rows of 4 bytes, wrapped", 8192, 60_000, Gather(1, 4, &Rules::NUMPY_WRAP)),
+        ("rows of 256 bytes, i64", 1024, 3000, Wide(64, 4)),
+        ("rows of 2048 bytes, i64", 128, 500, Wide(512, 4)),
         ("32 elements of each row", 4096, 500, Elements(32)),
     ];
+    // The other rows of `row-bytes` and of models.
+    let sizes = [
+        2, 8, 32, 64, 128, 384, 385, 512, 1024, 2048, 3584, 4096, 8192, 16_384, 32_768, 65_536,
+    ];
+    let rows = sizes.map(|bytes: usize| {
+        // Whole fours of 16 bytes, as in the benchmarks.
+        let lookups = (256 << 10) / bytes.max(64) / 16 * 16;
+        let rows = (4 << 20) / bytes.max(256);
+        (
+            format!("rows of {bytes} bytes"),
+            lookups.max(8),
+            rows,
+            Gather(bytes, 1, zeros),
+        )
+    });
     #[rustfmt::skip]
     let quantized = [
         ("Q8_0 to f32", 256, 1000, Quantized(BlockFormat::Q8_0, false)),
@@ -61,7 +82,11 @@ pub(crate) fn cases() -> Vec<Case> {
         ("add rows of 256 bytes", 1024, 1000, Scatter(DType::F32, Reduce::Add, 64)),
         ("add rows of 16 bytes", 4096, 4000, Scatter(DType::F32, Reduce::Add, 4)),
         ("add single f32", 8192, 8000, Scatter(DType::F32, Reduce::Add, 1)),
+        ("add rows of 128 bytes", 1024, 1000, Scatter(DType::F32, Reduce::Add, 32)),
+        ("add rows of 1024 bytes", 256, 1000, Scatter(DType::F32, Reduce::Add, 256)),
+        ("add rows of 64 f16", 512, 1000, Scatter(DType::F16, Reduce::Add, 64)),
         ("replace rows of 256 bytes", 1024, 1000, Scatter(DType::F32, Reduce::None, 64)),
+        ("replace single f32", 8192, 8000, Scatter(DType::F32, Reduce::None, 1)),
         ("max of rows of 300 bytes", 512, 1000, Scatter(DType::F32, Reduce::Max, 75)),
         ("add rows of 64 bf16", 512, 1000, Scatter(DType::BF16, Reduce::Add, 64)),
         ("add rows of 64 bytes of i8", 512, 1000, Scatter(DType::I8, Reduce::Add, 64)),
@@ -69,21 +94,24 @@ pub(crate) fn cases() -> Vec<Case> {
     #[rustfmt::skip]
     let bags = [
         ("bags of 32 rows of 256 bytes", 1024, 3000, Bags(DType::F32, 32, 64)),
+        ("bags of 1 rows of 256 bytes", 1024, 3000, Bags(DType::F32, 1, 64)),
+        ("bags of 32 rows of 512 bytes", 512, 3000, Bags(DType::F32, 32, 128)),
+        ("bags of 1000 rows of 256 bytes", 2000, 3000, Bags(DType::F32, 1000, 64)),
         ("bags of 8 rows of 64 bf16", 512, 3000, Bags(DType::BF16, 8, 64)),
         ("bags of 8 rows of 64 bytes of i8", 512, 3000, Bags(DType::I8, 8, 64)),
     ];
-    let all = gathers
-        .into_iter()
-        .chain(quantized)
-        .chain(scatters)
-        .chain(bags);
-    all.map(|(name, lookups, rows, kind)| Case {
-        name: name.to_owned(),
-        lookups,
-        rows,
-        kind,
-    })
-    .collect()
+    let all = gathers.into_iter().chain(quantized).chain(scatters);
+    let all = all
+        .chain(bags)
+        .map(|(name, lookups, rows, kind)| (name.to_owned(), lookups, rows, kind));
+    all.chain(rows)
+        .map(|(name, lookups, rows, kind)| Case {
+            name,
+            lookups,
+            rows,
+            kind,
+        })
+        .collect()
 }
 
 impl Case {
@@ -97,6 +125,16 @@ impl Case {
                     executor,
                     self.call(Op::gather(0), rules, width, &table, ids, &[ids.len()]),
                 )
+            }
+            Kind::Wide(columns, width) => {
+                let (rules, table) = (&Rules::TENSORFLOW_GPU, [self.rows, columns]);
+                let wide = ids.iter().flat_map(|&id| i64::from(id).to_ne_bytes());
+                let call = Call {
+                    index_type: IndexType::I64,
+                    indices: wide.collect(),
+                    ..self.call(Op::gather(0), rules, width, &table, ids, &[ids.len()])
+                };
+                gather(executor, call)
             }
             Kind::Elements(each) => {
                 let (rules, table) = (&Rules::TENSORFLOW_GPU, [ids.len() / each, self.rows]);
@@ -163,7 +201,9 @@ impl Case {
         let numbers = || 0..ids.len() as u64;
         let ids = ids.iter().map(|&id| u64::from(id));
         let (row_bytes, rows): (u64, Vec<u64>) = match self.kind {
-            Kind::Gather(columns, width, _) => ((columns * width) as u64, ids.collect()),
+            Kind::Gather(columns, width, _) | Kind::Wide(columns, width) => {
+                ((columns * width) as u64, ids.collect())
+            }
             Kind::Elements(each) => {
                 let row = |n: u64| n / each as u64 * self.rows as u64;
                 (4, numbers().zip(ids).map(|(n, id)| row(n) + id).collect())

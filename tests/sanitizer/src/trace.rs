@@ -6,8 +6,8 @@ use wgpu_gather::wgpu;
 pub(crate) const MOST_DISPATCHES: usize = 4096;
 /// The most records of all of them.
 const MOST_RECORDS: u64 = 3_000_000;
-/// Before the records: the cursor and the steps of each dispatch.
-const HEAD: u64 = 4 + 4 * MOST_DISPATCHES as u64;
+/// Before the records: the cursor, and the steps and the barriers of each dispatch.
+const HEAD: u64 = 4 + 2 * 4 * MOST_DISPATCHES as u64;
 const RECORD_WORDS: usize = 5;
 /// Where the number of the next dispatch lies.
 const NUMBER_STEP: u64 = 256;
@@ -20,6 +20,15 @@ pub(crate) struct Record {
     pub(crate) invocation: u32,
     pub(crate) index: u32,
     pub(crate) epoch: u32,
+}
+
+/// What the invocations of a dispatch did at most.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Most {
+    /// Steps of loops.
+    pub(crate) steps: u32,
+    /// Barriers, of any memory.
+    pub(crate) barriers: u32,
 }
 
 impl Record {
@@ -96,12 +105,12 @@ impl Trace {
         })
     }
 
-    /// Waits for what was submitted. Gives of each dispatch the most steps of an invocation (`None`, if it
-    /// had none), and the records of all; then starts anew.
+    /// Waits for what was submitted. Gives of each dispatch what an invocation did at most (`None`, if it had
+    /// none), and the records of all; then starts anew.
     pub(crate) fn take(
         &self,
         dispatches: usize,
-    ) -> Result<(Vec<Option<u32>>, Vec<Record>), String> {
+    ) -> Result<(Vec<Option<Most>>, Vec<Record>), String> {
         let head = self.read(0, HEAD);
         let count = u64::from(head[0]);
         if count > MOST_RECORDS {
@@ -114,8 +123,13 @@ impl Trace {
         };
         self.queue
             .write_buffer(&self.trace, 0, &vec![0; HEAD as usize]);
-        let steps = head[1..][..dispatches].iter();
-        let steps = steps.map(|&steps| steps.checked_sub(1)).collect();
+        let (steps, barriers) = head[1..].split_at(MOST_DISPATCHES);
+        let most = steps.iter().zip(barriers).take(dispatches);
+        let most = most.map(|(steps, &barriers)| {
+            let steps = steps.checked_sub(1)?;
+            Some(Most { steps, barriers })
+        });
+        let most = most.collect();
         let records = words.chunks_exact(RECORD_WORDS);
         let records = records.map(|words| Record {
             number: words[0],
@@ -124,7 +138,7 @@ impl Trace {
             index: words[3],
             epoch: words[4],
         });
-        Ok((steps, records.collect()))
+        Ok((most, records.collect()))
     }
 
     fn read(&self, offset: u64, bytes: u64) -> Vec<u32> {

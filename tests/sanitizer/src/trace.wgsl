@@ -5,12 +5,13 @@ struct TraceRecord {
     path: u32,       // through which calls of functions the site was come to
     invocation: u32, // its number in the dispatch; those of a workgroup follow each other
     index: u32,      // of the element
-    epoch: u32,      // how many barriers came before
+    epoch: u32,      // how many barriers for storage came before
 }
 
 struct Trace {
     cursor: atomic<u32>,                // may end beyond the records: then some are missing
     steps: array<atomic<u32>, 4096>,    // of each dispatch: the most of an invocation, and one
+    barriers: array<atomic<u32>, 4096>, // the same without the one
     records: array<TraceRecord>,
 }
 
@@ -22,6 +23,7 @@ var<private> trace_invocation: u32;
 var<private> trace_path: u32;
 var<private> trace_epoch: u32;
 var<private> trace_steps: u32;
+var<private> trace_barriers: u32;
 
 fn trace_start(workgroup: vec3<u32>, workgroups: vec3<u32>, local: u32, size: u32) {
     let group = (workgroup.z * workgroups.y + workgroup.y) * workgroups.x + workgroup.x;
@@ -30,6 +32,7 @@ fn trace_start(workgroup: vec3<u32>, workgroups: vec3<u32>, local: u32, size: u3
 
 fn trace_end() {
     atomicMax(&trace.steps[trace_dispatch.x], trace_steps + 1u);
+    atomicMax(&trace.barriers[trace_dispatch.x], trace_barriers);
 }
 
 fn trace_access(site: u32, index: u32) {
@@ -52,8 +55,9 @@ fn trace_leave(place: u32) {
     trace_path = (trace_path - place) * 0x0e8b2f51u;
 }
 
-fn trace_barrier() {
-    trace_epoch += 1u;
+fn trace_barrier(storage: u32) {
+    trace_barriers += 1u;
+    trace_epoch += storage;
 }
 
 fn trace_step() {

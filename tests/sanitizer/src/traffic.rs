@@ -4,7 +4,8 @@
 //! What is read or written in order, has to be moved once in each dispatch: its distinct bytes count. Of a
 //! table, of updates and of a destination, the sectors of each row that is looked up count. Waves may ask for
 //! more: for a sector again, or for others that lie in the same one. What is counted are requests of single
-//! waves: that a cache answers some of them, and how long each takes, cannot be seen here.
+//! waves: that a cache answers some of them, and how long each takes, cannot be seen here. Of each pipeline
+//! stands beside them what its workgroups share, and how often their invocations wait for each other.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -28,7 +29,7 @@ const ROWS: f64 = 1.05;
 /// What is so small a part of what a call moves matters little, however often it is asked for.
 const LITTLE: f64 = 0.02;
 
-const HEAD: &str = "call;pattern;pipeline;dispatches;binding;\
+const HEAD: &str = "call;pattern;pipeline;dispatches;workgroup memory;barriers;binding;\
     loads: bytes to be moved;in sectors of waves of 32;of 64;\
     stores: bytes to be moved;in sectors of waves of 32;of 64";
 
@@ -43,6 +44,10 @@ struct Place {
 #[derive(Debug, Clone, Default)]
 struct Sums {
     dispatches: u64,
+    /// Bytes that the invocations of a workgroup share.
+    shared: u32,
+    /// The most barriers that an invocation comes to in a dispatch.
+    barriers: u32,
     moved: [Moved; 2],
 }
 
@@ -83,11 +88,16 @@ fn record(bench: &Bench, case: &Case, ids: &[u32]) -> Result<Vec<Recorded>, Stri
 /// What was moved over each binding.
 fn sums(case: &Case, ids: &[u32], recorded: &[Recorded]) -> BTreeMap<Place, Sums> {
     let mut all: BTreeMap<Place, Sums> = BTreeMap::new();
-    for one in recorded.iter().filter(|one| one.steps.is_some()) {
+    for one in recorded {
+        let Some(most) = one.most else {
+            continue; // it had no workgroup
+        };
         for (binding, moved) in of_bindings(one) {
             let pipeline = one.dispatch.pipeline.clone();
             let sums = all.entry(Place { pipeline, binding }).or_default();
             sums.dispatches += 1;
+            sums.shared = one.dispatch.workgroup.bytes;
+            sums.barriers = sums.barriers.max(most.barriers);
             sums.moved
                 .iter_mut()
                 .zip(moved)
@@ -105,7 +115,14 @@ fn sums(case: &Case, ids: &[u32], recorded: &[Recorded]) -> BTreeMap<Place, Sums
 
 fn write_lines(text: &mut String, name: &str, sums: &BTreeMap<Place, Sums>) {
     for (Place { pipeline, binding }, sums) in sums {
-        write!(text, "{name};{pipeline};{};{binding}", sums.dispatches).expect("a string");
+        let Sums {
+            dispatches,
+            shared,
+            barriers,
+            ..
+        } = sums;
+        let what = format!("{pipeline};{dispatches};{shared};{barriers};{binding}");
+        write!(text, "{name};{what}").expect("a string");
         for moved in sums.moved {
             write!(text, ";{}", moved.bytes).expect("a string");
             for sectors in moved.sectors {
@@ -164,8 +181,8 @@ impl Line {
         Line {
             call: format!("{};{}", cells[0], cells[1]),
             pipeline: pipeline.to_owned(),
-            binding: cells[4].to_owned(),
-            kinds: [[number(5), number(6)], [number(8), number(9)]],
+            binding: cells[6].to_owned(),
+            kinds: [[number(7), number(8)], [number(10), number(11)]],
         }
     }
 }
