@@ -44,11 +44,17 @@ else
     echo 'peers-cuda-python: no NVIDIA GPU, or no PyTorch with CUDA' >&2
 fi
 
-# Scatters and pooled lookups: a table of their own.
-{
-    "$peers" folds --out "$out/folds-cpu.jsonl"
-    "$python" python/folds.py --server "$peers" --out "$out/folds-cpu-python.jsonl"
-    "$peers" folds --adapter "${PEERS_ADAPTER:-vulkan}" --out "$out/folds-gpu.jsonl"
-} | tee "$out/folds.txt"
+# Scatters and pooled lookups: a table of their own, with the results of other processors beside these.
+processor=$(awk -F': ' '/^vendor_id/ && !v { v = $2 } /^model\t/ && !m { m = $2 }
+    END { print v "-" m }' /proc/cpuinfo | tr '[:upper:]' '[:lower:]')
+folds=$out/folds
+mkdir -p "$folds"
+threads=$(nproc)
+"$peers" folds --out "$folds/$processor-$threads-rust.jsonl"
+"$python" python/folds.py --server "$peers" --out "$folds/$processor-$threads-python.jsonl"
+taskset -c 0 "$python" python/folds.py --server "$peers" \
+    --out "$folds/$processor-1-python.jsonl"
+"$peers" folds --adapter "${PEERS_ADAPTER:-vulkan}" --out "$out/folds-gpu.jsonl" | tee "$out/folds-gpu.txt"
+"$peers" folds-table "$folds"/*.jsonl | tee "$out/folds.txt"
 
 "$peers" table "${results[@]}" | tee "$out/peers.txt"

@@ -7,7 +7,7 @@
 use std::ops::Range;
 
 use super::bag_table::{Found, Table, TableRows, first_of, load};
-use super::fold::{WIDE, fold_into_sums};
+use super::fold::{List, WIDE, fold_into_sums};
 use super::lookups::{BAD, Lookups};
 use super::report::check;
 use super::threads::{for_each, threads};
@@ -30,6 +30,8 @@ const BLOCK: usize = 1024;
 const GROUP: usize = 64;
 /// What a thread takes at least, in bytes that it reads.
 const LEAST_BYTES: usize = 64 << 10;
+/// How many parts there are for each thread at most, as some take longer than others.
+const PARTS_PER_THREAD: usize = 32;
 
 /// Executes `call`, which `plan` was made for, writing the output's bytes, row-major.
 pub(crate) fn embedding_bag(
@@ -110,7 +112,8 @@ impl Work<'_> {
         let lookups = work.plan.lookups.lookups().elements() / bags;
         let bytes = (lookups + 1).saturating_mul(row_bytes);
         // As many parts as threads can share, and as even.
-        let parts = (bags / (LEAST_BYTES / bytes.max(1)).max(1)).max(1);
+        let parts = bags / (LEAST_BYTES / bytes.max(1)).max(1);
+        let parts = parts.clamp(1, threads() * PARTS_PER_THREAD);
         let together = bags.div_ceil(parts);
         for_each(output.chunks_mut(row_bytes * together), |n, outputs| {
             work.pool_bags::<T, C, WEIGHTED>(n * together, at_once, outputs)
@@ -118,11 +121,14 @@ impl Work<'_> {
     }
 }
 
-/// The rows of some lookups that follow each other, in order.
-struct Window {
-    lookups: Range<usize>,
-    /// Their numbers, or [`BAD`].
+/// What lookups that follow each other find, but for those of the padding.
+struct Window<S> {
+    /// The lookup after the last of them.
+    end: usize,
     rows: Vec<usize>,
+    found: Vec<Found<S>>,
+    /// How many of them have been folded.
+    folded: usize,
 }
 
 impl Bags<'_> {
@@ -137,32 +143,29 @@ impl Bags<'_> {
         let bags = first..first + outputs.len() / row_bytes;
         let end = self.plan.ranges.of(bags.end - 1).end;
         let mut window = Window {
-            lookups: 0..0,
+            end: self.plan.ranges.of(first).start,
             rows: Vec::new(),
+            found: Vec::new(),
+            folded: 0,
         };
         let mut sums = vec![T::zeroed().widen(); row_bytes / size_of::<T>()];
-        let mut found = Vec::new();
         let mut any_bad = false;
         for (bag, output) in bags.zip(outputs.chunks_exact_mut(row_bytes)) {
             let mut lookups = self.plan.ranges.of(bag);
             let mut count = 0;
             sums.fill(T::zeroed().widen());
             while !lookups.is_empty() {
-                if !window.lookups.contains(&lookups.start) {
-                    any_bad |= self.resolve(lookups.start..end, &mut window);
+                if lookups.start == window.end {
+                    any_bad |= self.resolve::<T, WEIGHTED>(lookups.start..end, &mut window);
                 }
-                let now = lookups.start..lookups.end.min(window.lookups.end);
+                let now = lookups.start..lookups.end.min(window.end);
                 lookups.start = now.end;
-                found.clear();
-                found.extend(now.filter_map(|n| {
-                    let row = window.rows[n - window.lookups.start];
-                    (Some(row) != self.plan.padding).then(|| self.found::<T, WEIGHTED>(n, row))
-                }));
+                let found = self.take(now, &mut window);
                 for_each(sums.chunks_mut(at_once), |n, sums| {
-                    self.fold_part::<T, C, WEIGHTED>(&found, n * at_once, count == 0, sums);
+                    self.fold_part::<T, C, WEIGHTED>(found, n * at_once, count == 0, sums);
                     false
                 });
-                count += found.len();
+                count += found.now().len();
             }
             self.finish::<T>(&sums, count, output);
         }
@@ -170,12 +173,38 @@ impl Bags<'_> {
     }
 
     /// Finds the rows of the first of these lookups; returns whether some index is bad.
-    fn resolve(&self, lookups: Range<usize>, window: &mut Window) -> bool {
+    fn resolve<T: Fold, const WEIGHTED: bool>(
+        &self,
+        lookups: Range<usize>,
+        window: &mut Window<T::Sum>,
+    ) -> bool {
         let count = lookups.len().min(BLOCK);
-        window.lookups = lookups.start..lookups.start + count;
+        window.end = lookups.start + count;
         window.rows.resize(count, BAD);
         self.lookups.find_from(lookups.start, &mut window.rows);
+        let rows = window.rows.iter().enumerate();
+        let kept = rows.filter(|&(_, &row)| Some(row) != self.plan.padding);
+        window.found.clear();
+        window
+            .found
+            .extend(kept.map(|(n, &row)| self.found::<T, WEIGHTED>(lookups.start + n, row)));
+        window.folded = 0;
         window.rows.contains(&BAD)
+    }
+
+    /// What these lookups of the window find, which are the first that have not been folded.
+    fn take<'w, S>(&self, lookups: Range<usize>, window: &'w mut Window<S>) -> List<'w, Found<S>> {
+        let count = match self.plan.padding {
+            None => lookups.len(),
+            Some(padding) => {
+                let first = lookups.start + window.rows.len() - window.end;
+                let rows = &window.rows[first..][..lookups.len()];
+                rows.iter().filter(|&&row| row != padding).count()
+            }
+        };
+        let found = List::new(&window.found[window.folded..], count);
+        window.folded += count;
+        found
     }
 
     /// Writes what has become of a bag of `count` rows.
@@ -194,16 +223,15 @@ impl Bags<'_> {
     /// so far.
     fn fold_part<T: Fold, C: Combine<T>, const WEIGHTED: bool>(
         &self,
-        mut found: &[Found<T::Sum>],
+        mut found: List<'_, Found<T::Sum>>,
         first: usize,
         starts: bool,
         sums: &mut [T::Sum],
     ) {
         // The greatest starts from the first value, a sum from zero.
-        if let (true, BagMode::Max, Some((one, rest))) =
-            (starts, self.plan.mode, found.split_first())
-        {
-            self.fold_found::<T, Last, WEIGHTED>(std::slice::from_ref(one), first, sums);
+        if starts && self.plan.mode == BagMode::Max && !found.now().is_empty() {
+            let (one, rest) = found.split_at(1);
+            self.fold_found::<T, Last, WEIGHTED>(one, first, sums);
             found = rest;
         }
         self.fold_found::<T, C, WEIGHTED>(found, first, sums);
@@ -211,7 +239,7 @@ impl Bags<'_> {
 
     fn fold_found<T: Fold, C: Combine<T>, const WEIGHTED: bool>(
         &self,
-        found: &[Found<T::Sum>],
+        mut found: List<'_, Found<T::Sum>>,
         first: usize,
         sums: &mut [T::Sum],
     ) {
@@ -223,13 +251,15 @@ impl Bags<'_> {
                 first,
                 bad,
             };
-            for group in found.chunks(GROUP) {
+            while !found.now().is_empty() {
+                let (group, rest) = found.split_at(GROUP);
                 fold_into_sums::<T, C, _>(sums, rows, group);
+                found = rest;
             }
             return;
         }
         let mut made = vec![T::zeroed(); sums.len()];
-        for &found in found {
+        for &found in found.now() {
             if found.start != BAD {
                 let (columns, row) = (
                     first..first + sums.len(),
@@ -243,7 +273,8 @@ impl Bags<'_> {
                 bad,
             };
             let start = if found.start == BAD { BAD } else { 0 };
-            fold_into_sums::<T, C, _>(sums, rows, &[Found { start, ..found }]);
+            let found = Found { start, ..found };
+            fold_into_sums::<T, C, _>(sums, rows, List::new(&[found], 1));
         }
     }
 

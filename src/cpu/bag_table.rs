@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use super::fetch::fetch;
 use super::fold::{Rows, combine_elements, elements};
 use super::lookups::BAD;
 use crate::error::{Result, Role};
@@ -48,6 +49,14 @@ impl<T: Fold, const WEIGHTED: bool> Rows<T> for TableRows<'_, WEIGHTED> {
         }
         for (sum, value) in sums.iter_mut().zip(elements::<T, N>(bytes, first)) {
             *sum = C::combine(*sum, T::mul(found.weight, value));
+        }
+    }
+
+    #[inline(always)]
+    fn fetch<const N: usize>(&self, found: Found<T::Sum>, column: usize) {
+        if found.start != BAD {
+            let first = (found.start + self.first + column) * size_of::<T>();
+            fetch(self.bytes, first, N * size_of::<T>());
         }
     }
 }

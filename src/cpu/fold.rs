@@ -4,6 +4,7 @@
 //! block of columns has its sums in registers while it takes the rows: a row of sums is read and written once
 //! for all of them.
 
+use super::fetch::{AHEAD, fetch, rows_ahead};
 use crate::fold::{Combine, Fold};
 
 /// Rows that can be folded.
@@ -17,6 +18,38 @@ pub(super) trait Rows<T: Fold>: Copy {
         column: usize,
         sums: &mut [T::Sum; N],
     );
+    /// Asks for `N` columns of a row that is combined soon.
+    fn fetch<const N: usize>(&self, row: Self::Row, column: usize);
+}
+
+/// Rows that are folded into one: the first `count` of a list, whose others are folded into other rows after it.
+#[derive(Clone, Copy)]
+pub(super) struct List<'a, R> {
+    rows: &'a [R],
+    count: usize,
+}
+
+impl<'a, R> List<'a, R> {
+    pub(super) fn new(rows: &'a [R], count: usize) -> Self {
+        List { rows, count }
+    }
+
+    /// The rows that are folded now.
+    pub(super) fn now(self) -> &'a [R] {
+        &self.rows[..self.count]
+    }
+
+    /// The first `count` rows, or all that are folded now, and the rest of those.
+    pub(super) fn split_at(self, count: usize) -> (Self, Self) {
+        let count = count.min(self.count);
+        let first = List::new(self.rows, count);
+        (first, List::new(&self.rows[count..], self.count - count))
+    }
+
+    /// For each row that is folded now, the one to fetch meanwhile, as long as there are such.
+    fn soon(self) -> &'a [R] {
+        &self.rows[self.count.min(AHEAD)..]
+    }
 }
 
 /// A row of sums.
@@ -114,13 +147,13 @@ macro_rules! vectorized {
 
 vectorized! {
     /// Folds the rows of `list` into `sums`.
-    fn fold_into_sums(sums: &mut [T::Sum], rows: R, list: &[R::Row]) {
+    fn fold_into_sums(sums: &mut [T::Sum], rows: R, list: List<'_, R::Row>) {
         let columns = sums.len();
         fold_columns::<T, C, R, _>(&mut Held(sums), columns, rows, list);
     }
 
     /// Folds the rows of `list` into elements, which are rounded once.
-    fn fold_into_elements(target: &mut [u8], rows: R, list: &[R::Row]) {
+    fn fold_into_elements(target: &mut [u8], rows: R, list: List<'_, R::Row>) {
         let columns = target.len() / size_of::<T>();
         fold_columns::<T, C, R, _>(&mut Elements(target), columns, rows, list);
     }
@@ -139,9 +172,14 @@ vectorized! {
             32 => fold_short::<T, C, R, 32>(target, rows, list),
             _ => {
                 let row_bytes = columns * size_of::<T>();
-                for &(to, row) in list {
+                let ahead = rows_ahead(row_bytes);
+                for (n, &(to, row)) in list.iter().enumerate() {
+                    if let Some(&(soon, _)) = ahead.and_then(|ahead| list.get(n + ahead)) {
+                        fetch(target, soon * row_bytes, row_bytes);
+                    }
                     let to = &mut target[to * row_bytes..][..row_bytes];
-                    fold_columns::<T, C, R, _>(&mut Elements(to), columns, rows, &[row]);
+                    let list = List::new(std::slice::from_ref(&row), 1);
+                    fold_columns::<T, C, R, _>(&mut Elements(to), columns, rows, list);
                 }
             }
         }
@@ -155,9 +193,15 @@ fn fold_short<T: Fold, C: Combine<T>, R: Rows<T>, const N: usize>(
     rows: R,
     list: &[(usize, R::Row)],
 ) {
-    for &(to, row) in list {
-        let to = &mut target[to * N * size_of::<T>()..][..N * size_of::<T>()];
-        fold_block::<T, C, R, _, N>(&mut Elements(to), 0, rows, &[row]);
+    let row_bytes = N * size_of::<T>();
+    let ahead = rows_ahead(row_bytes);
+    for (n, &(to, row)) in list.iter().enumerate() {
+        if let Some(&(soon, _)) = ahead.and_then(|ahead| list.get(n + ahead)) {
+            fetch(target, soon * row_bytes, row_bytes);
+        }
+        let to = &mut target[to * row_bytes..][..row_bytes];
+        let list = List::new(std::slice::from_ref(&row), 1);
+        fold_block::<T, C, R, _, N>(&mut Elements(to), 0, rows, list);
     }
 }
 
@@ -170,7 +214,7 @@ fn fold_columns<T: Fold, C: Combine<T>, R: Rows<T>, S: Sums<T>>(
     sums: &mut S,
     columns: usize,
     rows: R,
-    list: &[R::Row],
+    list: List<'_, R::Row>,
 ) {
     let mut column = 0;
     while columns - column >= WIDE {
@@ -193,10 +237,16 @@ fn fold_block<T: Fold, C: Combine<T>, R: Rows<T>, S: Sums<T>, const N: usize>(
     sums: &mut S,
     column: usize,
     rows: R,
-    list: &[R::Row],
+    list: List<'_, R::Row>,
 ) {
     let mut held: [T::Sum; N] = sums.load(column);
-    for &row in list {
+    let soon = list.soon();
+    for (n, &row) in list.now().iter().enumerate() {
+        if N > 1
+            && let Some(&next) = soon.get(n)
+        {
+            rows.fetch::<N>(next, column);
+        }
         rows.combine::<C, N>(row, column, &mut held);
     }
     sums.store(column, held);

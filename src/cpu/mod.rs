@@ -9,6 +9,7 @@ mod bag_table;
 mod chunks;
 mod copy;
 mod decode;
+mod fetch;
 mod fold;
 mod lookups;
 pub(crate) mod parallel;

@@ -3,6 +3,7 @@
 compared."""
 
 import argparse
+import importlib
 import json
 import pathlib
 import sys
@@ -11,124 +12,69 @@ import tempfile
 import numpy as np
 
 import libraries
-from libraries import Contestant
+from fold import Fold
 from ours import Server
 from race import figures, race
 
 HERE = pathlib.Path(__file__).resolve().parent
+LIBRARIES = ["numpy", "torch", "jax"]
 
 
-def numpy_calls(case, rows, updates, ids):
-    if case["in_place"]:
-        own = rows.copy()
-        in_place = lambda n: np.add.at(own, ids[n], updates)
-        yield Contestant("numpy.add.at", in_place)
-    elif case["bag"] is None:
-
-        def add(n):
-            output = rows.copy()
-            np.add.at(output, ids[n], updates)
-            return output
-
-        yield Contestant("copy, numpy.add.at", add)
-    else:
-        yield Contestant("take, sum", lambda n: rows[ids[n]].sum(axis=1))
+def find():
+    """The libraries that are there, with their versions."""
+    there = {}
+    for name in LIBRARIES:
+        try:
+            there[name] = importlib.import_module(f"fold_libraries.{name}_")
+        except ModuleNotFoundError as error:
+            print(f"{name}: {error}", file=sys.stderr)
+    return there
 
 
-def torch_calls(case, rows, updates, ids):
-    import torch
-
-    torch.set_grad_enabled(False)
-    rows, updates = torch.from_numpy(rows), torch.from_numpy(updates)
-    ids = [torch.from_numpy(set_).long() for set_ in ids]
-    if case["in_place"]:
-        own = rows.clone()
-        yield Contestant("Tensor.index_add_", lambda n: own.index_add_(0, ids[n], updates))
-    elif case["bag"] is None:
-        call = lambda n: torch.index_add(rows, 0, ids[n], updates)
-        yield Contestant("torch.index_add", call)
-        call = lambda n: rows.index_put((ids[n],), updates, accumulate=True)
-        yield Contestant("index_put(accumulate)", call)
-    else:
-        bag = torch.nn.functional.embedding_bag
-        yield Contestant("embedding_bag", lambda n: bag(ids[n], rows, mode="sum"))
-
-
-def jax_calls(case, rows, updates, ids):
-    import jax
-
-    wait = lambda output: output.block_until_ready()
-    rows, updates = jax.numpy.asarray(rows), jax.numpy.asarray(updates)
-    ids = [jax.numpy.asarray(set_) for set_ in ids]
-    if case["in_place"]:
-        # JAX's arrays are not written to; what it is given for good, it may reuse.
-        call = jax.jit(lambda rows, ids, updates: rows.at[ids].add(updates), donate_argnums=0)
-        own = [jax.numpy.array(rows)]
-
-        def add(n):
-            own[0] = call(own[0], ids[n], updates)
-            return own[0]
-
-        yield Contestant(".at[].add, donated", add, wait=wait)
-    elif case["bag"] is None:
-        call = jax.jit(lambda rows, ids, updates: rows.at[ids].add(updates))
-        yield Contestant(".at[].add", lambda n: call(rows, ids[n], updates), wait=wait)
-    else:
-        call = jax.jit(lambda rows, ids: rows[ids].sum(axis=1))
-        yield Contestant("take, sum", lambda n: call(rows, ids[n]), wait=wait)
-
-
-LIBRARIES = {"numpy": numpy_calls, "torch": torch_calls, "jax": jax_calls}
-
-
-def run_case(server, number, seconds):
+def run_case(server, number, there, seconds):
     """The lines of one case."""
     answer = server.ask({"case": number})
-    case = answer["case"]
-
-    def read(file, dtype):
-        return np.fromfile(server.folder / file, dtype=dtype)
-
-    rows, updates = (read(n, np.float32).reshape(-1, case["columns"]) for n in ["rows", "updates"])
-    ids = [read(f"ids-{n}", np.int32) for n in range(answer["sets"])]
-    if case["bag"] is not None:
-        ids = [set_.reshape(-1, case["bag"]) for set_ in ids]
-    right = read("output", np.float32)
+    fold = Fold(answer["case"], server.folder, answer["sets"])
     racing, names = server.contestants(answer), ["wgpu-gather"]
-    for name, calls in LIBRARIES.items():
+    for name, library in there.items():
         try:
-            found = list(calls(case, rows, updates, ids))
-        except ModuleNotFoundError:
-            print(f"{name}: not installed", file=sys.stderr)
-            continue
-        # What adds in place is the call of another case, which is compared there.
-        for contestant in [] if case["in_place"] else found:
-            got = np.asarray(contestant.result(libraries.SETS - 1)).reshape(-1)
-            if not np.array_equal(got, right):
-                raise AssertionError(f"{name}, {contestant.call}: not the output of ours")
-        racing += found
-        names += [name] * len(found)
+            for contestant in library.calls(fold):
+                wrong = fold.wrong(contestant.result(libraries.SETS - 1))
+                if wrong:
+                    raise AssertionError(f"{name}, {contestant.call}: {wrong}")
+                racing.append(contestant)
+                names.append(name)
+        except libraries.NotOffered as reason:
+            yield {"case": fold.name, "who": name, "not_offered": str(reason)}
     times = race(racing, seconds, libraries.SETS)
     for who, contestant, own in zip(names, racing, times):
-        entry = {"case": case["case"], "who": who, "call": contestant.call}
+        entry = {"case": fold.name, "who": who, "call": contestant.call}
         yield {**entry, **figures(own, ratio=times[0])}
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--server", default=HERE.parent / "target/release/wgpu-gather-peers")
-    parser.add_argument("--seconds", type=float, default=0.5, help="for each call on each case")
+    parser.add_argument("--case", nargs="+", default=[], help="words that are in a case's name")
+    parser.add_argument("--seconds", type=float, default=0.15, help="for each call on each case")
     parser.add_argument("--out", required=True, help="where the results go, as lines of JSON")
     args = parser.parse_args()
+    there = find()
     with tempfile.TemporaryDirectory(prefix="wgpu-gather-peers-") as folder, open(
         args.out, "w", encoding="utf-8"
     ) as out:
-        server = Server([str(args.server), "folds", "--serve", folder], folder)
-        print(json.dumps({"run": server.run}), file=out)
+        command = [str(args.server), "folds", "--serve", folder]
+        server = Server(command + (["--case", *args.case] if args.case else []), folder)
+        run = server.run
+        run["command"] = " ".join(["benches/peers/python/folds.py", *sys.argv[1:]])
+        run["versions"].update({name: library.version() for name, library in there.items()})
+        print(json.dumps({"run": run}), file=out)
         for number, _ in enumerate(server.cases):
-            for line in run_case(server, number, args.seconds):
+            for line in run_case(server, number, there, args.seconds):
                 print(json.dumps(line), file=out, flush=True)
-                print("{case:16} {median_ms:9} ms {ratio:7} of ours  {who}: {call}".format(**line))
+                if "ratio" in line:
+                    text = "{case}: {median_ms} ms, {ratio} of ours  {who}: {call}"
+                    print(text.format(**line), flush=True)
         server.close()
 
 

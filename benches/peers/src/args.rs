@@ -23,8 +23,10 @@ pub(crate) enum Command {
     Serve(ServeArgs),
     /// Scatters and pooled lookups: the CPU path against burn-flex, or the GPU path against burn-wgpu
     Folds(FoldsArgs),
-    /// One table of what the other commands wrote
+    /// One table of what the other commands wrote, but for `folds`
     Table(TableArgs),
+    /// The best peer of each case of `folds`, for each processor
+    FoldsTable(TableArgs),
 }
 
 /// Which cases, how large and how long.
@@ -78,6 +80,9 @@ pub(crate) struct ServeArgs {
 
 #[derive(clap::Args)]
 pub(crate) struct FoldsArgs {
+    /// Only cases whose names have one of these words
+    #[arg(long, value_name = "TEXT", num_args = 1..)]
+    pub(crate) case: Vec<String>,
     /// Race on this adapter instead of the CPU path
     #[arg(long, value_name = "TEXT")]
     pub(crate) adapter: Option<String>,

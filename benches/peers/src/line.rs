@@ -141,6 +141,14 @@ impl Run {
         }
     }
 
+    /// Where it ran, for a reader.
+    pub(crate) fn place(&self) -> String {
+        match &self.adapter {
+            Some(adapter) => adapter.clone(),
+            None => format!("{}, {} threads", self.host, self.threads),
+        }
+    }
+
     /// Notes the adapter.
     pub(crate) fn describe(&mut self, adapter: &AdapterSummary) {
         self.adapter = Some(adapter.label());
@@ -149,14 +157,20 @@ impl Run {
     }
 }
 
-/// The name of the processor, on Linux.
+/// The name of the processor, on Linux, with the number of its model: of a virtual machine, all of a family have
+/// one name.
 fn processor() -> String {
     let text = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
-    let name = text.lines().find_map(|line| {
-        let (key, value) = line.split_once(':')?;
-        (key.trim() == "model name").then(|| value.trim().to_owned())
-    });
-    name.unwrap_or_else(|| std::env::consts::ARCH.to_owned())
+    let of = |name: &str| {
+        let mut lines = text.lines().filter_map(|line| line.split_once(':'));
+        let (_, value) = lines.find(|(key, _)| key.trim() == name)?;
+        Some(value.trim())
+    };
+    match (of("model name"), of("model")) {
+        (Some(name), Some(model)) => format!("{name}, model {model}"),
+        (Some(name), None) => name.to_owned(),
+        _ => std::env::consts::ARCH.to_owned(),
+    }
 }
 
 /// The number to four digits.

@@ -41,9 +41,10 @@ fn main() -> Result<()> {
         Command::Gpu(args) => run::gpu(&args),
         Command::Serve(args) => serve::serve(&args),
         Command::Folds(args) => match &args.serve {
-            Some(folder) => folds::serve(folder),
+            Some(folder) => folds::serve(folder, &args.case),
             None => folds::run(&args),
         },
         Command::Table(args) => table::print(&args.files),
+        Command::FoldsTable(args) => folds::print_table(&args.files),
     }
 }

@@ -134,7 +134,7 @@ fn time(gather: &mut dyn Gather, first: usize, count: usize) -> Result<f64> {
 }
 
 /// A copy in huge pages where the system has them, as NumPy's arrays are.
-fn huge(bytes: &[u8]) -> Result<MmapMut> {
+pub(crate) fn huge(bytes: &[u8]) -> Result<MmapMut> {
     let mut memory = MmapMut::map_anon(bytes.len().max(1))?;
     #[cfg(target_os = "linux")]
     // Without huge pages it is as right, and slower.

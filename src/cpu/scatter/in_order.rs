@@ -4,6 +4,7 @@
 //! and folds them. So updates are read in the order in which they lie in memory, and nothing is stored for a
 //! lookup. What each thread does besides is to resolve the others' lookups.
 
+use super::super::fetch::fetch;
 use super::super::fold::{Rows, combine_elements, fold_each};
 use super::super::lookups::{BAD, Lookups};
 use super::update_of;
@@ -92,6 +93,14 @@ impl<T: Fold> Rows<T> for Updates<'_> {
             let steps = self.step.wrapping_mul((column + n) as isize);
             let at = start.wrapping_add_signed(steps);
             combine_elements::<T, C, 1>(self.bytes, at, std::array::from_mut(sum));
+        }
+    }
+
+    #[inline(always)]
+    fn fetch<const N: usize>(&self, start: usize, column: usize) {
+        if self.step == 1 {
+            let first = (start + column) * size_of::<T>();
+            fetch(self.bytes, first, N * size_of::<T>());
         }
     }
 }

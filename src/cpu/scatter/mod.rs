@@ -20,7 +20,7 @@ use in_order::{InOrder, Updates};
 use keys::{Pair, find_pairs, sort};
 use nest::{Nest, Run};
 
-use super::fold::fold_into_elements;
+use super::fold::{List, fold_into_elements};
 use super::report::check;
 use crate::element::Element;
 use crate::error::{Result, Role};
@@ -223,18 +223,19 @@ impl Chunk<'_> {
         self.nest.runs(elements, &mut |run: Run| {
             let keys = run.keys.clone();
             let start = self.pairs.partition_point(|p| p.key < keys.start);
-            let mut rest = &self.pairs[start..];
-            while let Some(key) = rest.first().map(|p| p.key).filter(|key| keys.contains(key)) {
-                let same = rest.iter().take_while(|p| p.key == key).count();
-                let (segment, others) = rest.split_at(same);
-                rest = others;
+            let rest = &self.pairs[start..];
+            let mut pairs = &rest[..rest.partition_point(|p| p.key < keys.end)];
+            let place = |p: &Pair| update_of(self.plan, p.lookup).wrapping_add_signed(run.updates);
+            places.clear();
+            places.extend(pairs.iter().map(place));
+            let mut places = &places[..];
+            while let Some(key) = pairs.first().map(|p| p.key) {
+                let same = pairs.iter().take_while(|p| p.key == key).count();
                 let at = (run.element - first + (key - keys.start) * self.nest.slice) * width;
-                let place =
-                    |p: &Pair| update_of(self.plan, p.lookup).wrapping_add_signed(run.updates);
-                places.clear();
-                places.extend(segment.iter().map(place));
                 let target = &mut part[at..at + run.columns * width];
-                fold_into_elements::<T, C, _>(target, self.updates, &places);
+                let list = List::new(places, same);
+                fold_into_elements::<T, C, _>(target, self.updates, list);
+                (pairs, places) = (&pairs[same..], &places[same..]);
             }
         });
     }

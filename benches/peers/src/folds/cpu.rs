@@ -2,103 +2,102 @@
 
 use anyhow::Result;
 use burn_flex::Flex;
-use wgpu_gather::{BagMode, Bags, Executor, Op, Reduce, Rules, Tensor, TensorView};
+use wgpu_gather::{AnyTensor, BagMode, Bags, Executor, Indices, Op, Params, Rules};
 
 use super::calls::Call;
-use super::{Kind, Task};
+use super::cases::Kind;
+use super::task::{Memory, Task};
 use crate::line::OURS;
 use crate::peers::Burn;
+use crate::task::SETS;
 
 pub(crate) fn calls<'a>(task: &'a Task) -> Result<Vec<Call<'a>>> {
-    let mut all = vec![ours(task)];
-    if let Kind::Bags(_) = task.case.kind {
-        all.push(gathered(task));
+    let mut all = vec![ours(task)?];
+    if task.case.is_plain() {
+        let flex = Burn::<Flex> {
+            name: "burn-flex",
+            device: Default::default(),
+        };
+        all.push(flex.fold(task)?);
     }
-    let flex = Burn::<Flex> {
-        name: "burn-flex",
-        device: Default::default(),
-    };
-    all.push(flex.fold(task)?);
     all.push(copy(task));
     Ok(all)
 }
 
 /// Ours alone, for the Python side.
-pub(crate) fn ours(task: &Task) -> Call<'_> {
-    let fold = move |set: usize| -> Result<Tensor<f32>> {
-        let case = &task.case;
-        let rows = TensorView::new(&[case.rows, case.columns], &task.rows)?;
-        let shape = task.ids_shape();
-        let ids = TensorView::new(&shape, &task.ids[set])?;
-        let rules = Rules::default();
-        Ok(match case.kind {
-            // A copy, for comparison.
-            Kind::ScatterAdd | Kind::AddInPlace => {
-                let updates = TensorView::new(&[case.ids, case.columns], &task.updates)?;
-                let add = Reduce::Add;
-                Executor::Cpu
-                    .scatter(Op::gather(0), add, &rules, &rows, &ids, &updates)
-                    .wait()?
-            }
-            Kind::Bags(_) => {
-                let sums = Bags::rows(BagMode::Sum);
-                Executor::Cpu
-                    .embedding_bag(sums, &rules, &rows, &ids)
-                    .wait()?
-            }
-        })
-    };
-    let name = match task.case.kind {
-        Kind::ScatterAdd => "Executor::scatter",
-        Kind::AddInPlace => return in_place(task, call("Executor::scatter_into", fold)),
-        Kind::Bags(_) => "Executor::embedding_bag",
-    };
-    call(name, fold)
-}
-
-/// `call` that adds to rows of its own.
-fn in_place<'a>(task: &'a Task, call: Call<'a>) -> Call<'a> {
-    let mut rows = task.rows.clone();
-    let case = &task.case;
-    let fold = move |set: usize| -> Result<()> {
-        let ids = TensorView::new(&[case.ids], &task.ids[set])?;
-        let updates = TensorView::new(&[case.ids, case.columns], &task.updates)?;
-        let shape = [case.rows, case.columns];
-        let (op, add, rules) = (Op::gather(0), Reduce::Add, Rules::default());
-        Executor::Cpu
-            .scatter_into(op, add, &rules, &shape, &mut rows, &ids, &updates)
-            .wait()?;
-        Ok(())
-    };
-    Call {
-        fold: Box::new(fold),
-        ..call
+pub(crate) fn ours(task: &Task) -> Result<Call<'_>> {
+    let ids: Result<Vec<Indices<'_>>> = (0..SETS).map(|set| task.indices(set)).collect();
+    let (case, ids) = (&task.case, ids?);
+    let shape = [case.rows, case.columns];
+    match case.kind {
+        Kind::Bags { weighted, .. } => bags(task, ids, weighted),
+        Kind::Scatter(reduce) => {
+            let rows = task.params(task.rows.bytes(), &shape)?;
+            let updates = updates(task)?;
+            Ok(call("Executor::scatter", move |set| {
+                let (op, rules) = (Op::gather(0), Rules::default());
+                let ids = &ids[set];
+                let call = Executor::Cpu.scatter(op, reduce, &rules, &rows, ids, &updates);
+                Ok(call.wait()?)
+            }))
+        }
+        Kind::Gradient => {
+            let updates = updates(task)?;
+            Ok(call("Executor::gather_gradient", move |set| {
+                let (op, rules) = (Op::gather(0), Rules::default());
+                let call = Executor::Cpu.gather_gradient(op, &rules, &shape, &ids[set], &updates);
+                Ok(call.wait()?)
+            }))
+        }
+        Kind::InPlace(reduce) => {
+            let updates = updates(task)?;
+            let fold = move |set: usize, rows: &mut [u8]| -> Result<()> {
+                let (op, rules) = (Op::gather(0), Rules::default());
+                let ids = &ids[set];
+                let call =
+                    Executor::Cpu.scatter_into(op, reduce, &rules, &shape, rows, ids, &updates);
+                Ok(call.wait()?)
+            };
+            let (mut own, again) = (Memory::new(task.rows.bytes())?, fold.clone());
+            Ok(Call {
+                who: OURS,
+                name: "Executor::scatter_into",
+                fold: Box::new(move |set| fold(set, own.bytes_mut())),
+                wait: Box::new(|| Ok(())),
+                bytes: Box::new(move |set| {
+                    let mut rows = Memory::new(task.rows.bytes())?;
+                    again(set, rows.bytes_mut())?;
+                    Ok(rows.bytes().to_vec())
+                }),
+            })
+        }
     }
 }
 
-/// All rows, and then their sums.
-fn gathered(task: &Task) -> Call<'_> {
-    let case = &task.case;
-    let in_order: Vec<i32> = (0..case.ids as i32).collect();
-    let fold = move |set: usize| -> Result<Tensor<f32>> {
-        let rows = TensorView::new(&[case.rows, case.columns], &task.rows)?;
-        let ids = TensorView::new(&[case.ids], &task.ids[set])?;
-        let rules = Rules::default();
-        let rows = Executor::Cpu
-            .gather(Op::gather(0), &rules, &rows, &ids)
-            .wait()?;
-        let (shape, sums) = (task.ids_shape(), Bags::rows(BagMode::Sum));
-        let ids = TensorView::new(&shape, &in_order)?;
-        Ok(Executor::Cpu
-            .embedding_bag(sums, &rules, &rows, &ids)
-            .wait()?)
+fn updates(task: &Task) -> Result<Params<'_>> {
+    task.params(task.updates.bytes(), &[task.case.ids, task.case.columns])
+}
+
+fn bags<'a>(task: &'a Task, ids: Vec<Indices<'a>>, weighted: bool) -> Result<Call<'a>> {
+    let quantized = task.quantized()?;
+    let weights = match weighted {
+        true => Some(task.params(task.weights.bytes(), &task.case.ids_shape())?),
+        false => None,
     };
-    call("gather, then embedding_bag in order", fold)
+    Ok(call("Executor::embedding_bag", move |set| {
+        let (table, sums) = (task.table(&quantized)?, Bags::rows(BagMode::Sum));
+        let rules = Rules::default();
+        let call = Executor::Cpu.embedding_bag(sums, &rules, &table, &ids[set]);
+        Ok(match &weights {
+            Some(weights) => call.weights(weights).wait()?,
+            None => call.wait()?,
+        })
+    }))
 }
 
 fn call<'a>(
     name: &'static str,
-    fold: impl Fn(usize) -> Result<Tensor<f32>> + Clone + 'a,
+    fold: impl Fn(usize) -> Result<AnyTensor> + Clone + 'a,
 ) -> Call<'a> {
     let again = fold.clone();
     Call {
@@ -109,7 +108,7 @@ fn call<'a>(
             Ok(())
         }),
         wait: Box::new(|| Ok(())),
-        bytes: Box::new(move |set| Ok(bytemuck::cast_slice(again(set)?.data()).to_vec())),
+        bytes: Box::new(move |set| Ok(again(set)?.into_bytes())),
     }
 }
 

@@ -1,6 +1,6 @@
 //! On a device, against burn-wgpu on the same one and a copy.
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 use burn_wgpu::Wgpu;
 use wgpu_gather::gpu::{DeviceTensor, Engine};
 use wgpu_gather::{BagMode, Bags, Op, Reduce, Rules, TensorView, wgpu};
@@ -34,13 +34,13 @@ impl Raced {
         let tensors = Tensors::new(engine, task)?;
         let mut all = Vec::new();
         match task.case.kind {
-            Kind::ScatterAdd => {
+            Kind::Scatter(_) => {
                 let tensors = tensors.clone();
                 all.push(call(engine, "Engine::scatter", move |set| {
                     tensors.scatter(set)
                 }));
             }
-            Kind::AddInPlace => {
+            Kind::InPlace(_) => {
                 let (copying, mut in_place) = (tensors.clone(), tensors.clone());
                 // Rows of their own, which nothing else reads.
                 in_place.rows = Tensors::new(engine, task)?.rows;
@@ -52,13 +52,14 @@ impl Raced {
                     ..call
                 });
             }
-            Kind::Bags(_) => {
+            Kind::Bags { .. } => {
                 let [bags, gathered] = [tensors.clone(), tensors.clone()];
                 let name = "Engine::embedding_bag";
                 all.push(call(engine, name, move |set| bags.bags(set)));
                 let name = "gather, then embedding_bag in order";
                 all.push(call(engine, name, move |set| gathered.gathered(set)));
             }
+            Kind::Gradient => bail!("no gradient runs on a device"),
         }
         all.push(self.burn.fold(task)?);
         all.push(copy(engine, task.bytes() / 2));
@@ -84,13 +85,14 @@ impl Tensors {
                 .upload(&TensorView::new(&[rows, case.columns], values)?)
                 .wait()
         };
-        let shape = task.ids_shape();
+        let shape = case.ids_shape();
         let ids = |ids: &[i32]| engine.upload(&TensorView::new(&shape, ids)?).wait();
+        let updates = task.updates.floats();
         let in_order: Vec<i32> = (0..case.ids as i32).collect();
         Ok(Tensors {
             engine: engine.clone(),
-            rows: floats(case.rows, &task.rows)?,
-            updates: floats(task.updates.len() / case.columns, &task.updates)?,
+            rows: floats(case.rows, task.rows.floats())?,
+            updates: floats(updates.len() / case.columns, updates)?,
             ids: task
                 .ids
                 .iter()

@@ -13,9 +13,9 @@ use crate::serve::{Request, answer, next, time_on_request};
 use crate::task::SETS;
 
 /// Answers until the other side has heard enough. The tensors go into `folder`.
-pub(crate) fn serve(folder: &std::path::Path) -> Result<()> {
-    let cases = cases();
-    let names: Vec<&str> = cases.iter().map(|case| case.name.as_str()).collect();
+pub(crate) fn serve(folder: &std::path::Path, words: &[String]) -> Result<()> {
+    let cases = cases(words);
+    let names: Vec<String> = cases.iter().map(super::Case::name).collect();
     answer(&json!({ "run": Run::new("cpu", versions_of(&[OURS])), "cases": names }))?;
     let mut asked = next()?;
     while let Some(request) = asked {
@@ -25,22 +25,28 @@ pub(crate) fn serve(folder: &std::path::Path) -> Result<()> {
         let case = cases
             .get(number)
             .with_context(|| format!("no case {number}"))?;
-        let task = Task::new(case.clone());
-        let mut ours: Vec<Box<dyn Gather + '_>> = vec![Box::new(cpu::ours(&task))];
+        let task = Task::new(*case)?;
+        let mut ours: Vec<Box<dyn Gather + '_>> = vec![Box::new(cpu::ours(&task)?)];
         let write = |name: String, bytes: &[u8]| fs::write(folder.join(name), bytes);
-        write("rows".into(), bytemuck::cast_slice(&task.rows))?;
-        write("updates".into(), bytemuck::cast_slice(&task.updates))?;
+        write("rows".into(), task.rows.bytes())?;
+        write("updates".into(), task.updates.bytes())?;
+        write("weights".into(), task.weights.bytes())?;
         for (n, set) in task.ids.iter().enumerate() {
             write(format!("ids-{n}"), bytemuck::cast_slice(set))?;
         }
         write("output".into(), &ours[0].bytes(SETS - 1)?)?;
-        let each = match case.kind {
-            Kind::ScatterAdd | Kind::AddInPlace => None,
-            Kind::Bags(each) => Some(each),
+        let (verb, reduce) = match case.kind {
+            Kind::Scatter(reduce) => ("scatter", Some(reduce.name())),
+            Kind::InPlace(reduce) => ("in place", Some(reduce.name())),
+            Kind::Gradient => ("gradient", None),
+            Kind::Bags { .. } => ("bags", None),
         };
         answer(&json!({
-            "case": { "case": case.name, "columns": case.columns, "bag": each,
-                "in_place": matches!(case.kind, Kind::AddInPlace) },
+            "case": {
+                "case": case.name(), "verb": verb, "reduce": reduce, "stored": case.stored.name(),
+                "dtype": case.stored.dtype().name(), "rows": case.rows, "columns": case.columns,
+                "ids_shape": case.ids_shape(), "weighted": !task.weights.bytes().is_empty(),
+            },
             "sets": SETS,
             "ours": { ours[0].output().name(): ours[0].call() },
         }))?;

@@ -33,7 +33,7 @@ impl<B: Backend> Burn<B> {
 }
 
 impl<B: Backend> Burn<B> {
-    /// `float_select_assign` on a copy; of bags, `float_select` of all rows, and their sums.
+    /// Sums of f32: `float_select_assign` on a copy or in place; of bags, `float_select` of all rows, and their sums.
     pub(crate) fn fold<'a>(&self, task: &'a folds::Task) -> Result<Call<'a>>
     where
         B: 'a,
@@ -49,7 +49,7 @@ impl<B: Backend> Burn<B> {
             let data = self.data(bytemuck::cast_slice(set), &[case.ids], DType::I32);
             B::int_from_data(data, &self.device)
         });
-        let (rows, updates) = (floats(&task.rows), floats(&task.updates));
+        let (rows, updates) = (floats(task.rows.floats()), floats(task.updates.floats()));
         let ids: Vec<IntTensor<B>> = ids.collect();
         let (ids_of_place, updates_of_place) = (ids.clone(), updates.clone());
         self.sync()?;
@@ -57,11 +57,11 @@ impl<B: Backend> Burn<B> {
             let (rows, ids) = (rows.clone(), ids[set].clone());
             match case.kind {
                 // A copy, for comparison.
-                Kind::ScatterAdd | Kind::AddInPlace => {
+                Kind::Scatter(_) | Kind::InPlace(_) | Kind::Gradient => {
                     let add = IndexingUpdateOp::Add;
                     B::float_select_assign(rows, 0, ids, updates.clone(), add)
                 }
-                Kind::Bags(each) => {
+                Kind::Bags { each, .. } => {
                     let rows = B::float_select(rows, 0, ids);
                     let shape = Shape::from(vec![case.ids / each, each, case.columns]);
                     B::float_sum_dim(B::float_reshape(rows, shape), 1)
@@ -71,7 +71,7 @@ impl<B: Backend> Burn<B> {
         // Rows that nobody else has, which burn then writes to.
         let (mut own, own_ids, own_updates) = (None, ids_of_place, updates_of_place);
         let in_place = move |set: usize| {
-            let rows = own.take().unwrap_or_else(|| floats(&task.rows));
+            let rows = own.take().unwrap_or_else(|| floats(task.rows.floats()));
             let (ids, updates) = (own_ids[set].clone(), own_updates.clone());
             let add = IndexingUpdateOp::Add;
             own = Some(B::float_select_assign(rows, 0, ids, updates, add));
@@ -81,12 +81,12 @@ impl<B: Backend> Burn<B> {
         Ok(Call {
             who: self.name,
             name: match case.kind {
-                Kind::ScatterAdd | Kind::AddInPlace => "float_select_assign",
-                Kind::Bags(_) => "float_select, float_sum_dim",
+                Kind::Scatter(_) | Kind::InPlace(_) | Kind::Gradient => "float_select_assign",
+                Kind::Bags { .. } => "float_select, float_sum_dim",
             },
             fold: match case.kind {
-                Kind::AddInPlace => Box::new(in_place),
-                Kind::ScatterAdd | Kind::Bags(_) => Box::new(move |set| {
+                Kind::InPlace(_) => Box::new(in_place),
+                _ => Box::new(move |set| {
                     std::hint::black_box(fold(set));
                     Ok(())
                 }),
