@@ -1,4 +1,4 @@
-// Calls that fold values which meet: scatters, gradients of gathers, pooled lookups.
+// Calls that fold values which meet: scatters, gradients of gathers, pooled lookups; how these are executed.
 import { SCATTERS, bytesOf, callOf, checkedShape, dtypeOf, fail, integer, tensorOf, widened } from './calls.js';
 import { DeviceTensor, onDevice } from './tensors.js';
 
@@ -36,6 +36,10 @@ export async function scatterInto(raw, destination, indices, updates, options) {
   return raw.scatterInPlace(call, values, destination.raw, indices.raw, updates.raw);
 }
 
+export function explainScatter(raw, op, base, indices, { reduce = 'none', ...options }) {
+  return raw.explainScatter(callOf(op, options, base, indices), reduce);
+}
+
 export async function gatherGradient(raw, op, paramsShape, indices, gradOutput, options) {
   const stays = onDevice('indices and gradOutput', indices, gradOutput);
   const grad = named(gradOutput);
@@ -52,22 +56,32 @@ export async function gatherGradient(raw, op, paramsShape, indices, gradOutput, 
 
 const NOTHING = new Uint8Array();
 
-export async function embeddingBag(raw, params, indices, options) {
-  const { mode = 'sum', offsets, includeLastOffset = false, paddingIndex, weights, rules } = options;
-  const tensors = [params, indices, ...(weights ? [weights] : [])];
-  const stays = onDevice('params, indices and weights', ...tensors);
-  const [table, by] = [named(params), weights && named(weights)];
-  const at = stays ? indices : widened(indices);
+/** What a pooled lookup has beside a gather, and the bytes of its offsets. */
+function poolingOf({ mode = 'sum', offsets, includeLastOffset = false, paddingIndex }, weights) {
   const starts = offsets && widened({ data: offsets, shape: [offsets.length] });
-  const call = callOf('embedding_bag', { rules }, table, at);
   const pooling = JSON.stringify({
     mode,
     paddingIndex: integer('paddingIndex', paddingIndex),
     offsets: starts ? { indexType: starts.dtype, shape: starts.shape } : null,
     includeLastOffset,
-    weights: by ? { dtype: by.dtype, shape: checkedShape(by.shape) } : null,
+    weights: weights ? { dtype: weights.dtype, shape: checkedShape(weights.shape) } : null,
   });
-  const offsetBytes = starts ? bytesOf(starts.data) : NOTHING;
+  return [pooling, starts ? bytesOf(starts.data) : NOTHING];
+}
+
+export function explainBag(raw, table, indices, options) {
+  const call = callOf('embedding_bag', { rules: options.rules }, table, indices);
+  return raw.explainBag(call, ...poolingOf(options));
+}
+
+export async function embeddingBag(raw, params, indices, options) {
+  const { weights, rules } = options;
+  const tensors = [params, indices, ...(weights ? [weights] : [])];
+  const stays = onDevice('params, indices and weights', ...tensors);
+  const [table, by] = [named(params), weights && named(weights)];
+  const at = stays ? indices : widened(indices);
+  const call = callOf('embedding_bag', { rules }, table, at);
+  const [pooling, offsetBytes] = poolingOf(options, by);
   if (stays) {
     const made = await raw.embeddingBagOnDevice(call, pooling, table.raw, at.raw, offsetBytes, by?.raw.share());
     return new DeviceTensor(made, table.dtype);

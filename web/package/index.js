@@ -1,10 +1,10 @@
 // Gathers on typed arrays: `gather`, `gatherNd`, `gatherElements`, on WebGPU or, without it, in
 // WebAssembly; their transposes and pooled lookups are in folds.js. What is bound is in raw.js; types
-// are in index.d.ts.
+// are in index.d.ts and options.d.ts.
 import {
   ARRAYS, GATHERS, GatherError, SCATTERS, bytesOf, callOf, checkedShape, dtypeOf, fail, tensorOf, typed, widened,
 } from './calls.js';
-import { embeddingBag, gatherGradient, scatter, scatterInto } from './folds.js';
+import { embeddingBag, explainBag, explainScatter, gatherGradient, scatter, scatterInto } from './folds.js';
 import load, { RawEngine, RawSuite } from './raw.js';
 import { DeviceQuantizedTable, DeviceTensor, onDevice } from './tensors.js';
 
@@ -111,11 +111,13 @@ export class Engine {
   embeddingBag(params, indices, options = {}) {
     return typed(() => embeddingBag(this.raw, params, indices, options));
   }
-  /** How a call is executed and why, in words: `op` is the library's name of the operator. */
+  /** How a call is executed and why, in words: `op` is the operator's name in the library. */
   explain(op, params, indices, options = {}) {
     return typed(async () => {
       const from = { dtype: params.dtype ?? dtypeOf(params.data), shape: params.shape };
       const at = indices instanceof DeviceTensor ? indices : widened(indices);
+      if (op === 'embedding_bag') return explainBag(this.raw, from, at, options);
+      if (op.startsWith('scatter')) return explainScatter(this.raw, op, from, at, options);
       return this.raw.explain(callOf(op, options, from, at));
     });
   }

@@ -18,7 +18,8 @@ export function position(shape, coordinates) {
   return coordinates.reduce((at, n, dim) => at * shape[dim] + n, 0);
 }
 
-function text(value) {
+/** A value, with at most five digits of a fraction. */
+export function text(value) {
   if (typeof value === 'bigint' || Number.isInteger(value)) return String(value);
   return Number.isFinite(value) ? String(Number(value.toPrecision(5))) : String(value);
 }

@@ -4,7 +4,7 @@ use js_sys::Promise;
 use serde::Deserialize;
 use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::future_to_promise;
-use wgpu_gather::{BagMode, Bags, DType, Indices, Layout, Params};
+use wgpu_gather::{BagMode, Bags, DType, Executor, Indices, Layout, Params};
 
 use crate::call::{Call, named};
 use crate::device::RawTensor;
@@ -90,8 +90,36 @@ impl Pooling {
     }
 }
 
+/// A tensor that holds one element, whatever its shape: plans look at no values.
+fn of_one_element(shape: &[usize]) -> Result<Layout, JsValue> {
+    Layout::strided(shape, &vec![0; shape.len()], 0).map_err(|e| failure(&e))
+}
+
 #[wasm_bindgen]
 impl RawEngine {
+    /// How a pooled lookup is executed, in words.
+    #[wasm_bindgen(js_name = explainBag)]
+    pub fn explain_bag(
+        &self,
+        call: &str,
+        pooling: &str,
+        offsets: &[u8],
+    ) -> Result<String, JsValue> {
+        let (call, pooling) = read(call, pooling)?;
+        let offsets = pooling.offsets(offsets)?;
+        let (bags, rules) = (pooling.bags(offsets.as_deref())?, call.rules()?);
+        let (dtype, index_type) = (call.dtype()?, call.index_type()?);
+        let (element, index) = (vec![0; dtype.bytes()], vec![0; index_type.bytes()]);
+        let params = Params::new(&element[..], dtype, of_one_element(&call.params_shape)?);
+        let indices = Indices::new(&index[..], index_type, of_one_element(&call.indices_shape)?);
+        let (params, indices) = (
+            params.map_err(|e| failure(&e))?,
+            indices.map_err(|e| failure(&e))?,
+        );
+        let bag = Executor::Cpu.embedding_bag(bags, &rules, &params, &indices);
+        Ok(bag.explain().map_err(|e| failure(&e))?.to_string())
+    }
+
     /// Pools from host to host.
     #[wasm_bindgen(js_name = embeddingBag)]
     pub fn embedding_bag(

@@ -4,7 +4,9 @@ use std::str::FromStr;
 
 use serde::Deserialize;
 use wasm_bindgen::JsValue;
-use wgpu_gather::{DType, Error, Fill, Indices, Layout, Op, OpKind, OutOfBounds, Params, Plan, Rules};
+use wgpu_gather::{
+    DType, Error, Fill, IndexType, Indices, Layout, Op, OpKind, OutOfBounds, Params, Plan, Rules,
+};
 
 use crate::failure::{failure, not_a_call};
 
@@ -19,7 +21,7 @@ pub(crate) struct Call {
     rules: RawRules,
     pub(crate) dtype: String,
     pub(crate) params_shape: Vec<usize>,
-    pub(crate) index_type: String,
+    index_type: String,
     pub(crate) indices_shape: Vec<usize>,
 }
 
@@ -80,6 +82,10 @@ impl Call {
         named(&self.dtype)
     }
 
+    pub(crate) fn index_type(&self) -> Result<IndexType, JsValue> {
+        named(&self.index_type)
+    }
+
     pub(crate) fn rules(&self) -> Result<Rules, JsValue> {
         match &self.rules {
             RawRules::Preset(name) if name == JAX_FILL => Ok(Rules::jax_fill(self.dtype()?)),
@@ -106,7 +112,7 @@ impl Call {
 
     pub(crate) fn indices<'a>(&self, bytes: &'a [u8]) -> Result<Indices<'a>, JsValue> {
         let layout = Layout::contiguous(&self.indices_shape);
-        Indices::new(bytes, named(&self.index_type)?, layout).map_err(|e| failure(&e))
+        Indices::new(bytes, self.index_type()?, layout).map_err(|e| failure(&e))
     }
 
     pub(crate) fn plan(&self) -> Result<Plan, JsValue> {
@@ -118,7 +124,7 @@ impl Call {
             &rules,
             width,
             &params,
-            named(&self.index_type)?,
+            self.index_type()?,
             &indices,
         )
         .map_err(|e| failure(&e))

@@ -4,7 +4,7 @@ use js_sys::Promise;
 use serde::Deserialize;
 use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::future_to_promise;
-use wgpu_gather::{DType, Layout, Params, Reduce};
+use wgpu_gather::{DType, Layout, Params, Reduce, ScatterLayouts, ScatterPlan};
 
 use crate::call::{Call, named};
 use crate::device::RawTensor;
@@ -49,6 +49,24 @@ impl Updates {
 
 #[wasm_bindgen]
 impl RawEngine {
+    /// How a scatter is executed, in words.
+    #[wasm_bindgen(js_name = explainScatter)]
+    pub fn explain_scatter(&self, call: &str, reduce: &str) -> Result<String, JsValue> {
+        let call = Call::read(call)?;
+        let (op, rules) = (call.transposed_op()?, call.rules()?);
+        // Where the call has no shape for updates, the plan says why, in the scatter's name.
+        let updates = op.output_shape(&call.params_shape, &call.indices_shape, &rules);
+        let layouts = ScatterLayouts {
+            dtype: call.dtype()?,
+            destination: &Layout::contiguous(&call.params_shape),
+            index_type: call.index_type()?,
+            indices: &Layout::contiguous(&call.indices_shape),
+            updates: &Layout::contiguous(&updates.unwrap_or_default()),
+        };
+        let plan = ScatterPlan::new(op, named(reduce)?, &rules, layouts);
+        Ok(plan.map_err(|e| failure(&e))?.explain().to_string())
+    }
+
     /// Scatters from host to host, over a copy of `base`.
     pub fn scatter(
         &self,

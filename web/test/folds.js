@@ -43,6 +43,8 @@ const SCATTERED = {
   inPlace: 'Call: scatterInto writes to a tensor on the device',
   operator: 'Call: unknown operator "gather"',
   short: /^ViewOutOfRange: params: a view of shape \[4, 2\]/,
+  explained: /^scatter_elements, reduce = mul, i64\nlookups +3, to 3 destinations of 1 elements\n/,
+  explainedAxis: 'AxisOutOfRange: scatter: axis 2 is out of range for params of rank 2 (allowed -2..=1)',
 };
 
 const scattered = (page, name) =>
@@ -78,6 +80,8 @@ const scattered = (page, name) =>
       inPlace: engine.scatterInto(base, twice, updates),
       operator: engine.scatterInto(base, twice, updates, { op: 'gather' }),
       short: engine.scatter({ data: base.data, shape: [4, 2] }, twice, updates),
+      explained: engine.explain('scatter_elements', wide, ids(1, 1, 2), { axis: 0, reduce: 'mul' }),
+      explainedAxis: engine.explain('scatter', base, twice, { axis: 2 }),
     };
     const outcomes = Object.entries(calls).map(async ([key, call]) => [key, await told(call)]);
     return Object.fromEntries(await Promise.all(outcomes));
@@ -109,6 +113,8 @@ const POOLED = {
   ofElements: '0 6 0 7',
   huge: /^SizeOverflow: /,
   gradientShape: 'UpdatesShape: scatter: updates has shape [3, 2], but params and indices need [3, 4]',
+  explained: /^embedding_bag, mode = mean, f32\nbags +3 of 5 lookups, the longest of 3\n/,
+  explainedMode: /^BagModeType: embedding_bag: /,
 };
 
 const pooled = (page, name) =>
@@ -146,6 +152,8 @@ const pooled = (page, name) =>
       ofElements: engine.gatherGradient([2, 2], { data: [1, 1], shape: [2, 1] }, longs([2, 1], 6, 7), { op: 'gatherElements', axis: 1 }),
       huge: engine.gatherGradient([2 ** 31, 2], ids(1, 7, 1), grad),
       gradientShape: engine.gatherGradient([2, 4], ids(1, 7, 1), grad),
+      explained: engine.explain('embedding_bag', table, five, { mode: 'mean', offsets: [0, 2, 2] }),
+      explainedMode: engine.explain('embedding_bag', small, pair, { mode: 'mean' }),
     };
     const outcomes = Object.entries(calls).map(async ([key, call]) => [key, await told(call)]);
     return Object.fromEntries(await Promise.all(outcomes));
@@ -176,6 +184,7 @@ const ON_DEVICE = {
   movedDoubles: '0.25',
   onCpu: 'Call: the CPU path has no device tensors',
   doublesOnCpu: '0.75',
+  explained: /^scatter, reduce = none, f32\nlookups +3, to 3 destinations of 2 elements\n/,
 };
 
 const onDevice = (page) =>
@@ -237,6 +246,7 @@ const onDevice = (page) =>
     found.doubles = await told(gpu.scatter(there, first, there, { reduce: 'add' }));
     found.hostDoubles = await told(gpu.embeddingBag({ data: Float64Array.of(0.25), shape: [1, 1] }, ids(0), { offsets: [0] }));
     found.movedDoubles = await down(gpu.scatter(there, first, there));
+    found.explained = await told(gpu.explain('scatter', base, twice));
     found.onCpu = await told(cpu.scatter(base, twice, updates));
     found.doublesOnCpu = await told(cpu.scatter(double, ids(0), { ...double, data: Float64Array.of(0.5) }, { reduce: 'add' }));
     return found;

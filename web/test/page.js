@@ -1,28 +1,8 @@
 // The page, clicked through; and without WebGPU.
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
-
-const texts = (page, selector) => page.locator(selector).allTextContents();
-const output = (page) => texts(page, '#output td');
-
-/** Fills in fields of the form and waits until the page shows the call. */
-async function fill(page, fields) {
-  for (const [name, value] of Object.entries(fields)) {
-    const before = await page.evaluate(() => document.body.dataset.turn);
-    const field = page.locator(`#call [name=${name}]`);
-    if ((await field.evaluate((f) => f.tagName)) === 'SELECT') await field.selectOption(value);
-    else await field.fill(value);
-    await page.waitForFunction((turn) => document.body.dataset.turn !== turn, before);
-  }
-}
-
-/** A .npy file of i4, by hand. */
-function npy(shape, values) {
-  const header = `{'descr': '<i4', 'fortran_order': False, 'shape': (${shape.join(', ')},), }\n`;
-  const start = Buffer.from(`\x93NUMPY\x01\x00\x00\x00${header}`, 'latin1');
-  start.writeUInt16LE(header.length, 8);
-  return Buffer.concat([start, Buffer.from(Int32Array.from(values).buffer)]);
-}
+import { fill, npy, output, texts } from './form.js';
+import { verbs } from './verbs.js';
 
 /** Drags a file onto a section and lets it go there. */
 async function drop(page, section, name, bytes) {
@@ -151,8 +131,11 @@ async function buttons(page) {
 
 async function smallScreen(page) {
   await page.setViewportSize({ width: 360, height: 700 });
-  const [content, screen] = await page.evaluate(() => [document.documentElement.scrollWidth, window.innerWidth]);
-  assert.ok(content <= screen, `${content} > ${screen} wide`);
+  for (const verb of ['scatter', 'gather_gradient', 'embedding_bag', 'gather']) {
+    await fill(page, { verb });
+    const [content, screen] = await page.evaluate(() => [document.documentElement.scrollWidth, window.innerWidth]);
+    assert.ok(content <= screen, `${verb}: ${content} > ${screen} wide`);
+  }
   await page.setViewportSize({ width: 1280, height: 860 });
 }
 
@@ -171,6 +154,7 @@ export async function clicks(page) {
   assert.match(await page.locator('#runs-on').textContent(), /^On WebGPU: google swiftshader/i);
   if (process.env.SCREENSHOT) await screenshot(page, process.env.SCREENSHOT);
   await operators(page);
+  await verbs(page);
   await files(page);
   await quantised(page);
   await smallScreen(page);
@@ -200,6 +184,7 @@ async function onCpu(page, reason) {
   const none = page.evaluate(async () => (await import('./index.js')).Engine.gpu().catch((e) => e.code));
   assert.equal(await none, 'NoAdapter');
   await operators(page);
+  await verbs(page);
   await quantised(page);
   return on;
 }

@@ -25,6 +25,8 @@ const rules: Rules = preset;
 const device: GPUDevice | undefined = engine.device;
 const buffers: GPUBuffer[] = hops.parts.map(({ buffer }) => buffer);
 const plan: string = await engine.explain('gather', table, indices, { rules });
+await engine.explain('scatter_elements', table, indices, { axis: 0, reduce: 'add' });
+await engine.explain('embedding_bag', params, indices, { mode: 'mean', offsets: [0] });
 await hops.check();
 hops.free();
 
@@ -67,6 +69,8 @@ await engine.scatterInto(table, hops, hops, { op: 'scatterElements' });
 await engine.scatter(params, indices, indices);
 // @ts-expect-error there is no such reduction
 await engine.scatterNd(params, indices, params, { reduce: 'mean' });
+// @ts-expect-error a gather reduces nothing
+await engine.explain('gather', params, indices, { reduce: 'add' });
 // @ts-expect-error scatterInto writes to a tensor on the device
 await engine.scatterInto(params, indices, params);
 // @ts-expect-error weights are on the device if params are
