@@ -3,6 +3,8 @@
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use foldhash::fast::RandomState;
+
 use crate::error::Result;
 
 /// How many uniform blocks a device keeps.
@@ -15,7 +17,9 @@ pub(in crate::gpu) struct Uniforms(Mutex<Kept>);
 
 #[derive(Debug, Default)]
 struct Kept {
-    buffers: HashMap<Box<[u8]>, Uniform>,
+    /// Blocks are of two thousand bytes, which the standard library's hash takes longer for than all else that
+    /// a call of known shapes does.
+    buffers: HashMap<Box<[u8]>, Uniform, RandomState>,
     uses: u64,
 }
 
