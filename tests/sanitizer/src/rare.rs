@@ -106,7 +106,7 @@ fn scatter(
     }
 }
 
-/// Rows between others: more loops than two.
+/// Rows between others: more loops than two. Rows at many coordinates.
 fn nests(bench: &Bench, tally: &mut Tally) {
     let mut random = SplitMix(30);
     let types = product(&[1, 2, 4, 8, 16], &[IndexType::U32, IndexType::I64]);
@@ -119,6 +119,18 @@ fn nests(bench: &Bench, tally: &mut Tally) {
         };
         let call = gather(&mut random, op, &shape, &[3, lookups], types);
         gathered(bench, tally, &call);
+        // Tuples of as many coordinates as a nest of a bounded size holds, and of more.
+        for depth in [3, 4] {
+            let shape = [&[3, 3, 3, 3][..depth], &[elements]].concat();
+            let call = gather(
+                &mut random,
+                Op::gather_nd(),
+                &shape,
+                &[lookups, depth],
+                types,
+            );
+            gathered(bench, tally, &call);
+        }
     }
 }
 
