@@ -54,12 +54,25 @@ command_without_features() {
     cargo test --package wgpu-gather-cli --test features --locked
 }
 
-# Each crate that is published builds from what its package holds. A package has no profiles: with the
-# workspace's, its dependencies are those that are built already.
+# Each crate that is published builds from what its package holds. All are unpacked into one workspace, with
+# the profiles of this one, so that their dependencies are those that the lints have checked. What cargo would
+# verify itself, it compiles with all dependencies anew for each package, and against packages of the same
+# version that an earlier run has left in its cache.
 packages() {
+    local unpacked=$scratch/packages package
     cargo package --workspace --exclude wgpu-gather-isa --exclude wgpu-gather-sanitizer \
-        --locked --allow-dirty --config 'profile.dev.opt-level = 1' \
-        --config 'profile.dev.debug = "line-tables-only"' --config 'profile.dev.package."*".debug = false'
+        --no-verify --locked --allow-dirty --target-dir "$scratch/packaged"
+    mkdir "$unpacked"
+    printf '[workspace]\nresolver = "3"\nmembers = ["*"]\n[patch.crates-io]\n' >"$unpacked/Cargo.toml"
+    for package in "$scratch"/packaged/package/*.crate; do
+        tar xzf "$package" -C "$unpacked"
+        package=$(basename "$package" .crate)
+        echo "${package%-*} = { path = \"$package\" }" >>"$unpacked/Cargo.toml"
+    done
+    sed -n '/^\[profile/,/^$/p' Cargo.toml >>"$unpacked/Cargo.toml"
+    cp Cargo.lock "$unpacked"
+    CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-$PWD/target} cargo check --offline --lib --bins --examples \
+        --all-features --workspace --manifest-path "$unpacked/Cargo.toml"
 }
 
 # Manifests and texts, with the tools that are installed: licences, advisories and duplicates of

@@ -25,6 +25,10 @@ const EXPLAINED: &[(&str, &str)] = &[
         "a pipeline for two segments looks for one after the first",
     ),
     (
+        "X3557: loop only executes for 0 iteration(s), forcing loop to unroll",
+        "a pipeline for indices of 32 bits never divides in 64 bits",
+    ),
+    (
         "equality comparison with extraneous parentheses",
         "naga puts parentheses around every expression",
     ),
