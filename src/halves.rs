@@ -1,5 +1,6 @@
-//! f16 and bf16 as their bits: to f32 exactly, and back to nearest even, by integers alone. The shaders do
-//! the same steps (`shaders/halves.wgsl`), as WGSL does not say how its own conversions round.
+//! f16 and bf16 as their bits: to f32 exactly, and back to nearest even. All cases of a value are computed, and one
+//! is chosen: so compilers take many values side by side. Shaders have their own steps (`shaders/halves.wgsl`), as
+//! WGSL does not say how its conversions round.
 
 /// 2^-24, the least positive f16.
 const LEAST: f32 = 1.0 / 16_777_216.0;
@@ -10,10 +11,13 @@ pub(crate) fn f16_to_f32(bits: u16) -> f32 {
     let sign = u32::from(bits & 0x8000) << 16;
     let magnitude = u32::from(bits & 0x7fff);
     let mantissa_in_place = magnitude << 13;
+    let subnormal = (magnitude as f32 * LEAST).to_bits(); // f32 has it as normal
+    let normal = mantissa_in_place + (112 << 23);
+    let special = mantissa_in_place | 0x7f80_0000;
     let magnitude = match magnitude {
-        0..0x400 => (magnitude as f32 * LEAST).to_bits(), // subnormal, which f32 has as normal
-        0x400..0x7c00 => mantissa_in_place + (112 << 23),
-        _ => mantissa_in_place | 0x7f80_0000,
+        0..0x400 => subnormal,
+        0x400..0x7c00 => normal,
+        _ => special,
     };
     f32::from_bits(sign | magnitude)
 }
@@ -29,14 +33,16 @@ pub(crate) fn bf16_to_f32(bits: u16) -> f32 {
 pub(crate) fn f32_to_f16(value: f32) -> u16 {
     let bits = value.to_bits();
     let magnitude = bits & 0x7fff_ffff;
+    let normal = nearest_even(magnitude, 13)
+        .wrapping_sub(112 << 10)
+        .min(0x7c00);
+    // A sum next to 0.5 is rounded to a multiple of the least.
+    let subnormal = (value.abs() + 0.5).to_bits().wrapping_sub(0.5f32.to_bits());
+    let nan = 0x7e00 | (magnitude >> 13) & 0x3ff;
     let half = match magnitude {
-        0x7f80_0001.. => 0x7e00 | (magnitude >> 13) & 0x3ff,
-        0x3880_0000.. => (nearest_even(magnitude, 13) - (112 << 10)).min(0x7c00),
-        // In units of the least; further away, they are less than half of one.
-        _ => {
-            let mantissa = magnitude & 0x7f_ffff | 0x80_0000;
-            nearest_even(mantissa, (126 - (magnitude >> 23)).min(25))
-        }
+        0x7f80_0001.. => nan,
+        0x3880_0000.. => normal,
+        _ => subnormal,
     };
     (half | (bits >> 16) & 0x8000) as u16
 }

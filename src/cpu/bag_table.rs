@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::fetch::fetch;
-use super::fold::{Rows, combine_elements, elements};
+use super::fold::{Rows, combine_elements, step_by_elements};
 use super::lookups::BAD;
 use crate::error::{Result, Role};
 use crate::fold::{Combine, Fold};
@@ -47,9 +47,9 @@ impl<T: Fold, const WEIGHTED: bool> Rows<T> for TableRows<'_, WEIGHTED> {
         if !WEIGHTED {
             return combine_elements::<T, C, N>(bytes, first, sums);
         }
-        for (sum, value) in sums.iter_mut().zip(elements::<T, N>(bytes, first)) {
-            *sum = C::combine(*sum, T::mul(found.weight, value));
-        }
+        step_by_elements::<T, N>(bytes, first, sums, |sum, value| {
+            C::combine(sum, T::mul(found.weight, value))
+        });
     }
 
     #[inline(always)]

@@ -81,15 +81,16 @@ impl<T: Fold> Sums<T> for Elements<'_> {
     #[inline(always)]
     fn load<const N: usize>(&self, column: usize) -> [T::Sum; N] {
         let mut sums = [T::zeroed().widen(); N];
-        for (sum, value) in sums.iter_mut().zip(elements::<T, N>(self.0, column)) {
-            *sum = value;
-        }
+        step_by_elements::<T, N>(self.0, column, &mut sums, |_, value| value);
         sums
     }
 
     #[inline(always)]
     fn store<const N: usize>(&mut self, column: usize, sums: [T::Sum; N]) {
         let bytes = &mut self.0[column * size_of::<T>()..][..N * size_of::<T>()];
+        if T::narrow_all(&sums, bytes) {
+            return;
+        }
         let elements = bytes.chunks_exact_mut(size_of::<T>());
         for (to, sum) in elements.zip(sums) {
             to.copy_from_slice(bytemuck::bytes_of(&T::narrow(sum)));
@@ -104,23 +105,31 @@ pub(super) fn combine_elements<T: Fold, C: Combine<T>, const N: usize>(
     first: usize,
     sums: &mut [T::Sum; N],
 ) {
-    for (sum, value) in sums.iter_mut().zip(elements::<T, N>(bytes, first)) {
-        *sum = C::combine(*sum, value);
+    step_by_elements::<T, N>(bytes, first, sums, C::combine);
+}
+
+/// Takes each sum a step on by the value of its element, of those from number `first` on.
+#[inline(always)]
+pub(super) fn step_by_elements<T: Fold, const N: usize>(
+    bytes: &[u8],
+    first: usize,
+    sums: &mut [T::Sum; N],
+    step: impl Fn(T::Sum, T::Sum) -> T::Sum,
+) {
+    let bytes = &bytes[first * size_of::<T>()..][..N * size_of::<T>()];
+    if let Some(values) = T::widen_all::<N>(bytes) {
+        for (sum, &value) in sums.iter_mut().zip(&values) {
+            *sum = step(*sum, value);
+        }
+        return;
+    }
+    for (sum, bytes) in sums.iter_mut().zip(bytes.chunks_exact(size_of::<T>())) {
+        *sum = step(*sum, bytemuck::pod_read_unaligned::<T>(bytes).widen());
     }
 }
 
-/// `N` elements from number `first` on, as sums.
-#[inline(always)]
-pub(super) fn elements<T: Fold, const N: usize>(
-    bytes: &[u8],
-    first: usize,
-) -> impl Iterator<Item = T::Sum> {
-    let bytes = &bytes[first * size_of::<T>()..][..N * size_of::<T>()];
-    let elements = bytes.chunks_exact(size_of::<T>());
-    elements.map(|bytes| bytemuck::pod_read_unaligned::<T>(bytes).widen())
-}
-
-/// Loops that are compiled once more for processors with AVX2, which not every processor of its kind has.
+/// Loops that are compiled once more for processors with AVX2, which not every processor of its kind has. Those that
+/// have it have F16C.
 macro_rules! vectorized {
     ($($(#[$attribute:meta])* fn $name:ident($($argument:ident: $type:ty),*) $body:block)*) => {$(
         $(#[$attribute])*
@@ -132,12 +141,14 @@ macro_rules! vectorized {
             #[inline(always)]
             fn loops<T: Fold, C: Combine<T>, R: Rows<T>>($($argument: $type),*) $body
             #[cfg(target_arch = "x86_64")]
-            if std::arch::is_x86_feature_detected!("avx2") {
-                #[target_feature(enable = "avx2")]
+            if std::arch::is_x86_feature_detected!("avx2")
+                && std::arch::is_x86_feature_detected!("f16c")
+            {
+                #[target_feature(enable = "avx2,f16c")]
                 fn with_avx2<T: Fold, C: Combine<T>, R: Rows<T>>($($argument: $type),*) {
                     loops::<T, C, R>($($argument),*);
                 }
-                // SAFETY: the processor has AVX2.
+                // SAFETY: the processor has AVX2 and F16C.
                 return unsafe { with_avx2::<T, C, R>($($argument),*) };
             }
             loops::<T, C, R>($($argument),*);
@@ -159,7 +170,7 @@ vectorized! {
     }
 
     /// Folds each row of `list` into the row of `target`, of so many columns, that is named with it. What is
-    /// folded is rounded each time, which [`Fold::RESUMES`] allows.
+    /// folded is rounded each time, which [`Combine::RESUMES`] allows.
     fn fold_each(target: &mut [u8], columns: usize, rows: R, list: &[(usize, R::Row)]) {
         // In a short row, to find out how long it is takes longer than to fold it.
         match columns {

@@ -18,7 +18,7 @@ macro_rules! complex {
     ($($type:ident: $part:ty,)*) => {$(
         impl Fold for $type {
             type Sum = [$part; 2];
-            const RESUMES: bool = true;
+            const IS_EXACT: bool = true;
             #[inline(always)]
             fn widen(self) -> [$part; 2] { self.0 }
             #[inline(always)]

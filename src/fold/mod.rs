@@ -15,6 +15,7 @@
 mod complex;
 mod dispatch;
 mod element;
+mod f16c;
 mod half;
 mod number;
 #[cfg(test)]

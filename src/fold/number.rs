@@ -2,20 +2,31 @@
 
 use bytemuck::Pod;
 
+use super::f16c;
 use super::half::{BF16, F16};
 
 /// An element that can be folded.
 pub(crate) trait Fold: Pod + Send + Sync {
     /// What holds the value of a fold on its way.
     type Sum: Copy + Send + Sync;
-    /// Whether a fold may be rounded to an element on its way and go on from there.
-    const RESUMES: bool;
+    /// Whether no sum is rounded to an element.
+    const IS_EXACT: bool;
     /// The value as the fold holds it, exactly.
     fn widen(self) -> Self::Sum;
     /// The value at the end.
     fn narrow(sum: Self::Sum) -> Self;
     fn add(sum: Self::Sum, value: Self::Sum) -> Self::Sum;
     fn mul(sum: Self::Sum, value: Self::Sum) -> Self::Sum;
+    /// The values of `N` elements, where the processor has an instruction for it that compilers do not find.
+    #[inline(always)]
+    fn widen_all<const N: usize>(_elements: &[u8]) -> Option<[Self::Sum; N]> {
+        None
+    }
+    /// The same for [`Fold::narrow`]; says whether it has written the elements.
+    #[inline(always)]
+    fn narrow_all<const N: usize>(_sums: &[Self::Sum; N], _elements: &mut [u8]) -> bool {
+        false
+    }
     /// The sum of `count` values, divided by it. Only floats have a mean; others keep the sum.
     #[inline(always)]
     fn mean(sum: Self::Sum, _count: usize) -> Self::Sum {
@@ -31,6 +42,9 @@ pub(crate) trait Ordered: Fold {
 
 /// One step of a fold.
 pub(crate) trait Combine<T: Fold>: Send + Sync {
+    /// Whether a fold may be rounded to an element on its way and go on from there: where no value is rounded, or
+    /// none is new.
+    const RESUMES: bool;
     fn combine(sum: T::Sum, value: T::Sum) -> T::Sum;
 }
 
@@ -46,6 +60,7 @@ pub(crate) struct Min;
 pub(crate) struct Max;
 
 impl<T: Fold> Combine<T> for Last {
+    const RESUMES: bool = true;
     #[inline(always)]
     fn combine(_: T::Sum, value: T::Sum) -> T::Sum {
         value
@@ -53,8 +68,9 @@ impl<T: Fold> Combine<T> for Last {
 }
 
 macro_rules! combine {
-    ($($way:ident: $bound:ident $function:ident,)*) => {$(
+    ($($way:ident: $bound:ident $function:ident, $resumes:expr;)*) => {$(
         impl<T: $bound> Combine<T> for $way {
+            const RESUMES: bool = $resumes;
             #[inline(always)]
             fn combine(sum: T::Sum, value: T::Sum) -> T::Sum {
                 T::$function(sum, value)
@@ -64,17 +80,17 @@ macro_rules! combine {
 }
 
 combine! {
-    Add: Fold add,
-    Mul: Fold mul,
-    Min: Ordered min,
-    Max: Ordered max,
+    Add: Fold add, T::IS_EXACT;
+    Mul: Fold mul, T::IS_EXACT;
+    Min: Ordered min, true;
+    Max: Ordered max, true;
 }
 
 macro_rules! integers {
     ($($type:ty)*) => {$(
         impl Fold for $type {
             type Sum = $type;
-            const RESUMES: bool = true;
+            const IS_EXACT: bool = true;
             #[inline(always)]
             fn widen(self) -> $type { self }
             #[inline(always)]
@@ -100,7 +116,7 @@ macro_rules! floats {
     ($($type:ty: $nan:literal,)*) => {$(
         impl Fold for $type {
             type Sum = $type;
-            const RESUMES: bool = true;
+            const IS_EXACT: bool = true;
             #[inline(always)]
             fn widen(self) -> $type { self }
             #[inline(always)]
@@ -135,10 +151,10 @@ floats! {
 }
 
 macro_rules! halves {
-    ($($type:ty)*) => {$(
+    ($($type:ty { $($by_hardware:tt)* })*) => {$(
         impl Fold for $type {
             type Sum = f32;
-            const RESUMES: bool = false;
+            const IS_EXACT: bool = false;
             #[inline(always)]
             fn widen(self) -> f32 { self.to_f32() }
             #[inline(always)]
@@ -149,6 +165,7 @@ macro_rules! halves {
             fn mul(sum: f32, value: f32) -> f32 { sum * value }
             #[inline(always)]
             fn mean(sum: f32, count: usize) -> f32 { sum / count as f32 }
+            $($by_hardware)*
         }
         impl Ordered for $type {
             #[inline(always)]
@@ -159,4 +176,16 @@ macro_rules! halves {
     )*};
 }
 
-halves!(F16 BF16);
+halves! {
+    F16 {
+        #[inline(always)]
+        fn widen_all<const N: usize>(elements: &[u8]) -> Option<[f32; N]> {
+            f16c::widen_all(elements)
+        }
+        #[inline(always)]
+        fn narrow_all<const N: usize>(sums: &[f32; N], elements: &mut [u8]) -> bool {
+            f16c::narrow_all(sums, elements)
+        }
+    }
+    BF16 {}
+}

@@ -2,7 +2,7 @@
 //!
 //! Threads take parts of the destination, each of which folds what belongs there in order: so no two
 //! threads write to one place, and the result does not depend on their number. Where a fold may stop and go on
-//! ([`Fold::RESUMES`]), short rows are folded in the order of the lookups, unless so many threads would each look at
+//! ([`Combine::RESUMES`]), short rows are folded in the order of the lookups, unless so many threads would each look at
 //! all of them. Else the lookups are sorted by key, many of them in chunks, one after the other: to fold their
 //! chunks in order is to fold them in order.
 
@@ -20,6 +20,7 @@ use in_order::{InOrder, Updates};
 use keys::{Pair, find_pairs, sort};
 use nest::{Nest, Run};
 
+use super::fetch::{AHEAD, fetch};
 use super::fold::{List, fold_into_elements};
 use super::report::check;
 use crate::element::Element;
@@ -114,6 +115,9 @@ const BYTES_OF_ONE: usize = 1 << 20;
 /// What a lookup costs, as bytes of updates that could be folded meanwhile.
 const LOOKUP_BYTES: usize = 64;
 
+/// What is fetched of a row of the destination ahead of its turn: a processor sees by itself how a long row goes on.
+const FETCHED_BYTES: usize = 512;
+
 /// One execution.
 struct Work<'a> {
     plan: &'a ScatterPlan,
@@ -139,7 +143,7 @@ impl Folding for Work<'_> {
             super::threads::threads()
         };
         let is_short = row_bytes < SORTED_ROW_BYTES && threads <= FEW_THREADS;
-        let any_bad = match T::RESUMES && nest.is_rows() && (is_little || is_short) {
+        let any_bad = match C::RESUMES && nest.is_rows() && (is_little || is_short) {
             true => self.fold_in_order::<T, C>(nest.slice, threads),
             false => self.fold_sorted::<T, C>(&nest)?,
         };
@@ -166,7 +170,7 @@ impl Work<'_> {
     /// Folds the lookups sorted by key.
     fn fold_sorted<T: Fold, C: Combine<T>>(&mut self, nest: &Nest) -> Result<bool> {
         let lookups = self.plan.lookups();
-        let most = if T::RESUMES { MOST_LOOKUPS } else { lookups };
+        let most = if C::RESUMES { MOST_LOOKUPS } else { lookups };
         let mut pairs = Vec::new();
         let mut any_bad = false;
         for first in (0..lookups).step_by(most) {
@@ -229,10 +233,14 @@ impl Chunk<'_> {
             places.clear();
             places.extend(pairs.iter().map(place));
             let mut places = &places[..];
+            let row_bytes = run.columns * width;
+            let row = |key| (run.element - first + (key - keys.start) * self.nest.slice) * width;
             while let Some(key) = pairs.first().map(|p| p.key) {
+                if let Some(soon) = pairs.get(AHEAD) {
+                    fetch(part, row(soon.key), row_bytes.min(FETCHED_BYTES));
+                }
                 let same = pairs.iter().take_while(|p| p.key == key).count();
-                let at = (run.element - first + (key - keys.start) * self.nest.slice) * width;
-                let target = &mut part[at..at + run.columns * width];
+                let target = &mut part[row(key)..][..row_bytes];
                 let list = List::new(places, same);
                 fold_into_elements::<T, C, _>(target, self.updates, list);
                 (pairs, places) = (&pairs[same..], &places[same..]);
