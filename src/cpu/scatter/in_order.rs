@@ -4,10 +4,9 @@
 //! and folds them. So updates are read in the order in which they lie in memory, and nothing is stored for a
 //! lookup. What each thread does besides is to resolve the others' lookups.
 
-use super::super::fetch::fetch;
-use super::super::fold::{Rows, combine_elements, fold_each};
+use super::super::fold::fold_each;
 use super::super::lookups::{BAD, Lookups};
-use super::update_of;
+use super::updates::{Updates, update_of};
 use crate::fold::{Combine, Fold};
 use crate::operand::Params;
 use crate::plan::Plan;
@@ -33,10 +32,7 @@ impl<'a> InOrder<'a> {
         InOrder {
             plan,
             lookups: Lookups::new(keys, indices),
-            updates: Updates {
-                bytes: updates.bytes(),
-                step: 1,
-            },
+            updates: Updates(updates.bytes()),
         }
     }
 
@@ -65,42 +61,5 @@ impl<'a> InOrder<'a> {
             fold_each::<T, C, _>(part, columns, self.updates, &kept[..count]);
         }
         any_bad
-    }
-}
-
-/// Updates by where they start, in elements.
-#[derive(Clone, Copy)]
-pub(super) struct Updates<'a> {
-    pub(super) bytes: &'a [u8],
-    /// From column to column.
-    pub(super) step: isize,
-}
-
-impl<T: Fold> Rows<T> for Updates<'_> {
-    type Row = usize;
-
-    #[inline(always)]
-    fn combine<C: Combine<T>, const N: usize>(
-        &self,
-        start: usize,
-        column: usize,
-        sums: &mut [T::Sum; N],
-    ) {
-        if self.step == 1 {
-            return combine_elements::<T, C, N>(self.bytes, start + column, sums);
-        }
-        for (n, sum) in sums.iter_mut().enumerate() {
-            let steps = self.step.wrapping_mul((column + n) as isize);
-            let at = start.wrapping_add_signed(steps);
-            combine_elements::<T, C, 1>(self.bytes, at, std::array::from_mut(sum));
-        }
-    }
-
-    #[inline(always)]
-    fn fetch<const N: usize>(&self, start: usize, column: usize) {
-        if self.step == 1 {
-            let first = (start + column) * size_of::<T>();
-            fetch(self.bytes, first, N * size_of::<T>());
-        }
     }
 }

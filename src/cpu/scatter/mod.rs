@@ -12,13 +12,15 @@ mod keys;
 mod nest;
 #[cfg(test)]
 mod tests;
+mod updates;
 
 use std::mem::MaybeUninit;
 
 use destination::Destination;
-use in_order::{InOrder, Updates};
+use in_order::InOrder;
 use keys::{Pair, find_pairs, sort};
 use nest::{Nest, Run};
+use updates::{Strided, Updates, update_of};
 
 use super::fetch::{AHEAD, fetch};
 use super::fold::{List, fold_into_elements};
@@ -180,10 +182,7 @@ impl Work<'_> {
             let folding = Chunk {
                 plan: self.plan,
                 nest,
-                updates: Updates {
-                    bytes: self.updates.bytes(),
-                    step: nest.slice_step,
-                },
+                updates: self.updates.bytes(),
                 pairs: &pairs,
             };
             folding.fold_all::<T, C>(&mut self.destination);
@@ -192,18 +191,11 @@ impl Work<'_> {
     }
 }
 
-/// Where the update of a lookup lies, in elements.
-#[inline]
-fn update_of(plan: &ScatterPlan, lookup: usize) -> usize {
-    let [_, at] = plan.lookup_digits.position(lookup);
-    plan.updates.offset().wrapping_add_signed(at)
-}
-
 /// The lookups of one chunk, sorted by key.
 struct Chunk<'a> {
     plan: &'a ScatterPlan,
     nest: &'a Nest,
-    updates: Updates<'a>,
+    updates: &'a [u8],
     pairs: &'a [Pair],
 }
 
@@ -242,7 +234,13 @@ impl Chunk<'_> {
                 let same = pairs.iter().take_while(|p| p.key == key).count();
                 let target = &mut part[row(key)..][..row_bytes];
                 let list = List::new(places, same);
-                fold_into_elements::<T, C, _>(target, self.updates, list);
+                match self.nest.slice_step {
+                    1 => fold_into_elements::<T, C, _>(target, Updates(self.updates), list),
+                    step => {
+                        let bytes = self.updates;
+                        fold_into_elements::<T, C, _>(target, Strided { bytes, step }, list);
+                    }
+                }
                 (pairs, places) = (&pairs[same..], &places[same..]);
             }
         });

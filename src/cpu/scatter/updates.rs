@@ -1,0 +1,71 @@
+//! The rows of updates, by where they start, in elements.
+
+use super::super::fetch::fetch;
+use super::super::fold::{Rows, combine_elements};
+use crate::fold::{Combine, Fold};
+use crate::scatter::ScatterPlan;
+
+/// Where the update of a lookup lies, in elements.
+#[inline]
+pub(super) fn update_of(plan: &ScatterPlan, lookup: usize) -> usize {
+    let [_, at] = plan.lookup_digits.position(lookup);
+    plan.updates.offset().wrapping_add_signed(at)
+}
+
+/// Rows whose columns follow each other.
+#[derive(Clone, Copy)]
+pub(super) struct Updates<'a>(pub(super) &'a [u8]);
+
+impl<T: Fold> Rows<T> for Updates<'_> {
+    type Row = usize;
+    const IN_BLOCKS: bool = true;
+
+    #[inline(always)]
+    fn combine<C: Combine<T>, const N: usize>(
+        &self,
+        start: usize,
+        column: usize,
+        sums: &mut [T::Sum; N],
+    ) {
+        combine_elements::<T, C, N>(self.0, start + column, sums);
+    }
+
+    #[inline(always)]
+    fn fetch<const N: usize>(&self, start: usize, column: usize) {
+        fetch(
+            self.0,
+            (start + column) * size_of::<T>(),
+            N * size_of::<T>(),
+        );
+    }
+}
+
+/// Rows with a step from column to column.
+#[derive(Clone, Copy)]
+pub(super) struct Strided<'a> {
+    pub(super) bytes: &'a [u8],
+    pub(super) step: isize,
+}
+
+impl<T: Fold> Rows<T> for Strided<'_> {
+    type Row = usize;
+    // Compilers would make one out of this and of what neighbours take, which is slow for both.
+    const IN_BLOCKS: bool = false;
+
+    #[inline(always)]
+    fn combine<C: Combine<T>, const N: usize>(
+        &self,
+        start: usize,
+        column: usize,
+        sums: &mut [T::Sum; N],
+    ) {
+        for (n, sum) in sums.iter_mut().enumerate() {
+            let steps = self.step.wrapping_mul((column + n) as isize);
+            let at = start.wrapping_add_signed(steps);
+            combine_elements::<T, C, 1>(self.bytes, at, std::array::from_mut(sum));
+        }
+    }
+
+    #[inline(always)]
+    fn fetch<const N: usize>(&self, _: usize, _: usize) {}
+}
