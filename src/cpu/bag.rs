@@ -14,7 +14,7 @@ use super::threads::{for_each, threads};
 use crate::bag::BagMode;
 use crate::call::EmbeddingBag;
 use crate::error::{OpKind, Result};
-use crate::fold::{Combine, Fold, Folding, Last, fold_with};
+use crate::fold::{Combine, Fold, Folding, Last, fold_bags_with};
 use crate::op::Op;
 use crate::plan::{BagPlan, Plan};
 use crate::rules::OutOfBounds;
@@ -62,8 +62,7 @@ pub(crate) fn embedding_bag(
         lookups: Lookups::new(&rows, indices.bytes()),
         table: Table::new(&call.table, plan)?,
     };
-    let (op, reduce) = (OpKind::EmbeddingBag, plan.mode.reduce());
-    let any_bad = fold_with(op, reduce, plan.dtype, Work { bags, output })?;
+    let any_bad = fold_bags_with(plan.mode, plan.dtype, Work { bags, output })?;
     match any_bad && plan.lookups.reports_bad_indices() {
         true => check(&plan.lookups, &indices),
         false => Ok(()),

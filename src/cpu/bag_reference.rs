@@ -7,7 +7,7 @@ use std::ops::Range;
 use crate::bag::{BagMode, Split};
 use crate::call::EmbeddingBag;
 use crate::error::{BadIndices, Error, OpKind, Result, Role};
-use crate::fold::{Combine, Fold, Folding, fold_with};
+use crate::fold::{Combine, Fold, Folding, fold_bags_with};
 use crate::operand::{AnyTable, Params};
 use crate::rules::OutOfBounds;
 use crate::shape::{Layout, check_output_bytes, elements, unravel};
@@ -27,12 +27,7 @@ pub(crate) fn embedding_bag(call: &EmbeddingBag<'_>, output: &mut [u8]) -> Resul
             lookups: lookups(call, bag),
             column,
         };
-        element.copy_from_slice(&fold_with(
-            OpKind::EmbeddingBag,
-            call.bags.mode.reduce(),
-            dtype,
-            bag,
-        )?);
+        element.copy_from_slice(&fold_bags_with(call.bags.mode, dtype, bag)?);
     }
     if output.is_empty() {
         return Ok(());

@@ -3,7 +3,8 @@
 use super::Reduce;
 use super::complex::{C64, C128};
 use super::half::{BF16, F16};
-use super::number::{Add, Combine, Fold, Last, Max, Min, Mul, Ordered};
+use super::number::{Add, Combine, Fold, Last, Max, Min, Mul};
+use crate::bag::BagMode;
 use crate::element::DType;
 use crate::error::{Error, OpKind, Result};
 
@@ -41,6 +42,58 @@ fn refusal(op: OpKind, reduce: Reduce, dtype: DType) -> Error {
     }
 }
 
+/// Calls `$work` with the type that adds and multiplies elements of a type.
+macro_rules! arithmetic {
+    ($dtype:expr, $T:ident => $work:expr) => {{
+        macro_rules! with {
+            ($type:ty) => {{
+                type $T = $type;
+                $work
+            }};
+        }
+        // Integers wrap, so those with a sign have the bits of those without.
+        match $dtype {
+            DType::U8 | DType::I8 | DType::Bool => with!(u8),
+            DType::U16 | DType::I16 => with!(u16),
+            DType::U32 | DType::I32 => with!(u32),
+            DType::U64 | DType::I64 => with!(u64),
+            DType::F16 => with!(F16),
+            DType::BF16 => with!(BF16),
+            DType::F32 => with!(f32),
+            DType::F64 => with!(f64),
+            DType::C64 => with!(C64),
+            DType::C128 => with!(C128),
+        }
+    }};
+}
+
+/// The same for the type that orders them; `$else` for those without an order.
+macro_rules! ordered {
+    ($dtype:expr, $T:ident => $work:expr, else $else:expr) => {{
+        macro_rules! with {
+            ($type:ty) => {{
+                type $T = $type;
+                $work
+            }};
+        }
+        match $dtype {
+            DType::U8 => with!(u8),
+            DType::I8 => with!(i8),
+            DType::U16 => with!(u16),
+            DType::I16 => with!(i16),
+            DType::F16 => with!(F16),
+            DType::BF16 => with!(BF16),
+            DType::U32 => with!(u32),
+            DType::I32 => with!(i32),
+            DType::F32 => with!(f32),
+            DType::U64 => with!(u64),
+            DType::I64 => with!(i64),
+            DType::F64 => with!(f64),
+            DType::Bool | DType::C64 | DType::C128 => $else,
+        }
+    }};
+}
+
 /// Does `work` for elements of `dtype`.
 ///
 /// # Errors
@@ -62,47 +115,29 @@ pub(crate) fn fold_with<F: Folding>(
             8 => work.fold::<u64, Last>(),
             _ => work.fold::<u128, Last>(),
         },
-        // Integers wrap, so those with a sign have the bits of those without.
-        Reduce::Add | Reduce::Mul => match dtype {
-            DType::U8 | DType::I8 | DType::Bool => arithmetic::<u8, F>(reduce, work),
-            DType::U16 | DType::I16 => arithmetic::<u16, F>(reduce, work),
-            DType::U32 | DType::I32 => arithmetic::<u32, F>(reduce, work),
-            DType::U64 | DType::I64 => arithmetic::<u64, F>(reduce, work),
-            DType::F16 => arithmetic::<F16, F>(reduce, work),
-            DType::BF16 => arithmetic::<BF16, F>(reduce, work),
-            DType::F32 => arithmetic::<f32, F>(reduce, work),
-            DType::F64 => arithmetic::<f64, F>(reduce, work),
-            DType::C64 => arithmetic::<C64, F>(reduce, work),
-            DType::C128 => arithmetic::<C128, F>(reduce, work),
-        },
-        Reduce::Min | Reduce::Max => match dtype {
-            DType::U8 => ordered::<u8, F>(reduce, work),
-            DType::I8 => ordered::<i8, F>(reduce, work),
-            DType::U16 => ordered::<u16, F>(reduce, work),
-            DType::I16 => ordered::<i16, F>(reduce, work),
-            DType::F16 => ordered::<F16, F>(reduce, work),
-            DType::BF16 => ordered::<BF16, F>(reduce, work),
-            DType::U32 => ordered::<u32, F>(reduce, work),
-            DType::I32 => ordered::<i32, F>(reduce, work),
-            DType::F32 => ordered::<f32, F>(reduce, work),
-            DType::U64 => ordered::<u64, F>(reduce, work),
-            DType::I64 => ordered::<i64, F>(reduce, work),
-            DType::F64 => ordered::<f64, F>(reduce, work),
-            DType::Bool | DType::C64 | DType::C128 => return Err(refusal(op, reduce, dtype)),
-        },
+        Reduce::Add => arithmetic!(dtype, T => work.fold::<T, Add>()),
+        Reduce::Mul => arithmetic!(dtype, T => work.fold::<T, Mul>()),
+        Reduce::Min => {
+            ordered!(dtype, T => work.fold::<T, Min>(), else return Err(refusal(op, reduce, dtype)))
+        }
+        Reduce::Max => {
+            ordered!(dtype, T => work.fold::<T, Max>(), else return Err(refusal(op, reduce, dtype)))
+        }
     })
 }
 
-fn arithmetic<T: Fold, F: Folding>(reduce: Reduce, work: F) -> F::Output {
-    match reduce {
-        Reduce::Mul => work.fold::<T, Mul>(),
-        _ => work.fold::<T, Add>(),
-    }
-}
-
-fn ordered<T: Ordered, F: Folding>(reduce: Reduce, work: F) -> F::Output {
-    match reduce {
-        Reduce::Min => work.fold::<T, Min>(),
-        _ => work.fold::<T, Max>(),
-    }
+/// The same for the ways in which bags are combined, which are fewer.
+pub(crate) fn fold_bags_with<F: Folding>(
+    mode: BagMode,
+    dtype: DType,
+    work: F,
+) -> Result<F::Output> {
+    let (op, reduce) = (OpKind::EmbeddingBag, mode.reduce());
+    check(op, reduce, dtype)?;
+    Ok(match mode {
+        BagMode::Sum | BagMode::Mean => arithmetic!(dtype, T => work.fold::<T, Add>()),
+        BagMode::Max => {
+            ordered!(dtype, T => work.fold::<T, Max>(), else return Err(refusal(op, reduce, dtype)))
+        }
+    })
 }

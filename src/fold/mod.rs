@@ -21,7 +21,7 @@ mod number;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use dispatch::{Folding, check, fold_with};
+pub(crate) use dispatch::{Folding, check, fold_bags_with, fold_with};
 pub(crate) use element::FoldElement;
 pub(crate) use number::{Combine, Fold, Last};
 
