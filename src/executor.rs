@@ -1,6 +1,7 @@
 //! One public API over the executors: the same call gives the same bits on each.
 
 mod bag;
+mod chunks;
 mod gather;
 mod gradient;
 mod scatter;

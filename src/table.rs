@@ -13,7 +13,7 @@ use crate::tensor::{Tensor, TensorView};
 /// ([`QuantizedTable::to`], [`QuantizedTable::to_type`]), or either as [`AnyTable`].
 pub trait Table: sealed::AsTable {
     /// The tensor that a call makes: [`Tensor`], or [`AnyTensor`] where the type is known at run time.
-    type Output: sealed::Made<Self::Element>;
+    type Output: sealed::Made<Self::Element> + 'static;
     /// What the caller's memory for an output is made of: the type of the elements, or bytes.
     type Element: Element;
 }

@@ -7,6 +7,7 @@ use bytemuck::AnyBitPattern;
 use crate::bag::Bags;
 use crate::call::EmbeddingBag;
 use crate::cpu;
+use crate::element::Element;
 use crate::error::{Error, Result, Role};
 use crate::executor::Executor;
 #[cfg(feature = "gpu")]
@@ -219,19 +220,24 @@ impl<'a, T: Table> EmbeddingBagCall<'a, T> {
         };
         Ok(BagExplanation::new(&plan, row_bytes))
     }
-
-    async fn make(self, poll_mode: PollMode) -> Result<T::Output> {
-        let call = self.call?;
-        let plan = call.plan()?;
-        let len = plan.output_bytes / size_of::<T::Element>();
-        let mut bits = zeroed_bits::<T::Element>(Role::Output, len)?;
-        let output = bytemuck::cast_slice_mut(&mut bits);
-        execute(&self.executor, &call, &plan, output, poll_mode).await?;
-        T::Output::made(&plan.output_shape, plan.dtype.into(), bits)
-    }
 }
 
 waits!(EmbeddingBagCall<T: Table>, "[`Executor::embedding_bag`]");
+
+/// Makes the call.
+async fn make<E: Element, O: Made<E>>(
+    executor: Executor,
+    call: Result<EmbeddingBag<'_>>,
+    poll_mode: PollMode,
+) -> Result<O> {
+    let call = call?;
+    let plan = call.plan()?;
+    let len = plan.output_bytes / size_of::<E>();
+    let mut bits = zeroed_bits::<E>(Role::Output, len)?;
+    let output = bytemuck::cast_slice_mut(&mut bits);
+    execute(&executor, &call, &plan, output, poll_mode).await?;
+    O::made(&plan.output_shape, plan.dtype.into(), bits)
+}
 
 /// Writes the output's bytes, row-major.
 #[cfg_attr(

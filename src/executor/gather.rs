@@ -6,8 +6,10 @@ use bytemuck::AnyBitPattern;
 
 use crate::call::Gather;
 use crate::cpu;
+use crate::element::Element;
 use crate::error::{Error, Result, Role};
 use crate::executor::Executor;
+use crate::executor::chunks::chunks;
 #[cfg(feature = "gpu")]
 use crate::executor::waits::or_on_the_cpu;
 use crate::executor::waits::waits;
@@ -169,10 +171,7 @@ impl<'a, T: Table> GatherCall<'a, T> {
         E: From<Error> + MaySend + 'a,
         F: FnMut(&[u8]) -> Result<(), E> + MaySend + 'a,
     {
-        let (executor, call) = (self.executor, self.call);
-        Waiting::new(move |poll_mode| async move {
-            execute_chunks(&executor, &call?, most_bytes.max(1), chunk, poll_mode).await
-        })
+        chunks(self.executor, self.call, most_bytes.max(1), chunk)
     }
 
     /// Checks the call, and plans it. Nothing is executed.
@@ -193,25 +192,30 @@ impl<'a, T: Table> GatherCall<'a, T> {
     pub fn plan(&self) -> Result<Plan> {
         self.call.as_ref().map_err(Error::clone)?.plan()
     }
-
-    async fn make(self, poll_mode: PollMode) -> Result<T::Output> {
-        let call = self.call?;
-        let element = call.table.element_type();
-        if let Executor::Cpu = self.executor {
-            let plan = call.plan()?;
-            let bits = cpu::gather::<T::Element>(&call, &plan)?;
-            return T::Output::made(plan.output_shape(), element, bits);
-        }
-        let shape = call.output_shape()?;
-        let len = call.output_bytes(&shape)? / size_of::<T::Element>();
-        let mut bits = zeroed_bits::<T::Element>(Role::Output, len)?;
-        let output = bytemuck::cast_slice_mut(&mut bits);
-        execute(&self.executor, &call, output, poll_mode).await?;
-        T::Output::made(&shape, element, bits)
-    }
 }
 
 waits!(GatherCall<T: Table>, "[`Executor::gather`]");
+
+/// Makes the call.
+async fn make<E: Element, O: Made<E>>(
+    executor: Executor,
+    call: Result<Gather<'_>>,
+    poll_mode: PollMode,
+) -> Result<O> {
+    let call = call?;
+    let element = call.table.element_type();
+    if let Executor::Cpu = executor {
+        let plan = call.plan()?;
+        let bits = cpu::gather::<E>(&call, &plan)?;
+        return O::made(plan.output_shape(), element, bits);
+    }
+    let shape = call.output_shape()?;
+    let len = call.output_bytes(&shape)? / size_of::<E>();
+    let mut bits = zeroed_bits::<E>(Role::Output, len)?;
+    let output = bytemuck::cast_slice_mut(&mut bits);
+    execute(&executor, &call, output, poll_mode).await?;
+    O::made(&shape, element, bits)
+}
 
 /// Writes the output's bytes. The reference is asked without a plan, which may be wrong.
 #[cfg_attr(
@@ -233,54 +237,6 @@ async fn execute(
             plan.check_output(output.len())?;
             let made = engine.gather_to_host(call, &plan, output, _poll_mode).await;
             or_on_the_cpu(engine, made, || cpu::execute(call, &plan, output))
-        }
-    }
-}
-
-/// Calls `chunk` with the output's bytes. What the device had no memory for, the CPU path makes: from where
-/// the device stopped.
-#[cfg_attr(
-    not(feature = "gpu"),
-    expect(clippy::unused_async, reason = "a device is waited for")
-)]
-async fn execute_chunks<E: From<Error>>(
-    executor: &Executor,
-    call: &Gather<'_>,
-    most_bytes: usize,
-    mut chunk: impl FnMut(&[u8]) -> Result<(), E>,
-    _poll_mode: PollMode,
-) -> Result<(), E> {
-    match executor {
-        Executor::Reference => {
-            let bytes = call.output_bytes(&call.output_shape()?)?;
-            let mut output = zeroed_bits::<u8>(Role::Output, bytes)?;
-            cpu::reference::gather(call, &mut output)?;
-            output.chunks(most_bytes).try_for_each(chunk)
-        }
-        Executor::Cpu => cpu::chunks(call, &call.plan()?, (0, most_bytes), &mut chunk),
-        #[cfg(feature = "gpu")]
-        Executor::Gpu(engine) => {
-            let plan = call.plan()?;
-            let made = match engine.gather_from_host(call, &plan, _poll_mode).await {
-                Err(error) if engine.falls_back(&error) => {
-                    return cpu::chunks(call, &plan, (0, most_bytes), &mut chunk);
-                }
-                made => made?,
-            };
-            let Some(made) = made else { return Ok(()) };
-            let all = plan.output_bytes();
-            let mut buffer = zeroed_bits::<u8>(Role::Output, most_bytes.min(all))?;
-            for taken in (0..all).step_by(most_bytes) {
-                let part = &mut buffer[..most_bytes.min(all - taken)];
-                match engine.read_from(&made, taken, part, _poll_mode).await {
-                    Err(error) if engine.falls_back(&error) => {
-                        return cpu::chunks(call, &plan, (taken, most_bytes), &mut chunk);
-                    }
-                    read => read?,
-                }
-                chunk(part)?;
-            }
-            Ok(())
         }
     }
 }

@@ -5,6 +5,7 @@ use std::marker::PhantomData;
 use bytemuck::AnyBitPattern;
 
 use crate::call::Scatter;
+use crate::element::Element;
 use crate::error::{Result, Role};
 use crate::executor::Executor;
 use crate::executor::scatter;
@@ -113,17 +114,22 @@ impl<'a, U: Values> GradientCall<'a, U> {
             scatter::execute(&executor, &call, output, poll_mode).await
         })
     }
-
-    async fn make(self, poll_mode: PollMode) -> Result<U::Output> {
-        let call = self.call?;
-        let element = call.updates.element_type();
-        let count = elements(Role::Params, &call.shape, element.bytes())?;
-        let len = count * element.bytes() / size_of::<U::Element>();
-        let mut bits = sparse_bits::<U::Element>(Role::Output, len)?;
-        let gradient = bytemuck::cast_slice_mut(&mut bits);
-        scatter::execute(&self.executor, &call, gradient, poll_mode).await?;
-        U::Output::made(&call.shape, element, bits)
-    }
 }
 
 waits!(GradientCall<U: Values>, "[`Executor::scatter`] with [`Reduce::Add`]");
+
+/// Makes the call.
+async fn make<E: Element, O: Made<E>>(
+    executor: Executor,
+    call: Result<Scatter<'_>>,
+    poll_mode: PollMode,
+) -> Result<O> {
+    let call = call?;
+    let element = call.updates.element_type();
+    let count = elements(Role::Params, &call.shape, element.bytes())?;
+    let len = count * element.bytes() / size_of::<E>();
+    let mut bits = sparse_bits::<E>(Role::Output, len)?;
+    let gradient = bytemuck::cast_slice_mut(&mut bits);
+    scatter::execute(&executor, &call, gradient, poll_mode).await?;
+    O::made(&call.shape, element, bits)
+}

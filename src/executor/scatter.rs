@@ -6,6 +6,7 @@ use bytemuck::AnyBitPattern;
 
 use crate::call::{Scatter, check_same};
 use crate::cpu;
+use crate::element::Element;
 use crate::error::{Result, Role};
 use crate::executor::Executor;
 #[cfg(feature = "gpu")]
@@ -201,33 +202,33 @@ impl<T: Values> ScatterCall<'_, T> {
     pub fn plan(&self) -> Result<ScatterPlan> {
         self.call.as_ref().map_err(Clone::clone)?.1.plan()
     }
-
-    async fn make(self, poll_mode: PollMode) -> Result<T::Output> {
-        let (base, call) = self.call?;
-        let op = call.op.transposed_kind();
-        check_same(op, Role::Params, call.dtype()?, base.element_type())?;
-        let bits = match (&self.executor, contiguous(&base)) {
-            (Executor::Cpu, Some(bytes)) => {
-                let plan = call.plan()?;
-                cpu::scatter::scatter_over::<T::Element>(
-                    &plan,
-                    &call.indices,
-                    &call.updates,
-                    bytes,
-                )?
-            }
-            (executor, _) => {
-                let mut bits = copied::<T::Element>(&base)?;
-                let destination = bytemuck::cast_slice_mut(&mut bits);
-                execute(executor, &call, destination, poll_mode).await?;
-                bits
-            }
-        };
-        T::Output::made(&call.shape, base.element_type(), bits)
-    }
 }
 
 waits!(ScatterCall<T: Values>, "[`Executor::scatter`]");
+
+/// Makes the call.
+async fn make<E: Element, O: Made<E>>(
+    executor: Executor,
+    call: Result<(Params<'_>, Scatter<'_>)>,
+    poll_mode: PollMode,
+) -> Result<O> {
+    let (base, call) = call?;
+    let op = call.op.transposed_kind();
+    check_same(op, Role::Params, call.dtype()?, base.element_type())?;
+    let bits = match (&executor, contiguous(&base)) {
+        (Executor::Cpu, Some(bytes)) => {
+            let plan = call.plan()?;
+            cpu::scatter::scatter_over::<E>(&plan, &call.indices, &call.updates, bytes)?
+        }
+        (executor, _) => {
+            let mut bits = copied::<E>(&base)?;
+            let destination = bytemuck::cast_slice_mut(&mut bits);
+            execute(executor, &call, destination, poll_mode).await?;
+            bits
+        }
+    };
+    O::made(&call.shape, base.element_type(), bits)
+}
 
 /// Scatters into the bytes of a row-major destination.
 #[cfg_attr(

@@ -6,8 +6,12 @@ use crate::error::Result;
 #[cfg(feature = "gpu")]
 use crate::gpu::Engine;
 
-/// `wait` and `.await` for a call that has `async fn make(self, poll_mode) -> Result<T::Output>`, whose errors
-/// are those of `$verb`.
+/// `wait` and `.await` for a call that `async fn make` makes, given its executor and itself without the type of the
+/// table, whose errors are those of `$verb`.
+///
+/// That a future may move to another thread follows from what it holds, down to the last type of wgpu. Compilers
+/// keep what they have found, but not where a type parameter has a lifetime (`T: 'a`): there it takes them seconds
+/// for each function. So nothing of a table's own type is in a future.
 macro_rules! waits {
     ($call:ident<$table:ident: $bound:ident>, $verb:literal) => {
         impl<$table: $bound> $call<'_, $table> {
@@ -18,16 +22,21 @@ macro_rules! waits {
             #[doc = concat!("As ", $verb, ".")]
             #[cfg(not(target_arch = "wasm32"))]
             pub fn wait(self) -> Result<$table::Output> {
-                $crate::waiting::block_on(self.make(PollMode::Here))
+                let made = make::<$table::Element, _>(self.executor, self.call, PollMode::Here);
+                $crate::waiting::block_on(made)
             }
         }
 
-        impl<'a, $table: $bound + 'a> IntoFuture for $call<'a, $table> {
+        impl<'a, $table: $bound> IntoFuture for $call<'a, $table> {
             type Output = Result<$table::Output>;
             type IntoFuture = BoxFuture<'a, Self::Output>;
 
             fn into_future(self) -> Self::IntoFuture {
-                Box::pin(self.make(PollMode::Aside))
+                Box::pin(make::<$table::Element, _>(
+                    self.executor,
+                    self.call,
+                    PollMode::Aside,
+                ))
             }
         }
     };
