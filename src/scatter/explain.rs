@@ -144,7 +144,7 @@ impl Display for ScatterExplanation {
             0 => writeln!(f, "sort        on the CPU path"),
             digits => writeln!(
                 f,
-                "sort        {digits} digits of 8 bits: {} dispatches, {} bytes",
+                "sort        digits of 8 bits: {digits}; dispatches: {}; bytes: {}",
                 self.sort_dispatches, self.sort_bytes
             ),
         }?;
@@ -157,7 +157,7 @@ impl Display for ScatterExplanation {
             (0, _) => Ok(()),
             (dispatches, longest) => writeln!(
                 f,
-                "            {dispatches} dispatches, at most {longest} updates of a destination in a row in each"
+                "            dispatches: {dispatches}; each takes at most {longest} updates of a destination in a row"
             ),
         }
     }
