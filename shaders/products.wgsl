@@ -9,7 +9,7 @@ fn high_product(a: u32, b: u32) -> u32 {
 }
 
 // value / d for value < 2^31: the high word of 2 * value * multiplier, shifted. The multiplier
-// and the shift are from `divisor` in src/plan/block.rs. Integer division takes several times as
+// and the shift are from `divisor` in src/plan/divisor.rs. Integer division takes several times as
 // long, as GPUs have no instruction for it.
 fn divide(value: u32, divisor: vec2<u32>) -> u32 {
     return high_product(value << 1u, divisor.x) >> divisor.y;

@@ -7,6 +7,7 @@ pub(crate) mod bag;
 pub(crate) mod bag_reference;
 mod bag_table;
 mod chunks;
+mod coordinate;
 mod copy;
 mod decode;
 mod fetch;

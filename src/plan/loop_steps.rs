@@ -12,7 +12,7 @@ use crate::plan::Plan;
 /// compiler adds.
 ///
 /// Loops over data derive their share of a dispatch from this: the updates of a key
-/// (`scatter::fold_kernel`), the lookups of a bag (`plan::bag::passes`), the parts of a row
+/// (`scatter::fold_block`), the lookups of a bag (`plan::bag::passes`), the parts of a row
 /// ([`parts_of_row`]). Loops of a constant count assert that they stay below it, next to the constant.
 pub(crate) const MAX_LOOP_STEPS: u32 = 1 << 15;
 

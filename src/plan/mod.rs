@@ -18,6 +18,7 @@ mod block;
 mod checks;
 mod choice;
 mod chunks;
+mod divisor;
 mod explain;
 mod geometry;
 mod host;
@@ -38,8 +39,9 @@ pub use bag::BagExplanation;
 #[cfg(feature = "gpu")]
 pub(crate) use bag::{BagKernel, BagParts, BagPass, BagPlaces, FOLD_BYTES, bag_block, bag_passes};
 pub(crate) use bag::{BagPlan, BagShapes};
-pub(crate) use block::{GeometryBlock, MAX_SEGMENTS, Origins, divisor};
+pub(crate) use block::{GeometryBlock, MAX_SEGMENTS, Origins};
 pub(crate) use choice::Positions;
+pub(crate) use divisor::divisor;
 pub(crate) use geometry::output_dims;
 pub(crate) use indirect_args::{IndirectArgsBlock, IndirectDispatch};
 pub(crate) use kernel::{DecodeKernel, DecodeKind, Kernel};

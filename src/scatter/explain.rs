@@ -2,7 +2,8 @@
 
 use std::fmt::{self, Display, Formatter};
 
-use super::fold_kernel::{FoldBlock, FoldKernel};
+use super::fold_block::FoldBlock;
+use super::fold_kernel::FoldKernel;
 use super::plan::ScatterPlan;
 use super::sort::{MOST_LOOKUPS, SortPlan};
 use crate::fold::Reduce;

@@ -12,13 +12,16 @@
 )]
 
 mod explain;
+mod fold_block;
 mod fold_kernel;
 mod plan;
 mod sort;
 
 pub use explain::ScatterExplanation;
 #[cfg(feature = "gpu")]
-pub(crate) use fold_kernel::{FoldBlock, FoldKernel, Window};
+pub(crate) use fold_block::{FoldBlock, Window};
+#[cfg(feature = "gpu")]
+pub(crate) use fold_kernel::FoldKernel;
 pub(crate) use plan::DestinationDim;
 pub use plan::{ScatterLayouts, ScatterPlan};
 #[cfg(feature = "gpu")]

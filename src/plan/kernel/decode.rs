@@ -2,8 +2,9 @@
 //! here: positions are elements of the table, counted from the start of a window of it.
 
 use crate::error::{Error, Result};
-use crate::plan::block::{GeometryBlock, Origins, Scale, divisor, fill, narrow};
+use crate::plan::block::{GeometryBlock, Origins, Scale, fill, narrow};
 use crate::plan::choice::Positions;
+use crate::plan::divisor::divisor;
 use crate::plan::kernel::{fold, padded};
 use crate::plan::kernels::WORKGROUP;
 use crate::plan::loop_steps::parts_of_row;

@@ -9,9 +9,10 @@ mod keys;
 use std::borrow::Cow;
 
 use crate::error::{Error, Result};
-use crate::plan::block::{GeometryBlock, Origins, Scale, divisor, fill, narrow};
+use crate::plan::block::{GeometryBlock, Origins, Scale, fill, narrow};
 use crate::plan::choice::Reason;
 use crate::plan::choice::{Choice, Positions};
+use crate::plan::divisor::divisor;
 use crate::plan::kernels::{CHECKED_ALONE, CHECKED_BY_WORKGROUP, KernelKind};
 use crate::plan::loop_steps::parts_of_row;
 use crate::plan::nest_size::NestSize;
