@@ -32,7 +32,6 @@ pub(super) struct TableRows<'a, const WEIGHTED: bool> {
 
 impl<T: Fold, const WEIGHTED: bool> Rows<T> for TableRows<'_, WEIGHTED> {
     type Row = Found<T::Sum>;
-    const IN_BLOCKS: bool = true;
 
     #[inline(always)]
     fn combine<C: Combine<T>, const N: usize>(

@@ -11,8 +11,6 @@ use crate::fold::{Combine, Fold};
 pub(super) trait Rows<T: Fold>: Copy {
     /// What tells one from another.
     type Row: Copy;
-    /// Whether neighbouring columns are folded together.
-    const IN_BLOCKS: bool;
     /// Combines `N` columns of a row, from `column` on, with the sums of those before.
     fn combine<C: Combine<T>, const N: usize>(
         &self,
@@ -230,11 +228,11 @@ fn fold_columns<T: Fold, C: Combine<T>, R: Rows<T>, S: Sums<T>>(
     list: List<'_, R::Row>,
 ) {
     let mut column = 0;
-    while R::IN_BLOCKS && columns - column >= WIDE {
+    while columns - column >= WIDE {
         fold_block::<T, C, R, S, WIDE>(sums, column, rows, list);
         column += WIDE;
     }
-    while R::IN_BLOCKS && columns - column >= 8 {
+    while columns - column >= 8 {
         fold_block::<T, C, R, S, 8>(sums, column, rows, list);
         column += 8;
     }

@@ -18,7 +18,6 @@ pub(super) struct Updates<'a>(pub(super) &'a [u8]);
 
 impl<T: Fold> Rows<T> for Updates<'_> {
     type Row = usize;
-    const IN_BLOCKS: bool = true;
 
     #[inline(always)]
     fn combine<C: Combine<T>, const N: usize>(
@@ -40,7 +39,8 @@ impl<T: Fold> Rows<T> for Updates<'_> {
     }
 }
 
-/// Rows with a step from column to column.
+/// Rows with a step from column to column. A type of their own: where loops have both, compilers load neighbours
+/// piece by piece, too.
 #[derive(Clone, Copy)]
 pub(super) struct Strided<'a> {
     pub(super) bytes: &'a [u8],
@@ -49,8 +49,6 @@ pub(super) struct Strided<'a> {
 
 impl<T: Fold> Rows<T> for Strided<'_> {
     type Row = usize;
-    // Compilers would make one out of this and of what neighbours take, which is slow for both.
-    const IN_BLOCKS: bool = false;
 
     #[inline(always)]
     fn combine<C: Combine<T>, const N: usize>(
