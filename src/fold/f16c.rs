@@ -1,7 +1,7 @@
 //! f16 to f32 and back, eight at once, by the instructions F16C of x86. Their twins are in [`super::half`].
 //!
-//! They keep subnormals and round to nearest even, whatever the modes of the processor, as far as Rust lets them
-//! be set. A signalling NaN becomes quiet, which no fold shows.
+//! They keep subnormals and round to nearest even. A signalling NaN becomes quiet; no fold shows it, as a fold that
+//! ends in a NaN ends in a fixed one.
 #![cfg_attr(
     all(target_arch = "x86_64", not(miri)),
     allow(unsafe_code, reason = "functions for processors with F16C")
