@@ -18,18 +18,22 @@ use windows::core::{GUID, HRESULT, HSTRING, Interface, PCSTR, PCWSTR, s, w};
 
 use crate::shaders::{resolve, write_hlsl};
 
-/// Warnings with nothing wrong behind them, by their words, and why they are given.
-const EXPLAINED: &[(&str, &str)] = &[
+/// Warnings with nothing wrong behind them: their words, the function that they must be about, if not any, and why
+/// they are given.
+const EXPLAINED: &[(&str, &str, &str)] = &[
     (
         "X3557: loop only executes for 1 iteration(s), forcing loop to unroll",
+        "",
         "a pipeline for two segments looks for one after the first",
     ),
     (
         "X3557: loop only executes for 0 iteration(s), forcing loop to unroll",
+        "long_division",
         "a pipeline for indices of 32 bits never divides in 64 bits",
     ),
     (
         "equality comparison with extraneous parentheses",
+        "",
         "naga puts parentheses around every expression",
     ),
 ];
@@ -135,6 +139,22 @@ fn compile_with_dxc(dxc: &IDxcCompiler3, text: &str, entry: &str) -> Result<Stri
     }
 }
 
+fn is_explained(warning: &str, text: &str) -> bool {
+    EXPLAINED.iter().any(|&(words, function, _)| {
+        let is_there = || function_of(warning, text).is_some_and(|found| found.contains(function));
+        warning.contains(words) && (function.is_empty() || is_there())
+    })
+}
+
+/// The head of the function that a warning of FXC is about: "…(line,columns): warning …".
+fn function_of<'a>(warning: &str, text: &'a str) -> Option<&'a str> {
+    let (place, _) = warning.split_once("): warning")?;
+    let (line, _) = place.rsplit_once('(')?.1.split_once(',')?;
+    let before = text.lines().take(line.parse().ok()?);
+    let heads = before.filter(|line| line.contains('(') && !line.starts_with(' '));
+    heads.last()
+}
+
 /// Compiles every pipeline, and says what must not be said.
 fn complaints(model: ShaderModel, compile: &Compile<'_>) -> Vec<String> {
     let mut all = Vec::new();
@@ -145,8 +165,7 @@ fn complaints(model: ShaderModel, compile: &Compile<'_>) -> Vec<String> {
         match compile(&text, &entry) {
             Ok(said) => {
                 let lines = said.lines().filter(|line| line.contains(": warning"));
-                let unexplained =
-                    lines.filter(|line| !EXPLAINED.iter().any(|(words, _)| line.contains(words)));
+                let unexplained = lines.filter(|line| !is_explained(line, &text));
                 all.extend(unexplained.map(|line| format!("{name}: {line}")));
             }
             Err(error) => all.push(format!("{name}: {error}")),
@@ -190,4 +209,14 @@ fn both_compilers_refuse_and_warn() {
         let warned = with("uint2 pair = uint2(1u, 2u); uint one = pair; o.Store(0, one);").unwrap();
         assert!(warned.contains("warning"), "{name}: {warned}");
     }
+}
+
+#[test]
+fn a_warning_is_explained_in_the_function_that_it_is_about() {
+    let text = "uint2 long_division(uint2 a)\n{\n    while(true) {}\n}\nvoid main()\n{\n    while(true) {}\n}\n";
+    let warned = |line: u32| {
+        let words = "X3557: loop only executes for 0 iteration(s), forcing loop to unroll";
+        is_explained(&format!("Shader@0x1({line},5-15): warning {words}"), text)
+    };
+    assert_eq!([warned(3), warned(7)], [true, false]);
 }
