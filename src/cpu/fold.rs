@@ -4,6 +4,8 @@
 //! block of columns has its sums in registers while it takes the rows: a row of sums is read and written once
 //! for all of them.
 
+use std::iter::zip;
+
 use super::fetch::{AHEAD, fetch, rows_ahead};
 use crate::fold::{Combine, Fold};
 
@@ -169,30 +171,22 @@ vectorized! {
         fold_columns::<T, C, R, _>(&mut Elements(target), columns, rows, list);
     }
 
-    /// Folds each row of `list` into the row of `target`, of so many columns, that is named with it. What is
-    /// folded is rounded each time, which [`Combine::RESUMES`] allows.
-    fn fold_each(target: &mut [u8], columns: usize, rows: R, list: &[(usize, R::Row)]) {
+    /// Folds each of `list` into the row of `target`, of so many columns, that is named in `to`. What is folded is
+    /// rounded each time, which [`Combine::RESUMES`] allows.
+    fn fold_each(target: &mut [u8], columns: usize, to: &[u32], rows: R, list: &[R::Row]) {
         // In a short row, to find out how long it is takes longer than to fold it.
         match columns {
-            1 => fold_short::<T, C, R, 1>(target, rows, list),
-            2 => fold_short::<T, C, R, 2>(target, rows, list),
-            3 => fold_short::<T, C, R, 3>(target, rows, list),
-            4 => fold_short::<T, C, R, 4>(target, rows, list),
-            8 => fold_short::<T, C, R, 8>(target, rows, list),
-            16 => fold_short::<T, C, R, 16>(target, rows, list),
-            32 => fold_short::<T, C, R, 32>(target, rows, list),
-            _ => {
-                let row_bytes = columns * size_of::<T>();
-                let ahead = rows_ahead(row_bytes);
-                for (n, &(to, row)) in list.iter().enumerate() {
-                    if let Some(&(soon, _)) = ahead.and_then(|ahead| list.get(n + ahead)) {
-                        fetch(target, soon * row_bytes, row_bytes);
-                    }
-                    let to = &mut target[to * row_bytes..][..row_bytes];
-                    let list = List::new(std::slice::from_ref(&row), 1);
-                    fold_columns::<T, C, R, _>(&mut Elements(to), columns, rows, list);
-                }
-            }
+            1 => fold_short::<T, C, R, 1>(target, to, rows, list),
+            2 => fold_short::<T, C, R, 2>(target, to, rows, list),
+            3 => fold_short::<T, C, R, 3>(target, to, rows, list),
+            4 => fold_short::<T, C, R, 4>(target, to, rows, list),
+            8 => fold_short::<T, C, R, 8>(target, to, rows, list),
+            16 => fold_short::<T, C, R, 16>(target, to, rows, list),
+            32 => fold_short::<T, C, R, 32>(target, to, rows, list),
+            _ => each_row::<T, _>(target, columns, to, list, |sums, row| {
+                let list = List::new(std::slice::from_ref(row), 1);
+                fold_columns::<T, C, R, _>(sums, columns, rows, list);
+            }),
         }
     }
 }
@@ -201,18 +195,33 @@ vectorized! {
 #[inline(always)]
 fn fold_short<T: Fold, C: Combine<T>, R: Rows<T>, const N: usize>(
     target: &mut [u8],
+    to: &[u32],
     rows: R,
-    list: &[(usize, R::Row)],
+    list: &[R::Row],
 ) {
-    let row_bytes = N * size_of::<T>();
+    each_row::<T, _>(target, N, to, list, |sums, row| {
+        let list = List::new(std::slice::from_ref(row), 1);
+        fold_block::<T, C, R, _, N>(sums, 0, rows, list);
+    });
+}
+
+/// Calls `fold` with the row of sums of each row of `list`.
+#[inline(always)]
+fn each_row<T, R>(
+    target: &mut [u8],
+    columns: usize,
+    to: &[u32],
+    list: &[R],
+    fold: impl Fn(&mut Elements<'_>, &R),
+) {
+    let row_bytes = columns * size_of::<T>();
     let ahead = rows_ahead(row_bytes);
-    for (n, &(to, row)) in list.iter().enumerate() {
-        if let Some(&(soon, _)) = ahead.and_then(|ahead| list.get(n + ahead)) {
-            fetch(target, soon * row_bytes, row_bytes);
+    for (n, (&at, row)) in zip(to, list).enumerate() {
+        if let Some(&soon) = ahead.and_then(|ahead| to.get(n + ahead)) {
+            fetch(target, soon as usize * row_bytes, row_bytes);
         }
-        let to = &mut target[to * row_bytes..][..row_bytes];
-        let list = List::new(std::slice::from_ref(&row), 1);
-        fold_block::<T, C, R, _, N>(&mut Elements(to), 0, rows, list);
+        let sums = &mut target[at as usize * row_bytes..][..row_bytes];
+        fold(&mut Elements(sums), row);
     }
 }
 

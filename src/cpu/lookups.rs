@@ -8,7 +8,7 @@ use std::iter::zip;
 
 use super::coordinate::Coordinate;
 use super::rows::{Rows, Run, forward};
-use crate::index::{Bits, Word, with_index_type};
+use crate::index::{Bits, IndexType, Word, with_index_type};
 use crate::plan::Plan;
 
 /// The start of a row with a bad index. No row starts there, as a row has at least one byte.
@@ -52,6 +52,22 @@ impl<'a> Lookups<'a> {
             packed_depth: if packed { depth } else { 0 },
             reach,
         }
+    }
+
+    /// The indices, one after the other, and a bound below which each is itself the start of its row, under all
+    /// rules; nothing where they lie otherwise, or where rows start elsewhere.
+    pub(super) fn that_are_starts(&self) -> Option<(&'a [u8], u64)> {
+        let geometry = self.plan.geometry();
+        let (&[only], &[rows]) = (&self.coordinates[..], geometry.row_loops()) else {
+            return None;
+        };
+        let each_is = rows.params_stride == 0 && geometry.params_offset == 0 && only.stride == 1;
+        let indices = &self.indices[geometry.indices_offset * self.plan.index_type().bytes()..];
+        (each_is && rows.indices_stride == 1).then_some((indices, only.plainly_inside))
+    }
+
+    pub(super) fn index_type(&self) -> IndexType {
+        self.plan.index_type()
     }
 
     /// Writes to `starts` where the rows from number `first` on start in params by the rules, in bytes, or
@@ -200,6 +216,6 @@ impl<W: Bits, const DEPTH: usize> Packed<'_, W, DEPTH> {
 
 /// The index at `position`.
 #[inline]
-fn load<W: Bits>(indices: &[u8], position: usize) -> W {
+pub(super) fn load<W: Bits>(indices: &[u8], position: usize) -> W {
     bytemuck::pod_read_unaligned(&indices[position * size_of::<W>()..][..size_of::<W>()])
 }

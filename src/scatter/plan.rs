@@ -59,6 +59,16 @@ impl Digits {
         product(self.0.iter().map(|d| d.extent))
     }
 
+    /// The step in the updates from each number to the next, if there is one step for all.
+    pub(crate) fn step_in_updates(&self) -> Option<isize> {
+        let runs_on = |pair: &[Digit]| {
+            let [outer, inner] = [pair[0], pair[1]];
+            inner.updates.checked_mul(inner.extent as isize) == Some(outer.updates)
+        };
+        let step = self.0.last().map_or(0, |d| d.updates);
+        self.0.windows(2).all(runs_on).then_some(step)
+    }
+
     /// Where `number` lies in the destination and in the updates, from where number 0 does.
     #[inline]
     pub(crate) fn position(&self, mut number: usize) -> [isize; 2] {

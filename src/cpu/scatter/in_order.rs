@@ -4,36 +4,46 @@
 //! and folds them. So updates are read in the order in which they lie in memory, and nothing is stored for a
 //! lookup. What each thread does besides is to resolve the others' lookups.
 
+use std::ops::Range;
+
 use super::super::fold::fold_each;
 use super::super::lookups::{BAD, Lookups};
-use super::updates::{Updates, update_of};
+use super::super::rows::forward;
+use super::keep::{Kept, WINDOW};
+use super::updates::{Numbered, Updates};
 use crate::fold::{Combine, Fold};
 use crate::operand::Params;
 use crate::plan::Plan;
 use crate::scatter::ScatterPlan;
 
-/// How many lookups are resolved at once: what is kept of them stays in the first cache.
-const WINDOW: usize = 512;
-
 /// The lookups of one scatter, for all threads.
 pub(super) struct InOrder<'a> {
-    plan: &'a ScatterPlan,
+    count: usize,
     lookups: Lookups<'a>,
-    updates: Updates<'a>,
+    updates: Numbered<'a>,
+    /// The indices, and the bound below which they are keys.
+    keys: Option<(&'a [u8], u64)>,
 }
 
 impl<'a> InOrder<'a> {
+    /// Nothing where updates do not follow each other at even distances.
     pub(super) fn new(
-        plan: &'a ScatterPlan,
+        plan: &ScatterPlan,
         keys: &'a Plan,
         indices: &'a [u8],
         updates: &'a Params<'a>,
-    ) -> Self {
-        InOrder {
-            plan,
-            lookups: Lookups::new(keys, indices),
-            updates: Updates(updates.bytes()),
-        }
+    ) -> Option<Self> {
+        let lookups = Lookups::new(keys, indices);
+        Some(InOrder {
+            count: plan.lookups(),
+            updates: Numbered {
+                updates: Updates(updates.bytes()),
+                start: plan.updates.offset(),
+                step: plan.lookup_digits.step_in_updates()?,
+            },
+            keys: lookups.that_are_starts(),
+            lookups,
+        })
     }
 
     /// Folds what belongs to the rows of `part`, of which `first` is the first; returns whether some index
@@ -44,22 +54,34 @@ impl<'a> InOrder<'a> {
         first: usize,
         part: &mut [u8],
     ) -> bool {
-        let (lookups, rows) = (self.plan.lookups(), part.len() / (columns * size_of::<T>()));
-        let (mut starts, mut kept) = ([0; WINDOW], [(0, 0); WINDOW]);
+        let rows = first..first + part.len() / (columns * size_of::<T>());
+        let mut kept = Kept::new(rows);
         let mut any_bad = false;
-        for window in (0..lookups).step_by(WINDOW) {
-            let starts = &mut starts[..WINDOW.min(lookups - window)];
-            self.lookups.find_from(window, starts);
-            let mut count = 0;
-            // Which lookups are kept is as good as random: so no branch depends on it.
-            for (n, &key) in starts.iter().enumerate() {
-                let row = key.wrapping_sub(first);
-                kept[count] = (row, update_of(self.plan, window + n));
-                count += usize::from(row < rows);
-            }
-            any_bad |= starts.contains(&BAD);
-            fold_each::<T, C, _>(part, columns, self.updates, &kept[..count]);
+        for start in (0..self.count).step_by(WINDOW) {
+            let window = start..self.count.min(start + WINDOW);
+            any_bad |= self.keep(window, &mut kept);
+            let updates = Numbered {
+                start: forward(self.updates.start, start as isize, self.updates.step),
+                ..self.updates
+            };
+            fold_each::<T, C, _>(part, columns, kept.rows(), updates, kept.numbers());
         }
         any_bad
+    }
+
+    /// Keeps what belongs to the rows; returns whether some index of the window is bad.
+    fn keep(&self, window: Range<usize>, kept: &mut Kept) -> bool {
+        if let Some((indices, bound)) = self.keys {
+            let bytes = self.lookups.index_type().bytes();
+            let indices = &indices[window.start * bytes..window.end * bytes];
+            if kept.take_keys(self.lookups.index_type(), indices, bound) {
+                return false;
+            }
+        }
+        let mut starts = [0; WINDOW];
+        let starts = &mut starts[..window.len()];
+        self.lookups.find_from(window.start, starts);
+        kept.take(starts.iter().copied());
+        starts.contains(&BAD)
     }
 }

@@ -8,6 +8,7 @@
 
 mod destination;
 mod in_order;
+mod keep;
 mod keys;
 mod nest;
 #[cfg(test)]
@@ -145,9 +146,14 @@ impl Folding for Work<'_> {
             super::threads::threads()
         };
         let is_short = row_bytes < SORTED_ROW_BYTES && threads <= FEW_THREADS;
-        let any_bad = match C::RESUMES && nest.is_rows() && (is_little || is_short) {
-            true => self.fold_in_order::<T, C>(nest.slice, threads),
-            false => self.fold_sorted::<T, C>(&nest)?,
+        let are_few = self.destination.len() / row_bytes <= u32::MAX as usize;
+        let may_go_in_order = C::RESUMES && nest.is_rows() && are_few && (is_little || is_short);
+        let in_order = may_go_in_order
+            .then(|| InOrder::new(self.plan, self.keys, self.indices.bytes(), self.updates))
+            .flatten();
+        let any_bad = match in_order {
+            Some(in_order) => self.fold_in_order::<T, C>(&in_order, nest.slice, threads),
+            None => self.fold_sorted::<T, C>(&nest)?,
         };
         self.destination.finish();
         Ok(any_bad)
@@ -156,16 +162,20 @@ impl Folding for Work<'_> {
 
 impl Work<'_> {
     /// Folds rows where they lie, a part of them for each thread, taking the lookups in their own order.
-    fn fold_in_order<T: Fold, C: Combine<T>>(&mut self, columns: usize, parts: usize) -> bool {
+    fn fold_in_order<T: Fold, C: Combine<T>>(
+        &mut self,
+        in_order: &InOrder<'_>,
+        columns: usize,
+        parts: usize,
+    ) -> bool {
         let row_bytes = columns * size_of::<T>();
         let rows = self.destination.len() / row_bytes;
         if rows == 0 {
             return true; // no index is good
         }
         let of_part = rows.div_ceil(parts);
-        let folding = InOrder::new(self.plan, self.keys, self.indices.bytes(), self.updates);
         let fold =
-            |n: usize, part: &mut [u8]| folding.fold_part::<T, C>(columns, n * of_part, part);
+            |n: usize, part: &mut [u8]| in_order.fold_part::<T, C>(columns, n * of_part, part);
         self.destination.for_each_part(of_part * row_bytes, fold)
     }
 

@@ -2,6 +2,7 @@
 
 use super::super::fetch::fetch;
 use super::super::fold::{Rows, combine_elements};
+use super::super::rows::forward;
 use crate::fold::{Combine, Fold};
 use crate::scatter::ScatterPlan;
 
@@ -37,6 +38,33 @@ impl<T: Fold> Rows<T> for Updates<'_> {
             N * size_of::<T>(),
         );
     }
+}
+
+/// The same with rows by number, each a step after the one before; the columns of each follow each other.
+#[derive(Clone, Copy)]
+pub(super) struct Numbered<'a> {
+    pub(super) updates: Updates<'a>,
+    /// Where number 0 lies.
+    pub(super) start: usize,
+    pub(super) step: isize,
+}
+
+impl<T: Fold> Rows<T> for Numbered<'_> {
+    type Row = u32;
+
+    #[inline(always)]
+    fn combine<C: Combine<T>, const N: usize>(
+        &self,
+        number: u32,
+        column: usize,
+        sums: &mut [T::Sum; N],
+    ) {
+        let start = forward(self.start, number as isize, self.step);
+        Rows::<T>::combine::<C, N>(&self.updates, start, column, sums);
+    }
+
+    #[inline(always)]
+    fn fetch<const N: usize>(&self, _: u32, _: usize) {}
 }
 
 /// Rows with a step from column to column. A type of their own: where loops have both, compilers load neighbours
