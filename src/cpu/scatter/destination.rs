@@ -37,21 +37,27 @@ impl<'a> Destination<'a> {
         }
     }
 
-    /// Calls `fold` with each part of so many bytes and its number, on all cores; returns whether some call did. A
-    /// part of a copy is copied just before, so that it need not be fetched from memory again.
+    /// Calls `fold` with each part and its number, on all cores; returns whether some call did. `lengths` has the
+    /// bytes of the parts. A part of a copy is copied just before, so that it need not be fetched from memory again.
     #[allow(unsafe_code, reason = "memory that is written once")]
     pub(super) fn for_each_part(
         &mut self,
-        part_bytes: usize,
+        lengths: &[usize],
         fold: impl Fn(usize, &mut [u8]) -> bool + Sync,
     ) -> bool {
-        let part_bytes = part_bytes.max(1);
+        assert_eq!(lengths.iter().sum::<usize>(), self.len(), "all of it");
         match self {
-            Destination::There(bytes) => for_each(bytes.chunks_mut(part_bytes), fold),
+            Destination::There(bytes) => for_each(parts(bytes, lengths), fold),
             Destination::Fresh { to, from } => {
-                let parts = to.chunks_mut(part_bytes).zip(from.chunks(part_bytes));
+                let mut rest = *from;
+                let froms = lengths.iter().map(|&length| {
+                    let (part, after) = rest.split_at(length);
+                    rest = after;
+                    part
+                });
+                let parts = parts(to, lengths).zip(froms);
                 let any = for_each(parts, |n, (to, from)| fold(n, copied(to, from)));
-                // SAFETY: `copied` has written to all parts, as `from` has as many bytes.
+                // SAFETY: `copied` has written to all parts, whose lengths are that of all.
                 *self = Destination::There(unsafe { written(take(to)) });
                 any
             }
@@ -64,6 +70,18 @@ impl<'a> Destination<'a> {
             copied(to, from);
         }
     }
+}
+
+/// Neighbouring parts of so many elements.
+fn parts<'a, T>(
+    mut rest: &'a mut [T],
+    lengths: &'a [usize],
+) -> impl ExactSizeIterator<Item = &'a mut [T]> {
+    lengths.iter().map(move |&length| {
+        let (part, after) = take(&mut rest).split_at_mut(length);
+        rest = after;
+        part
+    })
 }
 
 /// The bytes of `from`, in `to`.

@@ -9,6 +9,7 @@ use std::ops::Range;
 use super::super::fold::fold_each;
 use super::super::lookups::{BAD, Lookups};
 use super::super::rows::forward;
+use super::balance::SAMPLE;
 use super::keep::{Kept, WINDOW};
 use super::updates::{Numbered, Updates};
 use crate::fold::{Combine, Fold};
@@ -44,6 +45,20 @@ impl<'a> InOrder<'a> {
             keys: lookups.that_are_starts(),
             lookups,
         })
+    }
+
+    /// The rows of some lookups, sorted.
+    pub(super) fn sample(&self) -> Vec<usize> {
+        let every = self.count.div_ceil(SAMPLE).max(1);
+        let of = |lookup| {
+            let mut start = [0];
+            self.lookups.find_from(lookup, &mut start);
+            start[0]
+        };
+        let rows = (every / 2..self.count).step_by(every).map(of);
+        let mut rows: Vec<usize> = rows.filter(|&row| row != BAD).collect();
+        rows.sort_unstable();
+        rows
     }
 
     /// Folds what belongs to the rows of `part`, of which `first` is the first; returns whether some index

@@ -6,6 +6,7 @@
 //! all of them. Else the lookups are sorted by key, many of them in chunks, one after the other: to fold their
 //! chunks in order is to fold them in order.
 
+mod balance;
 mod destination;
 mod in_order;
 mod keep;
@@ -15,8 +16,10 @@ mod nest;
 mod tests;
 mod updates;
 
+use std::iter::{once, zip};
 use std::mem::MaybeUninit;
 
+use balance::cuts;
 use destination::Destination;
 use in_order::InOrder;
 use keys::{Pair, find_pairs, sort};
@@ -173,10 +176,19 @@ impl Work<'_> {
         if rows == 0 {
             return true; // no index is good
         }
-        let of_part = rows.div_ceil(parts);
-        let fold =
-            |n: usize, part: &mut [u8]| in_order.fold_part::<T, C>(columns, n * of_part, part);
-        self.destination.for_each_part(of_part * row_bytes, fold)
+        let sample = match parts > 1 {
+            true => in_order.sample(),
+            false => Vec::new(),
+        };
+        let of_lookups = self.plan.lookups().saturating_mul(row_bytes + LOOKUP_BYTES);
+        let copied = self.destination.copied_bytes();
+        let ends = cuts(rows, parts, &sample, copied, of_lookups);
+        let firsts: Vec<usize> = once(0).chain(ends.iter().copied()).collect();
+        let lengths: Vec<usize> = zip(&firsts, &ends)
+            .map(|(first, end)| (end - first) * row_bytes)
+            .collect();
+        let fold = |n: usize, part: &mut [u8]| in_order.fold_part::<T, C>(columns, firsts[n], part);
+        self.destination.for_each_part(&lengths, fold)
     }
 
     /// Folds the lookups sorted by key.
@@ -215,7 +227,9 @@ impl Chunk<'_> {
         let width = size_of::<T>();
         let even = destination.len() / (super::threads::threads() * CHUNKS_PER_THREAD);
         let bytes = even.max(CHUNK_BYTES) / width * width;
-        destination.for_each_part(bytes, |n, part| {
+        let mut lengths = vec![bytes; destination.len() / bytes];
+        lengths.push(destination.len() % bytes);
+        destination.for_each_part(&lengths, |n, part| {
             self.fold_part::<T, C>(n * (bytes / width), part);
             false
         });
