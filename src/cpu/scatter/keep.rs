@@ -10,7 +10,7 @@
 use std::ops::Range;
 
 use super::super::lookups::load;
-use crate::index::{IndexType, Word, with_index_type};
+use crate::index::{Bits, IndexType, Word, with_index_type};
 
 /// How many lookups are asked at most: what is kept of them stays in the first cache.
 pub(super) const WINDOW: usize = 512;
@@ -76,12 +76,13 @@ impl Kept {
     }
 
     fn take_each(&mut self, of: IndexType, indices: &[u8], bound: u64) -> bool {
-        with_index_type!(of, I => {
-            let each = (0..indices.len() / size_of::<I>())
-                .map(|n| load::<<I as Word>::Bits>(indices, n).into());
-            self.take(each.clone().map(|index: u64| index as usize));
-            each.fold(true, |all, index| all & (index < bound))
-        })
+        with_index_type!(of, I => self.take_bits::<<I as Word>::Bits>(indices, bound))
+    }
+
+    fn take_bits<W: Bits>(&mut self, indices: &[u8], bound: u64) -> bool {
+        let each = (0..indices.len() / size_of::<W>()).map(|n| load::<W>(indices, n).into());
+        self.take(each.clone().map(|index: u64| index as usize));
+        each.fold(true, |all, index| all & (index < bound))
     }
 }
 
@@ -131,7 +132,7 @@ mod x86 {
                 let rows = _mm256_sub_epi32(eight, first);
                 let is_kept = _mm256_cmpeq_epi32(_mm256_min_epu32(rows, last_wanted), rows);
                 let set = _mm256_movemask_ps(_mm256_castsi256_ps(is_kept)) as usize & asked;
-                let members = bytemuck::cast(u64::from_le_bytes(MEMBERS[set]) as u128);
+                let members = bytemuck::cast(u128::from(u64::from_le_bytes(MEMBERS[set])));
                 let members = _mm256_cvtepu8_epi32(members);
                 let kept = [
                     _mm256_permutevar8x32_epi32(rows, members),
@@ -208,7 +209,7 @@ mod tests {
                 .into_iter()
                 .filter(|s| s.is_none_or(|s| of.holds(s)));
             for (stranger, at) in strangers.flat_map(|s| [(s, count / 2), (s, count.max(1) - 1)]) {
-                let id = |n: usize| (n as u32).wrapping_mul(2_654_435_761) as i128 % 1000;
+                let id = |n: usize| i128::from((n as u32).wrapping_mul(2_654_435_761)) % 1000;
                 let mut ids: Vec<i128> = (0..count).map(id).collect();
                 let is_plain = stranger.is_none() || count == 0;
                 if let (Some(stranger), Some(id)) = (stranger, ids.get_mut(at)) {
