@@ -50,12 +50,12 @@ impl<'a> Destination<'a> {
             Destination::There(bytes) => for_each(parts(bytes, lengths), fold),
             Destination::Fresh { to, from } => {
                 let mut rest = *from;
-                let froms = lengths.iter().map(|&length| {
+                let sources = lengths.iter().map(|&length| {
                     let (part, after) = rest.split_at(length);
                     rest = after;
                     part
                 });
-                let parts = parts(to, lengths).zip(froms);
+                let parts = parts(to, lengths).zip(sources);
                 let any = for_each(parts, |n, (to, from)| fold(n, copied(to, from)));
                 // SAFETY: `copied` has written to all parts, whose lengths are that of all.
                 *self = Destination::There(unsafe { written(take(to)) });
