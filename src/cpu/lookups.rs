@@ -62,8 +62,8 @@ impl<'a> Lookups<'a> {
             return None;
         };
         let each_is = rows.params_stride == 0 && geometry.params_offset == 0 && only.stride == 1;
-        let indices = &self.indices[geometry.indices_offset * self.plan.index_type().bytes()..];
-        (each_is && rows.indices_stride == 1).then_some((indices, only.plainly_inside))
+        let first = geometry.indices_offset * self.plan.index_type().bytes();
+        (each_is && rows.indices_stride == 1).then(|| (&self.indices[first..], only.plainly_inside))
     }
 
     pub(super) fn index_type(&self) -> IndexType {

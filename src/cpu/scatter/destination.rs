@@ -57,7 +57,7 @@ impl<'a> Destination<'a> {
                 });
                 let parts = parts(to, lengths).zip(sources);
                 let any = for_each(parts, |n, (to, from)| fold(n, copied(to, from)));
-                // SAFETY: `copied` has written to all parts, whose lengths are that of all.
+                // SAFETY: `copied` has written to all parts, whose lengths add up to that of all.
                 *self = Destination::There(unsafe { written(take(to)) });
                 any
             }

@@ -53,8 +53,8 @@ fn any_number_of_threads_gives_the_same_bits() {
     }
 }
 
-/// Over a copy of the base, as in the base itself and as the definition has it: rows that threads take in order, elements that are
-/// sorted, halves that are rounded once, and no lookup at all.
+/// Over a copy of the base, as in the base itself and as the definition has it: rows of bytes that threads take in order,
+/// longer ones that are sorted, elements, halves that are rounded once, and no lookup at all.
 #[test]
 fn a_copy_of_the_base_has_the_bits_of_a_scatter_in_place() {
     let (rows, width, count) = match cfg!(miri) {
@@ -64,6 +64,7 @@ fn a_copy_of_the_base_has_the_bits_of_a_scatter_in_place() {
     let calls = [
         (Op::gather(0), DType::F32, &[count][..], &[count, width][..]),
         (Op::gather(0), DType::BF16, &[count], &[count, width]),
+        (Op::gather(0), DType::I8, &[count], &[count, width]),
         (
             Op::gather_elements(0),
             DType::F32,
@@ -94,6 +95,7 @@ fn a_copy_of_the_base_has_the_bits_of_a_scatter_in_place() {
                 DType::BF16 => (0..count)
                     .flat_map(|n| ((value(n).to_bits() >> 16) as u16).to_ne_bytes())
                     .collect(),
+                DType::I8 => (0..count).map(|n| (n * seed % 251) as u8).collect(),
                 _ => (0..count).flat_map(|n| value(n).to_ne_bytes()).collect(),
             }
         };
@@ -119,6 +121,7 @@ fn a_copy_of_the_base_has_the_bits_of_a_scatter_in_place() {
                 let bits = scatter_over::<u16>(&plan, &ids, &updates, &base).unwrap();
                 bytemuck::cast_slice(&bits).to_vec()
             }
+            DType::I8 => scatter_over::<u8>(&plan, &ids, &updates, &base).unwrap(),
             _ => {
                 let bits = scatter_over::<f32>(&plan, &ids, &updates, &base).unwrap();
                 bytemuck::cast_slice::<f32, u8>(&bits).to_vec()
