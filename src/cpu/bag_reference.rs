@@ -7,7 +7,7 @@ use std::ops::Range;
 use crate::bag::{BagMode, Split};
 use crate::call::EmbeddingBag;
 use crate::error::{BadIndices, Error, OpKind, Result, Role};
-use crate::fold::{Combine, Fold, Folding, fold_bags_with};
+use crate::fold::{Fold, Pool, Pooling, pool_with};
 use crate::operand::{AnyTable, Params};
 use crate::rules::OutOfBounds;
 use crate::shape::{Layout, check_output_bytes, elements, unravel};
@@ -27,7 +27,7 @@ pub(crate) fn embedding_bag(call: &EmbeddingBag<'_>, output: &mut [u8]) -> Resul
             lookups: lookups(call, bag),
             column,
         };
-        element.copy_from_slice(&fold_bags_with(call.bags.mode, dtype, bag)?);
+        element.copy_from_slice(&pool_with(call.bags.mode, dtype, bag)?);
     }
     if output.is_empty() {
         return Ok(());
@@ -93,10 +93,10 @@ impl Bag<'_> {
     }
 }
 
-impl Folding for Bag<'_> {
+impl Pooling for Bag<'_> {
     type Output = Vec<u8>;
 
-    fn fold<T: Fold, C: Combine<T>>(self) -> Vec<u8> {
+    fn pool<T: Fold, C: Pool<T>>(self) -> Vec<u8> {
         let mode = self.call.bags.mode;
         let mut fold: Option<T::Sum> = None;
         let mut count = 0;

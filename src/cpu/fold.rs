@@ -5,53 +5,26 @@
 //! for all of them.
 
 use std::iter::zip;
+use std::ops::Range;
+
+use bytemuck::Zeroable;
 
 use super::fetch::{AHEAD, fetch, rows_ahead};
-use crate::fold::{Combine, Fold};
+use crate::fold::{Combine, Fold, Pool};
 
-/// Rows that can be folded.
+/// A list of rows that can be folded.
 pub(super) trait Rows<T: Fold>: Copy {
-    /// What tells one from another.
-    type Row: Copy;
-    /// Combines `N` columns of a row, from `column` on, with the sums of those before.
+    /// How many there are.
+    fn count(&self) -> usize;
+    /// Combines `N` columns of row number `n`, from `column` on, with the sums of those before.
     fn combine<C: Combine<T>, const N: usize>(
         &self,
-        row: Self::Row,
+        n: usize,
         column: usize,
         sums: &mut [T::Sum; N],
     );
-    /// Asks for `N` columns of a row that is combined soon.
-    fn fetch<const N: usize>(&self, row: Self::Row, column: usize);
-}
-
-/// Rows that are folded into one: the first `count` of a list, whose others are folded into other rows after it.
-#[derive(Clone, Copy)]
-pub(super) struct List<'a, R> {
-    rows: &'a [R],
-    count: usize,
-}
-
-impl<'a, R> List<'a, R> {
-    pub(super) fn new(rows: &'a [R], count: usize) -> Self {
-        List { rows, count }
-    }
-
-    /// The rows that are folded now.
-    pub(super) fn now(self) -> &'a [R] {
-        &self.rows[..self.count]
-    }
-
-    /// The first `count` rows, or all that are folded now, and the rest of those.
-    pub(super) fn split_at(self, count: usize) -> (Self, Self) {
-        let count = count.min(self.count);
-        let first = List::new(self.rows, count);
-        (first, List::new(&self.rows[count..], self.count - count))
-    }
-
-    /// For each row that is folded now, the one to fetch meanwhile, as long as there are such.
-    fn soon(self) -> &'a [R] {
-        &self.rows[self.count.min(AHEAD)..]
-    }
+    /// Asks for `N` columns of a row that is combined soon after number `n`, if there is one.
+    fn fetch_after<const N: usize>(&self, n: usize, column: usize);
 }
 
 /// A row of sums.
@@ -60,54 +33,81 @@ trait Sums<T: Fold> {
     fn store<const N: usize>(&mut self, column: usize, sums: [T::Sum; N]);
 }
 
-/// Sums that are kept as they are.
-struct Held<'a, S>(&'a mut [S]);
-
-impl<T: Fold> Sums<T> for Held<'_, T::Sum> {
-    #[inline(always)]
-    fn load<const N: usize>(&self, column: usize) -> [T::Sum; N] {
-        let sums = &self.0[column..][..N];
-        std::array::from_fn(|n| sums[n])
-    }
-
-    #[inline(always)]
-    fn store<const N: usize>(&mut self, column: usize, sums: [T::Sum; N]) {
-        self.0[column..][..N].copy_from_slice(&sums);
-    }
-}
-
 /// Sums in the elements of a tensor, which are rounded when they are stored.
 struct Elements<'a>(&'a mut [u8]);
 
 impl<T: Fold> Sums<T> for Elements<'_> {
     #[inline(always)]
     fn load<const N: usize>(&self, column: usize) -> [T::Sum; N] {
-        let mut sums = [T::zeroed().widen(); N];
+        let mut sums = [T::Sum::zeroed(); N];
         step_by_elements::<T, N>(self.0, column, &mut sums, |_, value| value);
         sums
     }
 
     #[inline(always)]
     fn store<const N: usize>(&mut self, column: usize, sums: [T::Sum; N]) {
-        let bytes = &mut self.0[column * size_of::<T>()..][..N * size_of::<T>()];
-        if T::narrow_all(&sums, bytes) {
-            return;
-        }
-        let elements = bytes.chunks_exact_mut(size_of::<T>());
-        for (to, sum) in elements.zip(sums) {
-            to.copy_from_slice(bytemuck::bytes_of(&T::narrow(sum)));
-        }
+        T::narrow_all(&sums, columns_of::<T, N>(self.0, column));
     }
 }
 
-/// Combines `N` elements, from number `first` on, with sums.
+/// Bags in the list of rows, one after the other, and how they are pooled.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Pooled<'a> {
+    /// Where each bag ends. The first starts with row 0.
+    pub(super) ends: &'a [usize],
+    /// How many rows of the first bag have been folded already, into the sums that are held.
+    pub(super) before: usize,
+    /// Whether the last bag goes on after its end here: its sums are held.
+    pub(super) goes_on: bool,
+    pub(super) is_mean: bool,
+    pub(super) columns: usize,
+}
+
+/// The sums of a bag.
+struct BagSums<'a, T: Fold> {
+    held: &'a mut [u8],
+    /// What they start from, unless that is held.
+    start: Option<T::Sum>,
+    /// The elements that they end in, unless they are held on.
+    output: Option<&'a mut [u8]>,
+    /// By what they are divided then.
+    divisor: Option<usize>,
+}
+
+impl<T: Fold> Sums<T> for BagSums<'_, T> {
+    #[inline(always)]
+    fn load<const N: usize>(&self, column: usize) -> [T::Sum; N] {
+        let mut sums = [self.start.unwrap_or(T::Sum::zeroed()); N];
+        if self.start.is_none() {
+            bytemuck::cast_slice_mut(&mut sums)
+                .copy_from_slice(columns_in::<T::Sum, N>(self.held, column));
+        }
+        sums
+    }
+
+    #[inline(always)]
+    fn store<const N: usize>(&mut self, column: usize, mut sums: [T::Sum; N]) {
+        let Some(output) = &mut self.output else {
+            return columns_of::<T::Sum, N>(self.held, column)
+                .copy_from_slice(bytemuck::cast_slice(&sums));
+        };
+        if let Some(divisor) = self.divisor {
+            sums = sums.map(|sum| T::mean(sum, divisor));
+        }
+        T::narrow_all(&sums, columns_of::<T, N>(output, column));
+    }
+}
+
+/// The bytes of `N` columns of a row.
 #[inline(always)]
-pub(super) fn combine_elements<T: Fold, C: Combine<T>, const N: usize>(
-    bytes: &[u8],
-    first: usize,
-    sums: &mut [T::Sum; N],
-) {
-    step_by_elements::<T, N>(bytes, first, sums, C::combine);
+fn columns_in<T, const N: usize>(row: &[u8], column: usize) -> &[u8] {
+    &row[column * size_of::<T>()..][..N * size_of::<T>()]
+}
+
+/// The same, to be written to.
+#[inline(always)]
+fn columns_of<T, const N: usize>(row: &mut [u8], column: usize) -> &mut [u8] {
+    &mut row[column * size_of::<T>()..][..N * size_of::<T>()]
 }
 
 /// Takes each sum a step on by the value of its element, of those from number `first` on.
@@ -118,75 +118,102 @@ pub(super) fn step_by_elements<T: Fold, const N: usize>(
     sums: &mut [T::Sum; N],
     step: impl Fn(T::Sum, T::Sum) -> T::Sum,
 ) {
-    let bytes = &bytes[first * size_of::<T>()..][..N * size_of::<T>()];
-    if let Some(values) = T::widen_all::<N>(bytes) {
-        for (sum, &value) in sums.iter_mut().zip(&values) {
-            *sum = step(*sum, value);
-        }
-        return;
-    }
-    for (sum, bytes) in sums.iter_mut().zip(bytes.chunks_exact(size_of::<T>())) {
-        *sum = step(*sum, bytemuck::pod_read_unaligned::<T>(bytes).widen());
-    }
+    T::step_all(columns_in::<T, N>(bytes, first), sums, step);
 }
 
-/// Loops that are compiled once more for processors with AVX2, which not every processor of its kind has. Those that
-/// have it have F16C.
+/// What is fetched of a row of a destination ahead of its turn: a processor sees by itself how a long row goes on.
+const FETCHED_BYTES: usize = 512;
+
+/// Loops that are compiled once more for processors with AVX2, which not every processor of its kind has; those that
+/// have it have F16C. For the others the loops are fewer: `ALL` says whether to have all of them, which take several
+/// times as long to compile.
 macro_rules! vectorized {
-    ($($(#[$attribute:meta])* fn $name:ident($($argument:ident: $type:ty),*) $body:block)*) => {$(
+    ($($(#[$attribute:meta])*
+    fn $name:ident<C: $combine:ident>($($argument:ident: $type:ty),*) $body:block)*) => {$(
         $(#[$attribute])*
         #[cfg_attr(
             target_arch = "x86_64",
             allow(unsafe_code, reason = "a function for processors with AVX2")
         )]
-        pub(super) fn $name<T: Fold, C: Combine<T>, R: Rows<T>>($($argument: $type),*) {
+        pub(super) fn $name<T: Fold, C: $combine<T>, R: Rows<T>>($($argument: $type),*) {
             #[inline(always)]
-            fn loops<T: Fold, C: Combine<T>, R: Rows<T>>($($argument: $type),*) $body
+            fn loops<T: Fold, C: $combine<T>, R: Rows<T>, const ALL: bool>(
+                $($argument: $type),*
+            ) $body
             #[cfg(target_arch = "x86_64")]
             if std::arch::is_x86_feature_detected!("avx2")
                 && std::arch::is_x86_feature_detected!("f16c")
             {
                 #[target_feature(enable = "avx2,f16c")]
-                fn with_avx2<T: Fold, C: Combine<T>, R: Rows<T>>($($argument: $type),*) {
-                    loops::<T, C, R>($($argument),*);
+                fn with_avx2<T: Fold, C: $combine<T>, R: Rows<T>>($($argument: $type),*) {
+                    loops::<T, C, R, true>($($argument),*);
                 }
                 // SAFETY: the processor has AVX2 and F16C.
                 return unsafe { with_avx2::<T, C, R>($($argument),*) };
             }
-            loops::<T, C, R>($($argument),*);
+            loops::<T, C, R, { !cfg!(target_arch = "x86_64") }>($($argument),*);
         }
     )*};
 }
 
 vectorized! {
-    /// Folds the rows of `list` into `sums`.
-    fn fold_into_sums(sums: &mut [T::Sum], rows: R, list: List<'_, R::Row>) {
-        let columns = sums.len();
-        fold_columns::<T, C, R, _>(&mut Held(sums), columns, rows, list);
+    /// Folds the rows into those of `target`, of so many bytes, that start at the bytes in `to`: neighbours that go to
+    /// one place together, rounded once.
+    fn fold_runs<C: Combine>(target: &mut [u8], row_bytes: usize, to: &[usize], rows: R) {
+        assert_eq!(to.len(), rows.count(), "each row goes somewhere");
+        let mut first = 0;
+        while let Some(&at) = to.get(first) {
+            if let Some(&soon) = to.get(first + AHEAD) {
+                fetch(target, soon, row_bytes.min(FETCHED_BYTES));
+            }
+            let end = first + to[first..].iter().take_while(|&&next| next == at).count();
+            let mut sums = Elements(&mut target[at..][..row_bytes]);
+            let columns = row_bytes / size_of::<T>();
+            fold_columns::<T, C, R, _, ALL>(&mut sums, columns, rows, first..end);
+            first = end;
+        }
     }
 
-    /// Folds the rows of `list` into elements, which are rounded once.
-    fn fold_into_elements(target: &mut [u8], rows: R, list: List<'_, R::Row>) {
-        let columns = target.len() / size_of::<T>();
-        fold_columns::<T, C, R, _>(&mut Elements(target), columns, rows, list);
-    }
-
-    /// Folds each of `list` into the row of `target`, of so many columns, that is named in `to`. What is folded is
+    /// Folds each row into the row of `target`, of so many columns, that is named in `to`. What is folded is
     /// rounded each time, which [`Combine::RESUMES`] allows.
-    fn fold_each(target: &mut [u8], columns: usize, to: &[u32], rows: R, list: &[R::Row]) {
+    fn fold_each<C: Combine>(target: &mut [u8], columns: usize, to: &[u32], rows: R) {
+        assert_eq!(to.len(), rows.count(), "each row goes somewhere");
         // In a short row, to find out how long it is takes longer than to fold it.
         match columns {
-            1 => fold_short::<T, C, R, 1>(target, to, rows, list),
-            2 => fold_short::<T, C, R, 2>(target, to, rows, list),
-            3 => fold_short::<T, C, R, 3>(target, to, rows, list),
-            4 => fold_short::<T, C, R, 4>(target, to, rows, list),
-            8 => fold_short::<T, C, R, 8>(target, to, rows, list),
-            16 => fold_short::<T, C, R, 16>(target, to, rows, list),
-            32 => fold_short::<T, C, R, 32>(target, to, rows, list),
-            _ => each_row::<T, _>(target, columns, to, list, |sums, row| {
-                let list = List::new(std::slice::from_ref(row), 1);
-                fold_columns::<T, C, R, _>(sums, columns, rows, list);
+            1 if ALL => fold_short::<T, C, R, 1>(target, to, rows),
+            2 if ALL => fold_short::<T, C, R, 2>(target, to, rows),
+            3 if ALL => fold_short::<T, C, R, 3>(target, to, rows),
+            4 if ALL => fold_short::<T, C, R, 4>(target, to, rows),
+            8 if ALL => fold_short::<T, C, R, 8>(target, to, rows),
+            16 if ALL => fold_short::<T, C, R, 16>(target, to, rows),
+            32 if ALL => fold_short::<T, C, R, 32>(target, to, rows),
+            _ => each_row::<T>(target, columns, to, |sums, n| {
+                fold_columns::<T, C, R, _, ALL>(sums, columns, rows, n..n + 1);
             }),
+        }
+    }
+
+    /// Pools bags into the rows of `output`.
+    fn pool<C: Pool>(rows: R, bags: Pooled<'_>, held: &mut [u8], output: &mut [u8]) {
+        let row_bytes = bags.columns * size_of::<T>();
+        let (mut first, mut before) = (0, bags.before);
+        let mut left = bags.ends.len();
+        for (&end, output) in zip(bags.ends, output.chunks_exact_mut(row_bytes)) {
+            left -= 1;
+            let count = before + end - first;
+            let ends = left > 0 || !bags.goes_on;
+            if ends && count == 0 {
+                output.fill(0);
+                continue;
+            }
+            let mut sums = BagSums::<T> {
+                held: &mut *held,
+                start: (before == 0).then(C::start),
+                output: ends.then_some(output),
+                divisor: bags.is_mean.then_some(count),
+            };
+            fold_columns::<T, C, R, _, ALL>(&mut sums, bags.columns, rows, first..end);
+            (first, before) = (end, 0);
         }
     }
 }
@@ -197,56 +224,62 @@ fn fold_short<T: Fold, C: Combine<T>, R: Rows<T>, const N: usize>(
     target: &mut [u8],
     to: &[u32],
     rows: R,
-    list: &[R::Row],
 ) {
-    each_row::<T, _>(target, N, to, list, |sums, row| {
-        let list = List::new(std::slice::from_ref(row), 1);
-        fold_block::<T, C, R, _, N>(sums, 0, rows, list);
+    each_row::<T>(target, N, to, |sums, n| {
+        fold_block::<T, C, R, _, N>(sums, 0, rows, n..n + 1);
     });
 }
 
-/// Calls `fold` with the row of sums of each row of `list`.
+/// Calls `fold` with the row of sums of each row, and its number.
 #[inline(always)]
-fn each_row<T, R>(
+fn each_row<T>(
     target: &mut [u8],
     columns: usize,
     to: &[u32],
-    list: &[R],
-    fold: impl Fn(&mut Elements<'_>, &R),
+    fold: impl Fn(&mut Elements<'_>, usize),
 ) {
     let row_bytes = columns * size_of::<T>();
     let ahead = rows_ahead(row_bytes);
-    for (n, (&at, row)) in zip(to, list).enumerate() {
+    for (n, &at) in to.iter().enumerate() {
         if let Some(&soon) = ahead.and_then(|ahead| to.get(n + ahead)) {
             fetch(target, soon as usize * row_bytes, row_bytes);
         }
-        let sums = &mut target[at as usize * row_bytes..][..row_bytes];
-        fold(&mut Elements(sums), row);
+        fold(
+            &mut Elements(&mut target[at as usize * row_bytes..][..row_bytes]),
+            n,
+        );
     }
 }
 
-/// Columns whose sums are in registers together: half of what AVX2 and NEON have, for 4 bytes each.
+/// Columns whose sums of 4 bytes are in registers together: half of what AVX2 and NEON have.
 pub(super) const WIDE: usize = 64;
 
 /// Folds rows block by block.
 #[inline(always)]
-fn fold_columns<T: Fold, C: Combine<T>, R: Rows<T>, S: Sums<T>>(
+fn fold_columns<T: Fold, C: Combine<T>, R: Rows<T>, S: Sums<T>, const ALL: bool>(
     sums: &mut S,
     columns: usize,
     rows: R,
-    list: List<'_, R::Row>,
+    some: Range<usize>,
 ) {
     let mut column = 0;
-    while columns - column >= WIDE {
-        fold_block::<T, C, R, S, WIDE>(sums, column, rows, list);
-        column += WIDE;
+    if ALL && const { size_of::<T::Sum>() <= 4 } {
+        while columns - column >= WIDE {
+            fold_block::<T, C, R, S, WIDE>(sums, column, rows, some.clone());
+            column += WIDE;
+        }
+    } else if ALL {
+        while columns - column >= WIDE / 2 {
+            fold_block::<T, C, R, S, { WIDE / 2 }>(sums, column, rows, some.clone());
+            column += WIDE / 2;
+        }
     }
     while columns - column >= 8 {
-        fold_block::<T, C, R, S, 8>(sums, column, rows, list);
+        fold_block::<T, C, R, S, 8>(sums, column, rows, some.clone());
         column += 8;
     }
     while column < columns {
-        fold_block::<T, C, R, S, 1>(sums, column, rows, list);
+        fold_block::<T, C, R, S, 1>(sums, column, rows, some.clone());
         column += 1;
     }
 }
@@ -257,17 +290,14 @@ fn fold_block<T: Fold, C: Combine<T>, R: Rows<T>, S: Sums<T>, const N: usize>(
     sums: &mut S,
     column: usize,
     rows: R,
-    list: List<'_, R::Row>,
+    some: Range<usize>,
 ) {
     let mut held: [T::Sum; N] = sums.load(column);
-    let soon = list.soon();
-    for (n, &row) in list.now().iter().enumerate() {
-        if N > 1
-            && let Some(&next) = soon.get(n)
-        {
-            rows.fetch::<N>(next, column);
+    for n in some {
+        if N > 1 {
+            rows.fetch_after::<N>(n, column);
         }
-        rows.combine::<C, N>(row, column, &mut held);
+        rows.combine::<C, N>(n, column, &mut held);
     }
     sums.store(column, held);
 }

@@ -6,6 +6,7 @@
 pub(crate) mod bag;
 pub(crate) mod bag_reference;
 mod bag_table;
+mod bag_window;
 mod chunks;
 mod coordinate;
 mod copy;

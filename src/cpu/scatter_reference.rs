@@ -29,13 +29,24 @@ pub(crate) fn scatter(call: &Scatter<'_>, destination: &mut [u8]) -> Result<()> 
         return Ok(());
     }
     definition.check_rules()?;
+    let mut moves = Vec::new();
+    let mut any_bad = false;
+    let layout = Layout::contiguous(&call.shape);
+    for coordinates in Coordinates::new(&shape) {
+        match definition.source(&coordinates) {
+            Some(target) => moves.push([
+                call.updates.layout().position(&coordinates),
+                layout.position(&target),
+            ]),
+            None => any_bad = true,
+        }
+    }
     let sequential = Sequential {
-        call,
-        definition: &definition,
-        shape: &shape,
+        updates: call.updates.bytes(),
+        moves: &moves,
         destination,
     };
-    let any_bad = fold_with(kind, call.reduce, dtype, sequential)?;
+    fold_with(kind, call.reduce, dtype, sequential)?;
     if any_bad && call.rules.out_of_bounds == OutOfBounds::Error {
         return definition.report();
     }
@@ -44,40 +55,29 @@ pub(crate) fn scatter(call: &Scatter<'_>, destination: &mut [u8]) -> Result<()> 
 
 /// The sequential loop over the updates.
 struct Sequential<'a> {
-    call: &'a Scatter<'a>,
-    definition: &'a Definition<'a>,
-    shape: &'a [usize],
+    updates: &'a [u8],
+    /// Of each update with good indices, in order: where it is, and where it goes.
+    moves: &'a [[usize; 2]],
     destination: &'a mut [u8],
 }
 
 impl Folding for Sequential<'_> {
-    /// Whether some index was bad.
-    type Output = bool;
+    type Output = ();
 
-    fn fold<T: Fold, C: Combine<T>>(self) -> bool {
+    fn fold<T: Fold, C: Combine<T>>(self) {
         let width = size_of::<T>();
-        let layout = Layout::contiguous(&self.call.shape);
         let mut sums: Vec<Option<T::Sum>> = vec![None; self.destination.len() / width];
         let value = |bytes: &[u8], n: usize| {
             bytemuck::pod_read_unaligned::<T>(&bytes[n * width..][..width]).widen()
         };
-        let mut any_bad = false;
-        for coordinates in Coordinates::new(self.shape) {
-            let Some(target) = self.definition.source(&coordinates) else {
-                any_bad = true;
-                continue;
-            };
-            let at = layout.position(&target);
-            let updates = &self.call.updates;
-            let update = value(updates.bytes(), updates.layout().position(&coordinates));
-            let sum = sums[at].unwrap_or_else(|| value(self.destination, at));
-            sums[at] = Some(C::combine(sum, update));
+        for &[from, to] in self.moves {
+            let sum = sums[to].unwrap_or_else(|| value(self.destination, to));
+            sums[to] = Some(C::combine(sum, value(self.updates, from)));
         }
         for (element, sum) in self.destination.chunks_exact_mut(width).zip(sums) {
             if let Some(sum) = sum {
                 element.copy_from_slice(bytemuck::bytes_of(&T::narrow(sum)));
             }
         }
-        any_bad
     }
 }

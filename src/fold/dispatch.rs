@@ -3,7 +3,7 @@
 use super::Reduce;
 use super::complex::{C64, C128};
 use super::half::{BF16, F16};
-use super::number::{Add, Combine, Fold, Last, Max, Min, Mul};
+use super::number::{Add, Combine, Fold, Last, Max, Min, Mul, Pool};
 use crate::bag::BagMode;
 use crate::element::DType;
 use crate::error::{Error, OpKind, Result};
@@ -14,6 +14,14 @@ pub(crate) trait Folding {
     type Output;
     /// Does it for elements `T` that `C` combines.
     fn fold<T: Fold, C: Combine<T>>(self) -> Self::Output;
+}
+
+/// [`Folding`] for the ways in which bags are combined.
+pub(crate) trait Pooling {
+    /// What comes of it.
+    type Output;
+    /// Does it for elements `T` that `C` combines.
+    fn pool<T: Fold, C: Pool<T>>(self) -> Self::Output;
 }
 
 /// The ways to reduce that an element type has.
@@ -127,17 +135,13 @@ pub(crate) fn fold_with<F: Folding>(
 }
 
 /// The same for the ways in which bags are combined, which are fewer.
-pub(crate) fn fold_bags_with<F: Folding>(
-    mode: BagMode,
-    dtype: DType,
-    work: F,
-) -> Result<F::Output> {
+pub(crate) fn pool_with<P: Pooling>(mode: BagMode, dtype: DType, work: P) -> Result<P::Output> {
     let (op, reduce) = (OpKind::EmbeddingBag, mode.reduce());
     check(op, reduce, dtype)?;
     Ok(match mode {
-        BagMode::Sum | BagMode::Mean => arithmetic!(dtype, T => work.fold::<T, Add>()),
+        BagMode::Sum | BagMode::Mean => arithmetic!(dtype, T => work.pool::<T, Add>()),
         BagMode::Max => {
-            ordered!(dtype, T => work.fold::<T, Max>(), else return Err(refusal(op, reduce, dtype)))
+            ordered!(dtype, T => work.pool::<T, Max>(), else return Err(refusal(op, reduce, dtype)))
         }
     })
 }

@@ -21,9 +21,9 @@ mod number;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use dispatch::{Folding, check, fold_bags_with, fold_with};
+pub(crate) use dispatch::{Folding, Pooling, check, fold_with, pool_with};
 pub(crate) use element::FoldElement;
-pub(crate) use number::{Combine, Fold, Last};
+pub(crate) use number::{Combine, Fold, Pool};
 
 use crate::names::named;
 

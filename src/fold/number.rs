@@ -1,5 +1,7 @@
 //! What each element type does in a fold.
 
+use std::ops::BitOr;
+
 use bytemuck::Pod;
 
 use super::f16c;
@@ -8,7 +10,7 @@ use super::half::{BF16, F16};
 /// An element that can be folded.
 pub(crate) trait Fold: Pod + Send + Sync {
     /// What holds the value of a fold on its way.
-    type Sum: Copy + Send + Sync;
+    type Sum: Pod + Send + Sync;
     /// Whether no sum is rounded to an element.
     const IS_EXACT: bool;
     /// The value as the fold holds it, exactly.
@@ -17,15 +19,19 @@ pub(crate) trait Fold: Pod + Send + Sync {
     fn narrow(sum: Self::Sum) -> Self;
     fn add(sum: Self::Sum, value: Self::Sum) -> Self::Sum;
     fn mul(sum: Self::Sum, value: Self::Sum) -> Self::Sum;
-    /// The values of `N` elements, where the processor has an instruction for it that compilers do not find.
+    /// Takes each of `N` sums a step on by the value of its element.
     #[inline(always)]
-    fn widen_all<const N: usize>(_elements: &[u8]) -> Option<[Self::Sum; N]> {
-        None
+    fn step_all<const N: usize>(
+        elements: &[u8],
+        sums: &mut [Self::Sum; N],
+        step: impl Fn(Self::Sum, Self::Sum) -> Self::Sum,
+    ) {
+        step_each::<Self, N>(elements, sums, step);
     }
-    /// The same for [`Fold::narrow`]; says whether it has written the elements.
+    /// Writes the elements that `N` sums end in.
     #[inline(always)]
-    fn narrow_all<const N: usize>(_sums: &[Self::Sum; N], _elements: &mut [u8]) -> bool {
-        false
+    fn narrow_all<const N: usize>(sums: &[Self::Sum; N], elements: &mut [u8]) {
+        narrow_each::<Self, N>(sums, elements);
     }
     /// The sum of `count` values, divided by it. Only floats have a mean; others keep the sum.
     #[inline(always)]
@@ -34,8 +40,30 @@ pub(crate) trait Fold: Pod + Send + Sync {
     }
 }
 
+/// [`Fold::step_all`], one after the other.
+#[inline(always)]
+fn step_each<T: Fold, const N: usize>(
+    elements: &[u8],
+    sums: &mut [T::Sum; N],
+    step: impl Fn(T::Sum, T::Sum) -> T::Sum,
+) {
+    for (sum, element) in sums.iter_mut().zip(elements.chunks_exact(size_of::<T>())) {
+        *sum = step(*sum, bytemuck::pod_read_unaligned::<T>(element).widen());
+    }
+}
+
+/// [`Fold::narrow_all`], one after the other.
+#[inline(always)]
+fn narrow_each<T: Fold, const N: usize>(sums: &[T::Sum; N], elements: &mut [u8]) {
+    for (element, &sum) in elements.chunks_exact_mut(size_of::<T>()).zip(sums) {
+        element.copy_from_slice(bytemuck::bytes_of(&T::narrow(sum)));
+    }
+}
+
 /// The least and the greatest.
 pub(crate) trait Ordered: Fold {
+    /// What is less than any value, or as little.
+    const LEAST: Self::Sum;
     fn min(sum: Self::Sum, value: Self::Sum) -> Self::Sum;
     fn max(sum: Self::Sum, value: Self::Sum) -> Self::Sum;
 }
@@ -46,6 +74,14 @@ pub(crate) trait Combine<T: Fold>: Send + Sync {
     /// none is new.
     const RESUMES: bool;
     fn combine(sum: T::Sum, value: T::Sum) -> T::Sum;
+}
+
+/// A step of a fold that needs no value to start from, as those of bags.
+pub(crate) trait Pool<T: Fold>: Combine<T> {
+    /// Whether values may have weights.
+    const TAKES_WEIGHTS: bool;
+    /// Combined with a value, it is that value; only -0 becomes +0 where it is added.
+    fn start() -> T::Sum;
 }
 
 /// The later value, whatever was before.
@@ -86,6 +122,22 @@ combine! {
     Max: Ordered max, true;
 }
 
+impl<T: Fold> Pool<T> for Add {
+    const TAKES_WEIGHTS: bool = true;
+    #[inline(always)]
+    fn start() -> T::Sum {
+        T::zeroed().widen()
+    }
+}
+
+impl<T: Ordered> Pool<T> for Max {
+    const TAKES_WEIGHTS: bool = false;
+    #[inline(always)]
+    fn start() -> T::Sum {
+        T::LEAST
+    }
+}
+
 macro_rules! integers {
     ($($type:ty)*) => {$(
         impl Fold for $type {
@@ -101,6 +153,7 @@ macro_rules! integers {
             fn mul(sum: $type, value: $type) -> $type { sum.wrapping_mul(value) }
         }
         impl Ordered for $type {
+            const LEAST: $type = <$type>::MIN;
             #[inline(always)]
             fn min(sum: $type, value: $type) -> $type { Ord::min(sum, value) }
             #[inline(always)]
@@ -111,6 +164,25 @@ macro_rules! integers {
 
 // u128: elements of 16 bytes that are moved.
 integers!(u8 u16 u32 u64 u128 i8 i16 i32 i64);
+
+/// How many neighbours are asked side by side.
+const LANES: usize = 8;
+
+/// Whether one of `N` values is a NaN, of which each group of [`LANES`] has as many; `is_negative_for` makes a number
+/// that is negative for a NaN only. Compilers find no good instructions for `any`.
+#[inline(always)]
+fn any_nan<T: Copy, B: BitOr<Output = B> + Default + Copy + PartialOrd, const N: usize>(
+    values: &[T; N],
+    is_negative_for: impl Fn(T) -> B,
+) -> bool {
+    let mut lanes = [B::default(); LANES];
+    for group in values.chunks_exact(LANES) {
+        for (lane, &value) in lanes.iter_mut().zip(group) {
+            *lane = *lane | is_negative_for(value);
+        }
+    }
+    lanes.into_iter().fold(B::default(), B::bitor) < B::default()
+}
 
 macro_rules! floats {
     ($($type:ty: $nan:literal,)*) => {$(
@@ -129,8 +201,19 @@ macro_rules! floats {
             fn mul(sum: $type, value: $type) -> $type { sum * value }
             #[inline(always)]
             fn mean(sum: $type, count: usize) -> $type { sum / count as $type }
+            // The next step of a long row need not wait for what is asked here, as no NaN is expected.
+            #[inline(always)]
+            fn narrow_all<const N: usize>(sums: &[$type; N], elements: &mut [u8]) {
+                match N < LANES || any_nan(sums, |sum| {
+                    <$type>::INFINITY.to_bits().wrapping_sub(sum.abs().to_bits()).cast_signed()
+                }) {
+                    true => narrow_each::<$type, N>(sums, elements),
+                    false => elements.copy_from_slice(bytemuck::cast_slice(sums)),
+                }
+            }
         }
         impl Ordered for $type {
+            const LEAST: $type = <$type>::NEG_INFINITY;
             #[inline(always)]
             fn min(sum: $type, value: $type) -> $type {
                 let least = if sum.total_cmp(&value).is_le() { sum } else { value };
@@ -168,6 +251,7 @@ macro_rules! halves {
             $($by_hardware)*
         }
         impl Ordered for $type {
+            const LEAST: f32 = f32::NEG_INFINITY;
             #[inline(always)]
             fn min(sum: f32, value: f32) -> f32 { <f32 as Ordered>::min(sum, value) }
             #[inline(always)]
@@ -179,12 +263,23 @@ macro_rules! halves {
 halves! {
     F16 {
         #[inline(always)]
-        fn widen_all<const N: usize>(elements: &[u8]) -> Option<[f32; N]> {
-            f16c::widen_all(elements)
+        fn step_all<const N: usize>(
+            elements: &[u8],
+            sums: &mut [f32; N],
+            step: impl Fn(f32, f32) -> f32,
+        ) {
+            let Some(values) = f16c::widen_all::<N>(elements) else {
+                return step_each::<F16, N>(elements, sums, step);
+            };
+            for (sum, value) in sums.iter_mut().zip(values) {
+                *sum = step(*sum, value);
+            }
         }
         #[inline(always)]
-        fn narrow_all<const N: usize>(sums: &[f32; N], elements: &mut [u8]) -> bool {
-            f16c::narrow_all(sums, elements)
+        fn narrow_all<const N: usize>(sums: &[f32; N], elements: &mut [u8]) {
+            if !f16c::narrow_all(sums, elements) {
+                narrow_each::<F16, N>(sums, elements);
+            }
         }
     }
     BF16 {}

@@ -43,7 +43,7 @@ impl<'a> Destination<'a> {
     pub(super) fn for_each_part(
         &mut self,
         lengths: &[usize],
-        fold: impl Fn(usize, &mut [u8]) -> bool + Sync,
+        fold: &(dyn Fn(usize, &mut [u8]) -> bool + Sync),
     ) -> bool {
         assert_eq!(lengths.iter().sum::<usize>(), self.len(), "all of it");
         match self {

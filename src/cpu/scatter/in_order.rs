@@ -6,13 +6,12 @@
 
 use std::ops::Range;
 
-use super::super::fold::fold_each;
 use super::super::lookups::{BAD, Lookups};
 use super::super::rows::forward;
 use super::balance::SAMPLE;
 use super::keep::{Kept, WINDOW};
-use super::updates::{Numbered, Updates};
-use crate::fold::{Combine, Fold};
+use super::loops::Loops;
+use super::updates::Numbered;
 use crate::operand::Params;
 use crate::plan::Plan;
 use crate::scatter::ScatterPlan;
@@ -38,7 +37,8 @@ impl<'a> InOrder<'a> {
         Some(InOrder {
             count: plan.lookups(),
             updates: Numbered {
-                updates: Updates(updates.bytes()),
+                bytes: updates.bytes(),
+                numbers: &[],
                 start: plan.updates.offset(),
                 step: plan.lookup_digits.step_in_updates()?,
             },
@@ -61,25 +61,25 @@ impl<'a> InOrder<'a> {
         rows
     }
 
-    /// Folds what belongs to the rows of `part`, of which `first` is the first; returns whether some index
-    /// is bad, of all.
-    pub(super) fn fold_part<T: Fold, C: Combine<T>>(
+    /// Folds what belongs to some rows, which `part` has; returns whether some index is bad, of all.
+    pub(super) fn fold_part(
         &self,
+        loops: Loops,
         columns: usize,
-        first: usize,
+        rows: Range<usize>,
         part: &mut [u8],
     ) -> bool {
-        let rows = first..first + part.len() / (columns * size_of::<T>());
         let mut kept = Kept::new(rows);
         let mut any_bad = false;
         for start in (0..self.count).step_by(WINDOW) {
             let window = start..self.count.min(start + WINDOW);
             any_bad |= self.keep(window, &mut kept);
             let updates = Numbered {
+                numbers: kept.numbers(),
                 start: forward(self.updates.start, start as isize, self.updates.step),
                 ..self.updates
             };
-            fold_each::<T, C, _>(part, columns, kept.rows(), updates, kept.numbers());
+            (loops.each)(part, columns, kept.rows(), updates);
         }
         any_bad
     }

@@ -2,7 +2,7 @@
 //!
 //! Threads take parts of the destination, each of which folds what belongs there in order: so no two
 //! threads write to one place, and the result does not depend on their number. Where a fold may stop and go on
-//! ([`Combine::RESUMES`]), short rows are folded in the order of the lookups, unless so many threads would each look at
+//! ([`Loops::resumes`]), short rows are folded in the order of the lookups, unless so many threads would each look at
 //! all of them. Else the lookups are sorted by key, many of them in chunks, one after the other: to fold their
 //! chunks in order is to fold them in order.
 
@@ -11,6 +11,7 @@ mod destination;
 mod in_order;
 mod keep;
 mod keys;
+mod loops;
 mod nest;
 #[cfg(test)]
 mod tests;
@@ -23,15 +24,14 @@ use balance::cuts;
 use destination::Destination;
 use in_order::InOrder;
 use keys::{Pair, find_pairs, sort};
+use loops::Loops;
 use nest::{Nest, Run};
 use updates::{Strided, Updates, update_of};
 
-use super::fetch::{AHEAD, fetch};
-use super::fold::{List, fold_into_elements};
 use super::report::check;
 use crate::element::Element;
 use crate::error::{Result, Role};
-use crate::fold::{Combine, Fold, Folding, fold_with};
+use crate::fold::fold_with;
 use crate::memory::filled_bits;
 use crate::operand::{Indices, Params};
 use crate::plan::Plan;
@@ -99,8 +99,9 @@ fn run(
         indices,
         updates,
         destination,
+        loops: fold_with(plan.op, plan.reduce, plan.dtype, loops::Find)?,
     };
-    let any_bad = fold_with(plan.op, plan.reduce, plan.dtype, work)??;
+    let any_bad = work.fold()?;
     match any_bad && keys.reports_bad_indices() {
         true => check(keys, indices),
         false => Ok(()),
@@ -121,9 +122,6 @@ const BYTES_OF_ONE: usize = 1 << 20;
 /// What a lookup costs, as bytes of updates that could be folded meanwhile.
 const LOOKUP_BYTES: usize = 64;
 
-/// What is fetched of a row of the destination ahead of its turn: a processor sees by itself how a long row goes on.
-const FETCHED_BYTES: usize = 512;
-
 /// One execution.
 struct Work<'a> {
     plan: &'a ScatterPlan,
@@ -132,15 +130,14 @@ struct Work<'a> {
     indices: &'a Indices<'a>,
     updates: &'a Params<'a>,
     destination: Destination<'a>,
+    loops: Loops,
 }
 
-impl Folding for Work<'_> {
-    /// Whether some index was bad.
-    type Output = Result<bool>;
-
-    fn fold<T: Fold, C: Combine<T>>(mut self) -> Result<bool> {
+impl Work<'_> {
+    /// Returns whether some index was bad.
+    fn fold(mut self) -> Result<bool> {
         let nest = Nest::new(self.plan);
-        let row_bytes = nest.slice * size_of::<T>();
+        let row_bytes = nest.slice * self.plan.dtype.bytes();
         let each = self.plan.lookups().saturating_mul(row_bytes + LOOKUP_BYTES);
         let is_little = each.saturating_add(self.destination.copied_bytes()) <= BYTES_OF_ONE;
         let threads = if is_little {
@@ -150,28 +147,21 @@ impl Folding for Work<'_> {
         };
         let is_short = row_bytes < SORTED_ROW_BYTES && threads <= FEW_THREADS;
         let are_few = self.destination.len() / row_bytes <= u32::MAX as usize;
-        let may_go_in_order = C::RESUMES && nest.is_rows() && are_few && (is_little || is_short);
+        let may_go_in_order =
+            self.loops.resumes && nest.is_rows() && are_few && (is_little || is_short);
         let in_order = may_go_in_order
             .then(|| InOrder::new(self.plan, self.keys, self.indices.bytes(), self.updates))
             .flatten();
         let any_bad = match in_order {
-            Some(in_order) => self.fold_in_order::<T, C>(&in_order, nest.slice, threads),
-            None => self.fold_sorted::<T, C>(&nest)?,
+            Some(in_order) => self.fold_in_order(&in_order, row_bytes, threads),
+            None => self.fold_sorted(&nest)?,
         };
         self.destination.finish();
         Ok(any_bad)
     }
-}
 
-impl Work<'_> {
     /// Folds rows where they lie, a part of them for each thread, taking the lookups in their own order.
-    fn fold_in_order<T: Fold, C: Combine<T>>(
-        &mut self,
-        in_order: &InOrder<'_>,
-        columns: usize,
-        parts: usize,
-    ) -> bool {
-        let row_bytes = columns * size_of::<T>();
+    fn fold_in_order(&mut self, in_order: &InOrder<'_>, row_bytes: usize, parts: usize) -> bool {
         let rows = self.destination.len() / row_bytes;
         if rows == 0 {
             return true; // no index is good
@@ -187,14 +177,22 @@ impl Work<'_> {
         let lengths: Vec<usize> = zip(&firsts, &ends)
             .map(|(first, end)| (end - first) * row_bytes)
             .collect();
-        let fold = |n: usize, part: &mut [u8]| in_order.fold_part::<T, C>(columns, firsts[n], part);
-        self.destination.for_each_part(&lengths, fold)
+        let columns = row_bytes / self.plan.dtype.bytes();
+        let loops = self.loops;
+        self.destination
+            .for_each_part(&lengths, &|n, part: &mut [u8]| {
+                in_order.fold_part(loops, columns, firsts[n]..ends[n], part)
+            })
     }
 
     /// Folds the lookups sorted by key.
-    fn fold_sorted<T: Fold, C: Combine<T>>(&mut self, nest: &Nest) -> Result<bool> {
+    fn fold_sorted(&mut self, nest: &Nest) -> Result<bool> {
         let lookups = self.plan.lookups();
-        let most = if C::RESUMES { MOST_LOOKUPS } else { lookups };
+        let most = if self.loops.resumes {
+            MOST_LOOKUPS
+        } else {
+            lookups
+        };
         let mut pairs = Vec::new();
         let mut any_bad = false;
         for first in (0..lookups).step_by(most) {
@@ -206,8 +204,9 @@ impl Work<'_> {
                 nest,
                 updates: self.updates.bytes(),
                 pairs: &pairs,
+                loops: self.loops,
             };
-            folding.fold_all::<T, C>(&mut self.destination);
+            folding.fold_all(&mut self.destination);
         }
         Ok(any_bad)
     }
@@ -219,53 +218,49 @@ struct Chunk<'a> {
     nest: &'a Nest,
     updates: &'a [u8],
     pairs: &'a [Pair],
+    loops: Loops,
 }
 
 impl Chunk<'_> {
     /// Folds them into the destination, side by side.
-    fn fold_all<T: Fold, C: Combine<T>>(&self, destination: &mut Destination<'_>) {
-        let width = size_of::<T>();
+    fn fold_all(&self, destination: &mut Destination<'_>) {
+        let width = self.plan.dtype.bytes();
         let even = destination.len() / (super::threads::threads() * CHUNKS_PER_THREAD);
         let bytes = even.max(CHUNK_BYTES) / width * width;
         let mut lengths = vec![bytes; destination.len() / bytes];
         lengths.push(destination.len() % bytes);
-        destination.for_each_part(&lengths, |n, part| {
-            self.fold_part::<T, C>(n * (bytes / width), part);
+        destination.for_each_part(&lengths, &|n, part: &mut [u8]| {
+            self.fold_part(n * (bytes / width), part);
             false
         });
     }
 
     /// Folds what belongs to the elements of `part`, of which `first` is the first.
-    fn fold_part<T: Fold, C: Combine<T>>(&self, first: usize, part: &mut [u8]) {
-        let width = size_of::<T>();
+    fn fold_part(&self, first: usize, part: &mut [u8]) {
+        let width = self.plan.dtype.bytes();
         let elements = first..first + part.len() / width;
-        let mut places = Vec::new();
+        let (mut starts, mut to) = (Vec::new(), Vec::new());
         self.nest.runs(elements, &mut |run: Run| {
             let keys = run.keys.clone();
             let start = self.pairs.partition_point(|p| p.key < keys.start);
             let rest = &self.pairs[start..];
-            let mut pairs = &rest[..rest.partition_point(|p| p.key < keys.end)];
-            let place = |p: &Pair| update_of(self.plan, p.lookup).wrapping_add_signed(run.updates);
-            places.clear();
-            places.extend(pairs.iter().map(place));
-            let mut places = &places[..];
-            let row_bytes = run.columns * width;
+            let pairs = &rest[..rest.partition_point(|p| p.key < keys.end)];
+            let start = |p: &Pair| update_of(self.plan, p.lookup).wrapping_add_signed(run.updates);
+            starts.clear();
+            starts.extend(pairs.iter().map(start));
             let row = |key| (run.element - first + (key - keys.start) * self.nest.slice) * width;
-            while let Some(key) = pairs.first().map(|p| p.key) {
-                if let Some(soon) = pairs.get(AHEAD) {
-                    fetch(part, row(soon.key), row_bytes.min(FETCHED_BYTES));
+            to.clear();
+            to.extend(pairs.iter().map(|p| row(p.key)));
+            let row_bytes = run.columns * width;
+            let updates = Updates {
+                bytes: self.updates,
+                starts: &starts,
+            };
+            match self.nest.slice_step {
+                1 => (self.loops.runs)(part, row_bytes, &to, updates),
+                step => {
+                    (self.loops.strided_runs)(part, row_bytes, &to, Strided { updates, step });
                 }
-                let same = pairs.iter().take_while(|p| p.key == key).count();
-                let target = &mut part[row(key)..][..row_bytes];
-                let list = List::new(places, same);
-                match self.nest.slice_step {
-                    1 => fold_into_elements::<T, C, _>(target, Updates(self.updates), list),
-                    step => {
-                        let bytes = self.updates;
-                        fold_into_elements::<T, C, _>(target, Strided { bytes, step }, list);
-                    }
-                }
-                (pairs, places) = (&pairs[same..], &places[same..]);
             }
         });
     }

@@ -1,7 +1,7 @@
-//! The rows of updates, by where they start, in elements.
+//! The rows of updates.
 
-use super::super::fetch::fetch;
-use super::super::fold::{Rows, combine_elements};
+use super::super::fetch::{AHEAD, fetch};
+use super::super::fold::{Rows, step_by_elements};
 use super::super::rows::forward;
 use crate::fold::{Combine, Fold};
 use crate::scatter::ScatterPlan;
@@ -13,85 +13,101 @@ pub(super) fn update_of(plan: &ScatterPlan, lookup: usize) -> usize {
     plan.updates.offset().wrapping_add_signed(at)
 }
 
-/// Rows whose columns follow each other.
+/// Rows whose columns follow each other, by where they start, in elements.
 #[derive(Clone, Copy)]
-pub(super) struct Updates<'a>(pub(super) &'a [u8]);
+pub(super) struct Updates<'a> {
+    pub(super) bytes: &'a [u8],
+    pub(super) starts: &'a [usize],
+}
 
 impl<T: Fold> Rows<T> for Updates<'_> {
-    type Row = usize;
+    #[inline(always)]
+    fn count(&self) -> usize {
+        self.starts.len()
+    }
 
     #[inline(always)]
     fn combine<C: Combine<T>, const N: usize>(
         &self,
-        start: usize,
+        n: usize,
         column: usize,
         sums: &mut [T::Sum; N],
     ) {
-        combine_elements::<T, C, N>(self.0, start + column, sums);
+        step_by_elements::<T, N>(self.bytes, self.starts[n] + column, sums, C::combine);
     }
 
     #[inline(always)]
-    fn fetch<const N: usize>(&self, start: usize, column: usize) {
-        fetch(
-            self.0,
-            (start + column) * size_of::<T>(),
-            N * size_of::<T>(),
-        );
+    fn fetch_after<const N: usize>(&self, n: usize, column: usize) {
+        if let Some(&soon) = self.starts.get(n + AHEAD) {
+            fetch(
+                self.bytes,
+                (soon + column) * size_of::<T>(),
+                N * size_of::<T>(),
+            );
+        }
     }
 }
 
-/// The same with rows by number, each a step after the one before; the columns of each follow each other.
+/// The same by number, each a step after the one before.
 #[derive(Clone, Copy)]
 pub(super) struct Numbered<'a> {
-    pub(super) updates: Updates<'a>,
+    pub(super) bytes: &'a [u8],
+    pub(super) numbers: &'a [u32],
     /// Where number 0 lies.
     pub(super) start: usize,
     pub(super) step: isize,
 }
 
 impl<T: Fold> Rows<T> for Numbered<'_> {
-    type Row = u32;
+    #[inline(always)]
+    fn count(&self) -> usize {
+        self.numbers.len()
+    }
 
     #[inline(always)]
     fn combine<C: Combine<T>, const N: usize>(
         &self,
-        number: u32,
+        n: usize,
         column: usize,
         sums: &mut [T::Sum; N],
     ) {
-        let start = forward(self.start, number as isize, self.step);
-        Rows::<T>::combine::<C, N>(&self.updates, start, column, sums);
+        let start = forward(self.start, self.numbers[n] as isize, self.step);
+        step_by_elements::<T, N>(self.bytes, start + column, sums, C::combine);
     }
 
     #[inline(always)]
-    fn fetch<const N: usize>(&self, _: u32, _: usize) {}
+    fn fetch_after<const N: usize>(&self, _: usize, _: usize) {}
 }
 
 /// Rows with a step from column to column. A type of their own: where loops have both, compilers load neighbours
 /// piece by piece, too.
 #[derive(Clone, Copy)]
 pub(super) struct Strided<'a> {
-    pub(super) bytes: &'a [u8],
+    pub(super) updates: Updates<'a>,
     pub(super) step: isize,
 }
 
 impl<T: Fold> Rows<T> for Strided<'_> {
-    type Row = usize;
+    #[inline(always)]
+    fn count(&self) -> usize {
+        self.updates.starts.len()
+    }
 
     #[inline(always)]
     fn combine<C: Combine<T>, const N: usize>(
         &self,
-        start: usize,
+        n: usize,
         column: usize,
         sums: &mut [T::Sum; N],
     ) {
-        for (n, sum) in sums.iter_mut().enumerate() {
-            let steps = self.step.wrapping_mul((column + n) as isize);
-            let at = start.wrapping_add_signed(steps);
-            combine_elements::<T, C, 1>(self.bytes, at, std::array::from_mut(sum));
+        let Updates { bytes, starts } = self.updates;
+        for (k, sum) in sums.iter_mut().enumerate() {
+            let steps = self.step.wrapping_mul((column + k) as isize);
+            let at = starts[n].wrapping_add_signed(steps);
+            step_by_elements::<T, 1>(bytes, at, std::array::from_mut(sum), C::combine);
         }
     }
 
     #[inline(always)]
-    fn fetch<const N: usize>(&self, _: usize, _: usize) {}
+    fn fetch_after<const N: usize>(&self, _: usize, _: usize) {}
 }
