@@ -255,6 +255,7 @@ mod table;
 mod tensor;
 #[cfg(all(test, feature = "gpu"))]
 mod tests;
+mod vectorized;
 mod view;
 mod waiting;
 

@@ -6,16 +6,17 @@
 
 use std::ops::Range;
 
-use super::bag_table::{Table, TableRows, Weighted};
+use super::bag_rows::{ByteRows, TableRows, Weighted};
+use super::bag_table::{Table, There};
 use super::bag_window::{Source, Window};
 use super::fold::{Pooled, WIDE, pool};
 use super::lookups::Lookups;
 use super::report::check;
-use super::threads::{for_each, threads};
+use super::threads::{BYTES_OF_ONE, for_each, threads};
 use crate::bag::BagMode;
 use crate::call::EmbeddingBag;
 use crate::error::{OpKind, Result};
-use crate::fold::{Fold, Pool, Pooling, pool_with};
+use crate::fold::{Add, Fold, Max, Pool, Pooling, pool_with};
 use crate::op::Op;
 use crate::plan::{BagPlan, Plan};
 use crate::rules::OutOfBounds;
@@ -62,18 +63,25 @@ pub(crate) fn embedding_bag(
         OutOfBounds::Fill(fill) => fill.bytes().repeat(WIDE),
         _ => vec![0; plan.dtype.bytes() * WIDE],
     };
+    let table = Table::new(&call.table, plan)?;
     let loops = FindLoops {
         is_weighted: call.weights.is_some(),
+    };
+    let loops = match table {
+        Table::There(There {
+            are_codes: true, ..
+        }) => loops.of_codes(plan.mode),
+        _ => pool_with(plan.mode, plan.dtype, loops)?,
     };
     let bags = Bags {
         source: Source {
             plan,
             lookups: Lookups::new(&rows, indices.bytes()),
-            table: Table::new(&call.table, plan)?,
+            table,
             weights: call.weights.as_ref(),
         },
         bad,
-        loops: pool_with(plan.mode, plan.dtype, loops)?,
+        loops,
     };
     match bags.pool(output) && plan.lookups.reports_bad_indices() {
         true => check(&plan.lookups, &indices),
@@ -110,6 +118,27 @@ impl Pooling for FindLoops {
     }
 }
 
+impl FindLoops {
+    /// Those for rows of bytes with a scale and a bias.
+    fn of_codes(self, mode: BagMode) -> Loops {
+        Loops {
+            sum_bytes: size_of::<f32>(),
+            pool: match (mode, self.is_weighted) {
+                (BagMode::Max, _) => |rows, _, bags, held, output| {
+                    pool::<f32, Max, _>(ByteRows(rows), bags, held, output);
+                },
+                (_, true) => |rows, weights, bags, held, output| {
+                    let rows = ByteRows(rows);
+                    pool::<f32, Add, _>(Weighted { rows, weights }, bags, held, output);
+                },
+                (_, false) => |rows, _, bags, held, output| {
+                    pool::<f32, Add, _>(ByteRows(rows), bags, held, output);
+                },
+            },
+        }
+    }
+}
+
 /// All bags of a call, which all threads read.
 struct Bags<'a> {
     source: Source<'a>,
@@ -127,7 +156,11 @@ impl Bags<'_> {
         let lookups = plan.lookups.lookups().elements();
         let bytes = lookups.saturating_add(bags).saturating_mul(row_bytes);
         // As many parts as threads can share, and as even.
-        let parts = (bytes / LEAST_BYTES).clamp(1, threads() * PARTS_PER_THREAD);
+        let most = match bytes {
+            0..=BYTES_OF_ONE => 1,
+            _ => threads() * PARTS_PER_THREAD,
+        };
+        let parts = (bytes / LEAST_BYTES).clamp(1, most);
         if parts > 1 && bags < 4 * threads() {
             let shared = columns.div_ceil(threads()).max(LEAST_COLUMNS);
             let shared = shared.next_multiple_of(self.source.table.unit());
@@ -152,8 +185,8 @@ impl Bags<'_> {
         let Source { plan, table, .. } = &self.source;
         let row_bytes = columns.len() * plan.dtype.bytes();
         let at_once = match table {
-            Table::Runs(_) if columns.len() <= WIDE => WINDOW,
-            Table::Runs(_) => WIDE_WINDOW,
+            Table::There(_) if columns.len() <= WIDE => WINDOW,
+            Table::There(_) => WIDE_WINDOW,
             _ => (MADE_BYTES / row_bytes).clamp(1, WIDE_WINDOW),
         };
         let mut held = vec![0; columns.len() * self.loops.sum_bytes];
@@ -162,23 +195,23 @@ impl Bags<'_> {
         let mut window = Window::before(&self.source, bags.clone());
         loop {
             window.advance(at_once);
-            let Some(first) = window.first_bag() else {
+            let Some(bag) = window.first_bag() else {
                 return any_bad;
             };
             any_bad |= window.has_bad();
-            let rows = match table {
-                Table::Runs(params) => TableRows {
-                    bytes: params.bytes(),
-                    starts: &window.starts,
-                    first: columns.start,
-                    bad: &self.bad,
-                },
-                _ => TableRows {
-                    bytes: table.make_rows(&mut window.starts, columns.clone(), &mut made),
-                    starts: &window.starts,
-                    first: 0,
-                    bad: &self.bad,
-                },
+            let (bytes, first) = match table {
+                Table::There(rows) => (rows.bytes, columns.start),
+                _ => {
+                    let rows = &mut window.starts;
+                    (table.make_rows(rows, columns.clone(), &mut made), 0)
+                }
+            };
+            let rows = TableRows {
+                bytes,
+                starts: &window.starts,
+                first,
+                row: plan.row_bytes() / plan.dtype.bytes(),
+                bad: &self.bad,
             };
             let pooled = Pooled {
                 ends: &window.ends,
@@ -187,7 +220,7 @@ impl Bags<'_> {
                 is_mean: plan.mode == BagMode::Mean,
                 columns: columns.len(),
             };
-            let output = &mut output[(first - bags.start) * row_bytes..];
+            let output = &mut output[(bag - bags.start) * row_bytes..];
             (self.loops.pool)(rows, &window.weights, pooled, &mut held, output);
         }
     }

@@ -1,123 +1,46 @@
-//! The rows of a table as bags fold them: where they lie as they are, or made a few columns at a time.
+//! Where the rows of a table are that bags fold: in memory as they are folded, or made a few at a time.
 
 use std::iter::zip;
 use std::ops::Range;
 
 use super::fetch::{AHEAD, fetch};
-use super::fold::{Rows, step_by_elements};
 use super::lookups::BAD;
+use super::rows::forward;
 use crate::error::{Result, Role};
-use crate::fold::{Combine, Fold};
 use crate::memory::room;
 use crate::operand::{AnyTable, Params};
 use crate::plan::BagPlan;
-use crate::quantized::{Format, QuantizedTable};
+use crate::quantized::{Format, QuantizedTable, ROW_TAIL_BYTES};
 
-/// Rows of a table, by what lookups have found.
-#[derive(Clone, Copy)]
-pub(super) struct TableRows<'a> {
-    pub(super) bytes: &'a [u8],
-    /// Where each row starts, in elements, or [`BAD`].
-    pub(super) starts: &'a [usize],
-    /// The first column that is folded.
-    pub(super) first: usize,
-    /// As many elements as are folded at once, of what a bad index brings.
-    pub(super) bad: &'a [u8],
-}
-
-impl TableRows<'_> {
-    /// The bytes that hold columns of row number `n`, from `column` on, and which element there is the first of them.
-    #[inline(always)]
-    fn columns_from(&self, n: usize, column: usize) -> (&[u8], usize) {
-        match self.starts[n] {
-            BAD => (self.bad, 0),
-            start => (self.bytes, start + self.first + column),
-        }
-    }
-}
-
-impl<T: Fold> Rows<T> for TableRows<'_> {
-    #[inline(always)]
-    fn count(&self) -> usize {
-        self.starts.len()
-    }
-
-    #[inline(always)]
-    fn combine<C: Combine<T>, const N: usize>(
-        &self,
-        n: usize,
-        column: usize,
-        sums: &mut [T::Sum; N],
-    ) {
-        let (bytes, first) = self.columns_from(n, column);
-        step_by_elements::<T, N>(bytes, first, sums, C::combine);
-    }
-
-    #[inline(always)]
-    fn fetch_after<const N: usize>(&self, n: usize, column: usize) {
-        if let Some(&soon) = self.starts.get(n + AHEAD)
-            && soon != BAD
-        {
-            let first = (soon + self.first + column) * size_of::<T>();
-            fetch(self.bytes, first, N * size_of::<T>());
-        }
-    }
-}
-
-/// The same rows, each multiplied by a weight.
-#[derive(Clone, Copy)]
-pub(super) struct Weighted<'a> {
-    pub(super) rows: TableRows<'a>,
-    /// An element for each row.
-    pub(super) weights: &'a [u8],
-}
-
-impl<T: Fold> Rows<T> for Weighted<'_> {
-    #[inline(always)]
-    fn count(&self) -> usize {
-        self.rows.starts.len()
-    }
-
-    #[inline(always)]
-    fn combine<C: Combine<T>, const N: usize>(
-        &self,
-        n: usize,
-        column: usize,
-        sums: &mut [T::Sum; N],
-    ) {
-        let weight = &self.weights[n * size_of::<T>()..][..size_of::<T>()];
-        let weight = bytemuck::pod_read_unaligned::<T>(weight).widen();
-        let (bytes, first) = self.rows.columns_from(n, column);
-        step_by_elements::<T, N>(bytes, first, sums, |sum, value| {
-            C::combine(sum, T::mul(weight, value))
-        });
-    }
-
-    #[inline(always)]
-    fn fetch_after<const N: usize>(&self, n: usize, column: usize) {
-        Rows::<T>::fetch_after::<N>(&self.rows, n, column);
-    }
-}
-
-/// Where the elements of a row are.
+/// A table whose rows are folded.
 pub(super) enum Table<'a> {
-    /// One after the other.
-    Runs(&'a Params<'a>),
-    /// Each at an offset of its own from the first.
+    /// Rows that are folded where they lie.
+    There(There<'a>),
+    /// Elements at an offset each from the first of their row.
     Scattered(&'a Params<'a>, Vec<isize>),
-    /// In codes, which are decoded as they are folded.
+    /// Codes, which are decoded before they are folded.
     Quantized(&'a QuantizedTable<'a>),
+}
+
+/// Rows that lie in memory as they are folded, at even distances.
+pub(super) struct There<'a> {
+    pub(super) bytes: &'a [u8],
+    /// Where the first starts, and the step to the next: in elements, or in bytes.
+    offset: usize,
+    step: isize,
+    /// Whether they are bytes with a scale and a bias, not elements.
+    pub(super) are_codes: bool,
 }
 
 impl<'a> Table<'a> {
     pub(super) fn new(table: &'a AnyTable<'a>, plan: &BagPlan) -> Result<Self> {
         let params = match table {
-            AnyTable::Quantized(table, _) => return Ok(Table::Quantized(table)),
+            AnyTable::Quantized(table, _) => return Ok(Table::quantized(table)),
             AnyTable::Plain(params) => params,
         };
         let geometry = plan.row.geometry();
         if geometry.slice() == plan.row_bytes() / plan.dtype.bytes() {
-            return Ok(Table::Runs(params));
+            return Ok(Table::There(There::first_of(params)));
         }
         let mut offsets = vec![0isize];
         for l in &geometry.loops {
@@ -129,6 +52,26 @@ impl<'a> Table<'a> {
         Ok(Table::Scattered(params, offsets))
     }
 
+    fn quantized(table: &'a QuantizedTable<'a>) -> Self {
+        match (table.format(), table.shape()) {
+            (Format::Rows, &[_, row]) => Table::There(There {
+                bytes: table.codes(),
+                offset: 0,
+                step: (row + ROW_TAIL_BYTES) as isize,
+                are_codes: true,
+            }),
+            _ => Table::Quantized(table),
+        }
+    }
+
+    /// Where a row starts, in steps of those that lie in memory; the number of one that is yet to be made.
+    pub(super) fn start(&self, row: usize) -> usize {
+        match self {
+            Table::There(rows) => rows.start(row),
+            _ => row,
+        }
+    }
+
     /// Columns that are decoded together: as many or a multiple are folded at once.
     pub(super) fn unit(&self) -> usize {
         match self {
@@ -136,7 +79,7 @@ impl<'a> Table<'a> {
                 Format::Blocks(format) => format.block_elements(),
                 Format::Rows | Format::Split(_) => 1,
             },
-            Table::Runs(_) | Table::Scattered(..) => 1,
+            _ => 1,
         }
     }
 
@@ -148,47 +91,64 @@ impl<'a> Table<'a> {
         columns: Range<usize>,
         made: &'m mut Vec<u64>,
     ) -> &'m [u8] {
-        let row_bytes = columns.len() * self.width();
+        let width = match self {
+            Table::Scattered(params, _) => params.element_bytes(),
+            _ => size_of::<f32>(),
+        };
+        let row_bytes = columns.len() * width;
         made.resize((rows.len() * row_bytes).div_ceil(size_of::<u64>()), 0);
         let bytes: &mut [u8] = bytemuck::cast_slice_mut(made);
-        for (n, (row, to)) in zip(rows, bytes.chunks_exact_mut(row_bytes)).enumerate() {
-            if *row != BAD {
-                self.make_row(*row, columns.clone(), to);
-                *row = n * columns.len();
-            }
-        }
-        bytes
-    }
-
-    fn make_row(&self, row: usize, columns: Range<usize>, made: &mut [u8]) {
+        let places = bytes.chunks_exact_mut(row_bytes);
         match self {
-            Table::Runs(_) => {}
+            Table::There(_) => {}
             Table::Scattered(params, offsets) => {
-                let (first, width) = (first_of(params, row), self.width());
-                for (element, &offset) in zip(made.chunks_exact_mut(width), &offsets[columns]) {
-                    let start = first.wrapping_add_signed(offset) * width;
-                    element.copy_from_slice(&params.bytes()[start..][..width]);
+                let first = There::first_of(params);
+                for (&row, to) in zip(&*rows, places).filter(|&(&row, _)| row != BAD) {
+                    let start = first.start(row);
+                    for (to, &offset) in zip(to.chunks_exact_mut(width), &offsets[columns.clone()])
+                    {
+                        let at = start.wrapping_add_signed(offset) * width;
+                        to.copy_from_slice(&first.bytes[at..][..width]);
+                    }
                 }
             }
             Table::Quantized(table) => {
-                let first = row * (table.elements() / table.shape()[0]) + columns.start;
-                table.decode_within(first, bytemuck::cast_slice_mut(made));
+                let (elements, codes) = (
+                    table.elements() / table.shape()[0],
+                    table.codes().len() / table.shape()[0],
+                );
+                for (n, to) in (0..rows.len()).zip(places) {
+                    if let Some(&soon) = rows.get(n + AHEAD)
+                        && soon != BAD
+                    {
+                        fetch(table.codes(), soon * codes, codes);
+                    }
+                    if rows[n] != BAD {
+                        let first = rows[n] * elements + columns.start;
+                        table.decode_within(first, bytemuck::cast_slice_mut(to));
+                    }
+                }
             }
         }
-    }
-
-    /// Bytes of an element.
-    fn width(&self) -> usize {
-        match self {
-            Table::Runs(params) | Table::Scattered(params, _) => params.element_bytes(),
-            Table::Quantized(_) => size_of::<f32>(),
+        for (n, row) in rows.iter_mut().enumerate().filter(|(_, row)| **row != BAD) {
+            *row = n * columns.len();
         }
+        bytes
     }
 }
 
-/// Where a row starts, in elements.
-pub(super) fn first_of(params: &Params<'_>, row: usize) -> usize {
-    let layout = params.layout();
-    let step = (row as isize).wrapping_mul(layout.strides()[0]);
-    layout.offset().wrapping_add_signed(step)
+impl<'a> There<'a> {
+    /// Of rows whose elements follow each other, or their first elements.
+    fn first_of(params: &'a Params<'a>) -> Self {
+        There {
+            bytes: params.bytes(),
+            offset: params.layout().offset(),
+            step: params.layout().strides()[0],
+            are_codes: false,
+        }
+    }
+
+    fn start(&self, row: usize) -> usize {
+        forward(self.offset, row as isize, self.step)
+    }
 }

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::bag_table::{Table, first_of};
+use super::bag_table::Table;
 use super::lookups::{BAD, Lookups};
 use crate::operand::Params;
 use crate::plan::BagPlan;
@@ -28,8 +28,8 @@ pub(super) struct Window<'a> {
     next: usize,
     /// The row of each lookup, of the padding as well.
     rows: Vec<usize>,
-    /// Of each lookup but those of the padding: where its row starts in the table, in elements, or [`BAD`]; its
-    /// number, where rows are yet to be made.
+    /// Of each lookup but those of the padding: where its row starts in the table, by [`Table::start`], or
+    /// [`BAD`].
     pub(super) starts: Vec<usize>,
     /// Their weights.
     pub(super) weights: Vec<u8>,
@@ -105,9 +105,9 @@ impl<'a> Window<'a> {
     fn take(&mut self, lookups: Range<usize>, first: usize) {
         let source = self.source;
         let rows = &self.rows[lookups.start - first..lookups.end - first];
-        let start = |&row: &usize| match &source.table {
-            Table::Runs(params) if row != BAD => first_of(params, row),
-            _ => row,
+        let start = |&row: &usize| match row {
+            BAD => BAD,
+            row => source.table.start(row),
         };
         let Some(padding) = source.plan.padding else {
             self.starts.extend(rows.iter().map(start));

@@ -14,14 +14,17 @@ use crate::fold::{Combine, Fold, Pool};
 
 /// A list of rows that can be folded.
 pub(super) trait Rows<T: Fold>: Copy {
+    /// Whether the columns of a row follow each other: else there is nothing to vectorize.
+    const ARE_DENSE: bool = true;
     /// How many there are.
     fn count(&self) -> usize;
-    /// Combines `N` columns of row number `n`, from `column` on, with the sums of those before.
-    fn combine<C: Combine<T>, const N: usize>(
+    /// Takes each of `N` sums a step on by the value of its column in row number `n`, from `column` on.
+    fn step<const N: usize>(
         &self,
         n: usize,
         column: usize,
         sums: &mut [T::Sum; N],
+        step: impl Fn(T::Sum, T::Sum) -> T::Sum,
     );
     /// Asks for `N` columns of a row that is combined soon after number `n`, if there is one.
     fn fetch_after<const N: usize>(&self, n: usize, column: usize);
@@ -141,7 +144,8 @@ macro_rules! vectorized {
                 $($argument: $type),*
             ) $body
             #[cfg(target_arch = "x86_64")]
-            if std::arch::is_x86_feature_detected!("avx2")
+            if R::ARE_DENSE
+                && std::arch::is_x86_feature_detected!("avx2")
                 && std::arch::is_x86_feature_detected!("f16c")
             {
                 #[target_feature(enable = "avx2,f16c")]
@@ -263,12 +267,12 @@ fn fold_columns<T: Fold, C: Combine<T>, R: Rows<T>, S: Sums<T>, const ALL: bool>
     some: Range<usize>,
 ) {
     let mut column = 0;
-    if ALL && const { size_of::<T::Sum>() <= 4 } {
+    if R::ARE_DENSE && ALL && const { size_of::<T::Sum>() <= 4 } {
         while columns - column >= WIDE {
             fold_block::<T, C, R, S, WIDE>(sums, column, rows, some.clone());
             column += WIDE;
         }
-    } else if ALL {
+    } else if R::ARE_DENSE && ALL {
         while columns - column >= WIDE / 2 {
             fold_block::<T, C, R, S, { WIDE / 2 }>(sums, column, rows, some.clone());
             column += WIDE / 2;
@@ -297,7 +301,7 @@ fn fold_block<T: Fold, C: Combine<T>, R: Rows<T>, S: Sums<T>, const N: usize>(
         if N > 1 {
             rows.fetch_after::<N>(n, column);
         }
-        rows.combine::<C, N>(n, column, &mut held);
+        rows.step::<N>(n, column, &mut held, C::combine);
     }
     sums.store(column, held);
 }

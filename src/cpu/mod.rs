@@ -5,6 +5,7 @@
 
 pub(crate) mod bag;
 pub(crate) mod bag_reference;
+mod bag_rows;
 mod bag_table;
 mod bag_window;
 mod chunks;

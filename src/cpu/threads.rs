@@ -1,5 +1,8 @@
 //! Work shared by the threads of rayon's pool, or done by one where there is no rayon. Knows no operator.
 
+/// Up to so many bytes to be read, one thread reads alone: waking another takes longer.
+pub(super) const BYTES_OF_ONE: usize = 1 << 20;
+
 /// How many threads share the work.
 pub(crate) fn threads() -> usize {
     #[cfg(all(feature = "rayon", not(target_arch = "wasm32")))]

@@ -23,6 +23,13 @@ pub enum Format {
 /// Bytes of the scale and the bias at the end of a row.
 pub(crate) const ROW_TAIL_BYTES: usize = 8;
 
+/// The scale and the bias at the end of a row of bytes.
+#[inline]
+pub(crate) fn scale_and_bias(tail: &[u8]) -> (f32, f32) {
+    let float = |bytes: &[u8]| f32::from_le_bytes(bytemuck::pod_read_unaligned(bytes));
+    (float(&tail[..4]), float(&tail[4..8]))
+}
+
 /// Bytes of each tensor of a table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Sizes {

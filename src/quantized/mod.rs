@@ -52,6 +52,7 @@ pub use decoded::{Decoded, DecodedAs};
 pub(crate) use decoder::Decoder;
 pub use float::{Float, FloatType};
 pub use format::Format;
+pub(crate) use format::{ROW_TAIL_BYTES, scale_and_bias};
 #[cfg(feature = "gpu")]
 pub(crate) use split::Blocks;
 pub use split::{CodeType, ScaleType, SplitFormat, ZeroPoints};

@@ -2,8 +2,9 @@
 
 use crate::error::{Error, Result, Role};
 use crate::quantized::block::BlockFormat;
-use crate::quantized::format::{Format, ROW_TAIL_BYTES};
+use crate::quantized::format::{Format, ROW_TAIL_BYTES, scale_and_bias};
 use crate::quantized::split::{Parts, SplitFormat};
+use crate::vectorized::vectorized;
 
 /// A quantized table on the host: contiguous, row-major.
 #[derive(Debug, Clone)]
@@ -196,11 +197,12 @@ impl<'a> QuantizedTable<'a> {
             let (now, later) = rest.split_at_mut((row - skip).min(rest.len()));
             let bytes = &self.codes[at / row * (row + ROW_TAIL_BYTES)..][..row + ROW_TAIL_BYTES];
             let (codes, tail) = bytes.split_at(row);
-            let float = |n: usize| f32::from_le_bytes([0, 1, 2, 3].map(|k| tail[n + k]));
-            let (scale, bias) = (float(0), float(4));
-            for (to, &code) in now.iter_mut().zip(&codes[skip..]) {
-                *to = f32::from(code) * scale + bias;
-            }
+            let (scale, bias) = scale_and_bias(tail);
+            vectorized(|| {
+                for (to, &code) in now.iter_mut().zip(&codes[skip..]) {
+                    *to = f32::from(code) * scale + bias;
+                }
+            });
             (at, rest) = (at + now.len(), later);
         }
     }

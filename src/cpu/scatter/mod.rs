@@ -29,6 +29,7 @@ use nest::{Nest, Run};
 use updates::{Strided, Updates, update_of};
 
 use super::report::check;
+use super::threads::{BYTES_OF_ONE, threads};
 use crate::element::Element;
 use crate::error::{Result, Role};
 use crate::fold::fold_with;
@@ -116,9 +117,6 @@ const SORTED_ROW_BYTES: usize = 512;
 /// takes less than its share of a sort.
 const FEW_THREADS: usize = 8;
 
-/// Up to so many bytes of a copy, and of updates, one thread takes alone: waking another takes longer.
-const BYTES_OF_ONE: usize = 1 << 20;
-
 /// What a lookup costs, as bytes of updates that could be folded meanwhile.
 const LOOKUP_BYTES: usize = 64;
 
@@ -140,11 +138,7 @@ impl Work<'_> {
         let row_bytes = nest.slice * self.plan.dtype.bytes();
         let each = self.plan.lookups().saturating_mul(row_bytes + LOOKUP_BYTES);
         let is_little = each.saturating_add(self.destination.copied_bytes()) <= BYTES_OF_ONE;
-        let threads = if is_little {
-            1
-        } else {
-            super::threads::threads()
-        };
+        let threads = if is_little { 1 } else { threads() };
         let is_short = row_bytes < SORTED_ROW_BYTES && threads <= FEW_THREADS;
         let are_few = self.destination.len() / row_bytes <= u32::MAX as usize;
         let may_go_in_order =
@@ -225,7 +219,7 @@ impl Chunk<'_> {
     /// Folds them into the destination, side by side.
     fn fold_all(&self, destination: &mut Destination<'_>) {
         let width = self.plan.dtype.bytes();
-        let even = destination.len() / (super::threads::threads() * CHUNKS_PER_THREAD);
+        let even = destination.len() / (threads() * CHUNKS_PER_THREAD);
         let bytes = even.max(CHUNK_BYTES) / width * width;
         let mut lengths = vec![bytes; destination.len() / bytes];
         lengths.push(destination.len() % bytes);

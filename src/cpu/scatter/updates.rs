@@ -3,7 +3,7 @@
 use super::super::fetch::{AHEAD, fetch};
 use super::super::fold::{Rows, step_by_elements};
 use super::super::rows::forward;
-use crate::fold::{Combine, Fold};
+use crate::fold::Fold;
 use crate::scatter::ScatterPlan;
 
 /// Where the update of a lookup lies, in elements.
@@ -27,13 +27,14 @@ impl<T: Fold> Rows<T> for Updates<'_> {
     }
 
     #[inline(always)]
-    fn combine<C: Combine<T>, const N: usize>(
+    fn step<const N: usize>(
         &self,
         n: usize,
         column: usize,
         sums: &mut [T::Sum; N],
+        step: impl Fn(T::Sum, T::Sum) -> T::Sum,
     ) {
-        step_by_elements::<T, N>(self.bytes, self.starts[n] + column, sums, C::combine);
+        step_by_elements::<T, N>(self.bytes, self.starts[n] + column, sums, step);
     }
 
     #[inline(always)]
@@ -65,14 +66,15 @@ impl<T: Fold> Rows<T> for Numbered<'_> {
     }
 
     #[inline(always)]
-    fn combine<C: Combine<T>, const N: usize>(
+    fn step<const N: usize>(
         &self,
         n: usize,
         column: usize,
         sums: &mut [T::Sum; N],
+        step: impl Fn(T::Sum, T::Sum) -> T::Sum,
     ) {
         let start = forward(self.start, self.numbers[n] as isize, self.step);
-        step_by_elements::<T, N>(self.bytes, start + column, sums, C::combine);
+        step_by_elements::<T, N>(self.bytes, start + column, sums, step);
     }
 
     #[inline(always)]
@@ -88,23 +90,25 @@ pub(super) struct Strided<'a> {
 }
 
 impl<T: Fold> Rows<T> for Strided<'_> {
+    const ARE_DENSE: bool = false;
+
     #[inline(always)]
     fn count(&self) -> usize {
         self.updates.starts.len()
     }
 
     #[inline(always)]
-    fn combine<C: Combine<T>, const N: usize>(
+    fn step<const N: usize>(
         &self,
         n: usize,
         column: usize,
         sums: &mut [T::Sum; N],
+        step: impl Fn(T::Sum, T::Sum) -> T::Sum,
     ) {
         let Updates { bytes, starts } = self.updates;
         for (k, sum) in sums.iter_mut().enumerate() {
-            let steps = self.step.wrapping_mul((column + k) as isize);
-            let at = starts[n].wrapping_add_signed(steps);
-            step_by_elements::<T, 1>(bytes, at, std::array::from_mut(sum), C::combine);
+            let at = starts[n].wrapping_add_signed(self.step.wrapping_mul((column + k) as isize));
+            step_by_elements::<T, 1>(bytes, at, std::array::from_mut(sum), &step);
         }
     }
 
