@@ -4,19 +4,23 @@
 //! registers while it reads those columns of one row of a bag after the other; then it takes the next columns of the
 //! same rows, which its caches have by then. So each column is folded in the order of the indices, whoever does it.
 
+use std::mem::MaybeUninit;
 use std::ops::Range;
 
 use super::bag_rows::{ByteRows, TableRows, Weighted};
 use super::bag_table::{Table, There};
 use super::bag_window::{Source, Window};
+use super::destination::Destination;
 use super::fold::{Pooled, WIDE, pool};
 use super::lookups::Lookups;
 use super::report::check;
-use super::threads::{BYTES_OF_ONE, for_each, threads};
+use super::threads::{BYTES_OF_ONE, threads};
 use crate::bag::BagMode;
 use crate::call::EmbeddingBag;
-use crate::error::{OpKind, Result};
+use crate::element::Element;
+use crate::error::{OpKind, Result, Role};
 use crate::fold::{Add, Fold, Max, Pool, Pooling, pool_with};
+use crate::memory::filled_bits;
 use crate::op::Op;
 use crate::plan::{BagPlan, Plan};
 use crate::rules::OutOfBounds;
@@ -43,7 +47,20 @@ pub(crate) fn embedding_bag(
     output: &mut [u8],
 ) -> Result<()> {
     plan.check_output(output.len())?;
-    if output.is_empty() {
+    run(call, plan, Destination::There(output))
+}
+
+/// The same into fresh memory, for elements of type `E`; returns their bits.
+#[allow(unsafe_code, reason = "memory that is written once")]
+pub(crate) fn pooled<E: Element>(call: &EmbeddingBag<'_>, plan: &BagPlan) -> Result<Vec<E::Bits>> {
+    let fill = |output: &mut [MaybeUninit<u8>]| run(call, plan, Destination::zeros(output));
+    // SAFETY: `run` fills all of it.
+    unsafe { filled_bits::<E>(Role::Output, plan.output_bytes / size_of::<E>(), fill) }
+}
+
+/// Pools the bags of `call` into its output, all of which is filled where there is no error.
+fn run(call: &EmbeddingBag<'_>, plan: &BagPlan, mut output: Destination<'_>) -> Result<()> {
+    if output.len() == 0 {
         return Ok(());
     }
     let indices = call.indices.with_layout(plan.indices().clone());
@@ -83,7 +100,7 @@ pub(crate) fn embedding_bag(
         bad,
         loops,
     };
-    match bags.pool(output) && plan.lookups.reports_bad_indices() {
+    match bags.pool(&mut output) && plan.lookups.reports_bad_indices() {
         true => check(&plan.lookups, &indices),
         false => Ok(()),
     }
@@ -149,7 +166,7 @@ struct Bags<'a> {
 
 impl Bags<'_> {
     /// Pools all of them; returns whether some index was bad.
-    fn pool(&self, output: &mut [u8]) -> bool {
+    fn pool(&self, output: &mut Destination<'_>) -> bool {
         let plan = self.source.plan;
         let (width, row_bytes) = (plan.dtype.bytes(), plan.row_bytes());
         let (bags, columns) = (plan.ranges.len(), row_bytes / width);
@@ -164,19 +181,17 @@ impl Bags<'_> {
         if parts > 1 && bags < 4 * threads() {
             let shared = columns.div_ceil(threads()).max(LEAST_COLUMNS);
             let shared = shared.next_multiple_of(self.source.table.unit());
-            let (each, rows) = (columns.div_ceil(shared), output.chunks_mut(row_bytes));
-            let parts: Vec<_> = rows
-                .flat_map(|row| row.chunks_mut(shared * width))
-                .collect();
-            return for_each(parts.into_iter(), |n, part| {
-                let (bag, first) = (n / each, n % each * shared);
-                self.pool_part(bag..bag + 1, first..first + part.len() / width, part)
+            let ranges: Vec<_> = parts_of(columns, shared).collect();
+            let lengths: Vec<_> = ranges.iter().map(|part| part.len() * width).collect();
+            return output.for_each_part(&lengths.repeat(bags), &|n, part| {
+                let bag = n / ranges.len();
+                self.pool_part(bag..bag + 1, ranges[n % ranges.len()].clone(), part)
             });
         }
-        let together = bags.div_ceil(parts);
-        for_each(output.chunks_mut(row_bytes * together), |n, part| {
-            let first = n * together;
-            self.pool_part(first..first + part.len() / row_bytes, 0..columns, part)
+        let ranges: Vec<_> = parts_of(bags, bags.div_ceil(parts)).collect();
+        let lengths: Vec<_> = ranges.iter().map(|part| part.len() * row_bytes).collect();
+        output.for_each_part(&lengths, &|n, part| {
+            self.pool_part(ranges[n].clone(), 0..columns, part)
         })
     }
 
@@ -224,4 +239,11 @@ impl Bags<'_> {
             (self.loops.pool)(rows, &window.weights, pooled, &mut held, output);
         }
     }
+}
+
+/// So many, in parts of `each`; the last may have fewer.
+fn parts_of(count: usize, each: usize) -> impl Iterator<Item = Range<usize>> {
+    (0..count)
+        .step_by(each)
+        .map(move |first| first..count.min(first + each))
 }

@@ -12,6 +12,7 @@ mod chunks;
 mod coordinate;
 mod copy;
 mod decode;
+mod destination;
 mod fetch;
 mod fold;
 mod lookups;

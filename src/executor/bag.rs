@@ -232,10 +232,16 @@ async fn make<E: Element, O: Made<E>>(
 ) -> Result<O> {
     let call = call?;
     let plan = call.plan()?;
-    let len = plan.output_bytes / size_of::<E>();
-    let mut bits = zeroed_bits::<E>(Role::Output, len)?;
-    let output = bytemuck::cast_slice_mut(&mut bits);
-    execute(&executor, &call, &plan, output, poll_mode).await?;
+    let bits = match executor {
+        Executor::Cpu => cpu::bag::pooled::<E>(&call, &plan)?,
+        _ => {
+            let len = plan.output_bytes / size_of::<E>();
+            let mut bits = zeroed_bits::<E>(Role::Output, len)?;
+            let output = bytemuck::cast_slice_mut(&mut bits);
+            execute(&executor, &call, &plan, output, poll_mode).await?;
+            bits
+        }
+    };
     O::made(&plan.output_shape, plan.dtype.into(), bits)
 }
 

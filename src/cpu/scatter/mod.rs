@@ -7,7 +7,6 @@
 //! chunks in order is to fold them in order.
 
 mod balance;
-mod destination;
 mod in_order;
 mod keep;
 mod keys;
@@ -21,13 +20,13 @@ use std::iter::{once, zip};
 use std::mem::MaybeUninit;
 
 use balance::cuts;
-use destination::Destination;
 use in_order::InOrder;
 use keys::{Pair, find_pairs, sort};
 use loops::Loops;
 use nest::{Nest, Run};
 use updates::{Strided, Updates, update_of};
 
+use super::destination::Destination;
 use super::report::check;
 use super::threads::{BYTES_OF_ONE, threads};
 use crate::element::Element;

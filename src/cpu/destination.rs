@@ -1,17 +1,17 @@
-//! What is folded into: a tensor that is there, or a copy of one, which the first fold makes.
+//! What is folded into: a tensor that is there, or fresh memory, which the first fold fills.
 
 use std::mem::{MaybeUninit, take};
 
-use super::super::threads::for_each;
+use super::threads::for_each;
 
 /// A contiguous destination.
 pub(super) enum Destination<'a> {
     /// In the caller's memory.
     There(&'a mut [u8]),
-    /// Fresh memory, and the copy that it starts from, of as many bytes.
+    /// Fresh memory, and the bytes that it starts from, which are as many; zeros, if there are none.
     Fresh {
         to: &'a mut [MaybeUninit<u8>],
-        from: &'a [u8],
+        from: Option<&'a [u8]>,
     },
 }
 
@@ -19,7 +19,13 @@ impl<'a> Destination<'a> {
     /// A copy of `from` that is still to be made, in `to`.
     pub(super) fn copy_of(from: &'a [u8], to: &'a mut [MaybeUninit<u8>]) -> Self {
         assert_eq!(from.len(), to.len(), "a copy has as many bytes");
+        let from = Some(from);
         Destination::Fresh { to, from }
+    }
+
+    /// Zeros that are still to be written.
+    pub(super) fn zeros(to: &'a mut [MaybeUninit<u8>]) -> Self {
+        Destination::Fresh { to, from: None }
     }
 
     pub(super) fn len(&self) -> usize {
@@ -38,7 +44,8 @@ impl<'a> Destination<'a> {
     }
 
     /// Calls `fold` with each part and its number, on all cores; returns whether some call did. `lengths` has the
-    /// bytes of the parts. A part of a copy is copied just before, so that it need not be fetched from memory again.
+    /// bytes of the parts. A part of fresh memory is filled just before, so that it need not be fetched from memory
+    /// again.
     #[allow(unsafe_code, reason = "memory that is written once")]
     pub(super) fn for_each_part(
         &mut self,
@@ -51,23 +58,23 @@ impl<'a> Destination<'a> {
             Destination::Fresh { to, from } => {
                 let mut rest = *from;
                 let sources = lengths.iter().map(|&length| {
-                    let (part, after) = rest.split_at(length);
-                    rest = after;
-                    part
+                    let (part, after) = rest?.split_at(length);
+                    rest = Some(after);
+                    Some(part)
                 });
                 let parts = parts(to, lengths).zip(sources);
-                let any = for_each(parts, |n, (to, from)| fold(n, copied(to, from)));
-                // SAFETY: `copied` has written to all parts, whose lengths add up to that of all.
+                let any = for_each(parts, |n, (to, from)| fold(n, filled(to, from)));
+                // SAFETY: `filled` has written to all parts, whose lengths add up to that of all.
                 *self = Destination::There(unsafe { written(take(to)) });
                 any
             }
         }
     }
 
-    /// Makes a copy that no fold has made.
+    /// Fills memory that no fold has filled.
     pub(super) fn finish(self) {
         if let Destination::Fresh { to, from } = self {
-            copied(to, from);
+            filled(to, from);
         }
     }
 }
@@ -84,10 +91,13 @@ fn parts<'a, T>(
     })
 }
 
-/// The bytes of `from`, in `to`.
+/// The bytes of `from`, or zeros, in `to`.
 #[allow(unsafe_code, reason = "memory that is written once")]
-fn copied<'a>(to: &'a mut [MaybeUninit<u8>], from: &[u8]) -> &'a mut [u8] {
-    to.copy_from_slice(bytemuck::cast_slice(from));
+fn filled<'a>(to: &'a mut [MaybeUninit<u8>], from: Option<&[u8]>) -> &'a mut [u8] {
+    match from {
+        Some(from) => to.copy_from_slice(bytemuck::cast_slice(from)),
+        None => to.fill(MaybeUninit::new(0)),
+    }
     // SAFETY: that was every byte of it.
     unsafe { written(to) }
 }
