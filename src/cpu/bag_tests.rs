@@ -1,0 +1,208 @@
+//! Pooled lookups against their definition, around the sizes at which windows, blocks of columns and parts of threads
+//! end.
+
+use crate::bag::{BagMode, Bags};
+use crate::element::DType;
+use crate::executor::Executor;
+use crate::index::IndexType;
+use crate::operand::{AnyTensor, Indices, Params};
+use crate::quantized::{BlockFormat, QuantizedTable};
+use crate::rules::{Fill, OutOfBounds, Rules};
+use crate::shape::Layout;
+use crate::tensor::Tensor;
+
+const ROWS: usize = 37;
+
+/// Where bags end: empty ones, one row, about a window of wide rows, about a window of narrow ones, and more of no row or
+/// of few than a window has.
+fn ends() -> Vec<usize> {
+    let lengths = [0, 1, 0, 63, 64, 65, 2, 1023, 1, 1025, 0, 7];
+    let (lengths, short) = match cfg!(miri) {
+        true => (&lengths[..7], 5),
+        false => (&lengths[..], 1500),
+    };
+    let few = (0..short).map(|n| usize::from(n % 16 == 3) * (n % 5));
+    let mut ends = vec![0];
+    for length in lengths.iter().copied().chain(few) {
+        ends.push(ends[ends.len() - 1] + length);
+    }
+    ends
+}
+
+/// Rows in an order that has no pattern; some are bad.
+fn ids(count: usize) -> Vec<u32> {
+    let id = |n: u32| n.wrapping_mul(2_654_435_761) % (ROWS as u32 + 2);
+    (0..count as u32).map(id).collect()
+}
+
+/// Elements of which no sum is exact, where they are floats.
+fn elements(dtype: DType, count: usize, seed: usize) -> Vec<u8> {
+    let value = |n: usize| 1.0 / (1 + n * seed % 1013) as f32 - 0.1;
+    let bytes = |n: usize| match dtype {
+        DType::F32 | DType::C64 => value(n).to_ne_bytes().to_vec(),
+        DType::BF16 => ((value(n).to_bits() >> 16) as u16).to_ne_bytes().to_vec(),
+        DType::F16 => (0x3000 + (n * seed % 0x1000) as u16).to_ne_bytes().to_vec(),
+        DType::F64 => f64::from(value(n)).to_ne_bytes().to_vec(),
+        _ => vec![(n * seed % 251) as u8; dtype.bytes()],
+    };
+    let parts = if dtype == DType::C64 { 2 } else { 1 };
+    (0..count * parts).flat_map(bytes).collect()
+}
+
+/// By both executors, of any kind of table.
+macro_rules! assert_equal {
+    ($bags:expr, $rules:expr, $table:expr, $ids:expr, $weights:expr, $what:expr) => {{
+        let of = |executor: Executor| -> Vec<u8> {
+            let call = executor.embedding_bag($bags, $rules, $table, $ids);
+            let made = match $weights {
+                Some(weights) => call.weights(weights).wait(),
+                None => call.wait(),
+            };
+            made.unwrap().to_bytes()
+        };
+        assert!(of(Executor::Cpu) == of(Executor::Reference), "{:?}", $what);
+    }};
+}
+
+trait ToBytes {
+    fn to_bytes(&self) -> Vec<u8>;
+}
+
+impl ToBytes for AnyTensor {
+    fn to_bytes(&self) -> Vec<u8> {
+        self.bytes().to_vec()
+    }
+}
+
+impl ToBytes for Tensor<f32> {
+    fn to_bytes(&self) -> Vec<u8> {
+        bytemuck::cast_slice(self.data()).to_vec()
+    }
+}
+
+#[test]
+fn bags_of_any_length_and_width_are_those_of_the_definition() {
+    let ends = ends();
+    let count = ends[ends.len() - 1];
+    let bytes = ids(count);
+    let ids = Layout::contiguous(&[count]);
+    let ids = Indices::new(bytemuck::cast_slice(&bytes), IndexType::U32, ids).unwrap();
+    let types = [
+        DType::F32,
+        DType::F16,
+        DType::BF16,
+        DType::I8,
+        DType::F64,
+        DType::C64,
+    ];
+    for (n, columns) in [1, 3, 8, 33, 64, 65, 130].into_iter().enumerate() {
+        for (k, dtype) in types.into_iter().enumerate() {
+            let padding = [None, Some(3)][(n + k) % 2];
+            let fill = Fill::from_bytes(&elements(dtype, 1, 5));
+            let rules = [
+                Rules::TORCH.with_out_of_bounds(OutOfBounds::Zero),
+                Rules::TORCH.with_out_of_bounds(OutOfBounds::Fill(fill)),
+            ];
+            // Rows as they lie, and columns that lie apart.
+            let table = elements(dtype, ROWS * columns, 7);
+            let layouts = [
+                Layout::contiguous(&[ROWS, columns]),
+                Layout::strided(&[ROWS, columns], &[1, ROWS as isize], 0).unwrap(),
+            ];
+            let table = Params::new(&table, dtype, layouts[n % 2].clone()).unwrap();
+            let weights = elements(dtype, 2 * count, 11);
+            let apart = Layout::strided(&[count], &[2], 1).unwrap();
+            let weights = [Layout::contiguous(&[count]), apart]
+                .map(|layout| Params::new(&weights, dtype, layout).unwrap());
+            let modes = match dtype {
+                DType::C64 => &[BagMode::Sum][..],
+                DType::I8 => &[BagMode::Sum, BagMode::Max],
+                _ => &BagMode::ALL,
+            };
+            for &mode in modes {
+                let mut bags = Bags::offsets_with_last(mode, &ends);
+                if let Some(padding) = padding {
+                    bags = bags.with_padding_index(padding);
+                }
+                let what = (columns, dtype, mode, padding);
+                assert_equal!(bags, &rules[k % 2], &table, &ids, None::<&Params<'_>>, what);
+                if mode == BagMode::Sum && dtype != DType::I8 {
+                    let weights = Some(&weights[k % 2]);
+                    assert_equal!(bags, &rules[k % 2], &table, &ids, weights, what);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn few_bags_of_many_columns_are_those_of_the_definition() {
+    let columns = if cfg!(miri) { 70 } else { 3000 };
+    let (bags, each) = (2, if cfg!(miri) { 3 } else { 150 });
+    let bytes = ids(bags * each);
+    let ids = Layout::contiguous(&[bags, each]);
+    let ids = Indices::new(bytemuck::cast_slice(&bytes), IndexType::U32, ids).unwrap();
+    let rules = Rules::TORCH.with_out_of_bounds(OutOfBounds::Zero);
+    for dtype in [DType::F32, DType::F16] {
+        let table = elements(dtype, ROWS * columns, 7);
+        let table = Params::new(&table, dtype, Layout::contiguous(&[ROWS, columns])).unwrap();
+        for mode in BagMode::ALL {
+            let bags = Bags::rows(mode);
+            assert_equal!(
+                bags,
+                &rules,
+                &table,
+                &ids,
+                None::<&Params<'_>>,
+                (dtype, mode)
+            );
+        }
+    }
+}
+
+#[test]
+fn bags_of_quantized_rows_are_those_of_the_definition() {
+    let ends = ends();
+    let count = ends[ends.len() - 1];
+    let bytes = ids(count);
+    let ids = Layout::contiguous(&[count]);
+    let ids = Indices::new(bytemuck::cast_slice(&bytes), IndexType::U32, ids).unwrap();
+    let rules = Rules::TORCH.with_out_of_bounds(OutOfBounds::Zero);
+    let weights = elements(DType::F32, count, 11);
+    let weights = bytemuck::pod_collect_to_vec(&weights);
+    let weights = Tensor::<f32>::new(&[count], weights).unwrap();
+    let mut codes = elements(DType::U8, ROWS * (96 + 8), 7);
+    for row in codes.chunks_exact_mut(96 + 8) {
+        let scale = f32::from(row[0]) / 100.0;
+        row[96..100].copy_from_slice(&scale.to_le_bytes());
+        row[100..].copy_from_slice(&(-0.3f32).to_le_bytes());
+    }
+    let mut blocks = elements(DType::U8, ROWS * 3 * 34, 7);
+    for block in blocks.chunks_exact_mut(34) {
+        block[..2].copy_from_slice(&0x2e66u16.to_le_bytes()); // 0.1
+    }
+    let tables = [
+        QuantizedTable::rows(&[ROWS, 96], &codes),
+        QuantizedTable::blocks(BlockFormat::Q8_0, &[ROWS, 96], &blocks),
+    ];
+    // Two rows of bytes for each row of this one.
+    let pairs = QuantizedTable::rows(&[ROWS, 2, 44], &codes);
+    for table in tables.into_iter().chain([pairs]) {
+        let table = table.unwrap();
+        for (mode, padding) in [
+            (BagMode::Sum, None),
+            (BagMode::Mean, Some(3)),
+            (BagMode::Max, None),
+        ] {
+            let mut bags = Bags::offsets_with_last(mode, &ends);
+            if let Some(padding) = padding {
+                bags = bags.with_padding_index(padding);
+            }
+            let (table, what) = (table.to::<f32>(), (mode, padding));
+            assert_equal!(bags, &rules, &table, &ids, None::<&Tensor<f32>>, what);
+            if mode == BagMode::Sum {
+                assert_equal!(bags, &rules, &table, &ids, Some(&weights), what);
+            }
+        }
+    }
+}
