@@ -18,6 +18,7 @@ pub(crate) mod run_gpu;
 mod sample;
 pub(crate) mod shape;
 mod table;
+mod table_call;
 mod tensors;
 mod timing;
 pub(crate) mod traffic;

@@ -2,14 +2,15 @@
 //!
 //! `traffic.csv` is written by `tests/sanitizer.sh renew`: calls in the shapes of the cases, small, and for each
 //! binding of each of their pipelines the bytes of the sectors that waves of 32 and of 64 ask for. They grow with
-//! the number of lookups. A case has figures where a call of the table has its verb, its rows and its pattern.
+//! the output of a gather, and with the lookups of others. A case has figures where a call of the table has its
+//! verb, its operator, its rows and its pattern.
 
 use anyhow::{Context, Result, bail};
 use serde::{Deserialize, Serialize};
-use wgpu_gather::{DType, Op, OutOfBounds, Reduce, ScatterExplanation};
+use wgpu_gather::ScatterExplanation;
 
 use crate::bench::case::Scaled;
-use crate::bench::pattern::Pattern;
+use crate::bench::table_call::{call, pattern};
 use crate::bench::verb::Verb;
 
 const TABLE: &str = include_str!("traffic.csv");
@@ -19,10 +20,6 @@ const TABLE: &str = include_str!("traffic.csv");
 const SORTS: [&str; 2] = ["add rows of 256 bytes", "add single f32"];
 /// The digits of the second.
 const SORT_DIGITS: u64 = 2;
-/// Elements of a quantised row there.
-const QUANTIZED: usize = 256;
-/// Bytes of an index in most calls of the table.
-const INDEX: u64 = 4;
 
 /// Bytes that the waves of a case ask for, those of whole sectors.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -48,15 +45,19 @@ impl Asked {
         if lines.is_empty() {
             return Ok(None);
         }
-        let lookups = scaled.lookups() as u64;
-        let index = scaled.case.index_type.bytes() as u64;
-        let mut bytes = asked(&lines, index, lookups, |line| (!line.sorts).then_some(1.0))?;
+        let indices = ("indices", scaled.indices_bytes() as u64);
+        // Along an axis that is not the first, an index makes several rows of the output.
+        let size = match scaled.case.verb {
+            Verb::Gather => ("output", scaled.output_bytes() as u64),
+            Verb::Scatter(_) | Verb::ScatterInto(_) | Verb::SumBags => indices,
+        };
+        let mut bytes = asked(&lines, size, |line| (!line.sorts).then_some(1.0))?;
         if let Some(scatter) = scaled.scatter()? {
             let copied = match scaled.case.verb {
                 Verb::Scatter(_) => 2 * scaled.params_bytes() as u64,
                 _ => 0,
             };
-            let sort = sort(&scatter, pattern, lookups)?;
+            let sort = sort(&scatter, pattern, indices)?;
             bytes = [0, 1].map(|wave| bytes[wave] + sort[wave] + copied);
         }
         let [bytes_32, bytes_64] = bytes;
@@ -79,12 +80,12 @@ impl Asked {
     }
 }
 
-/// What the keys of a scatter and their sort ask for.
-fn sort(scatter: &ScatterExplanation, pattern: &str, lookups: u64) -> Result<[u64; 2]> {
+/// What the keys of a scatter and their sort ask for, of indices of so many bytes.
+fn sort(scatter: &ScatterExplanation, pattern: &str, indices: (&str, u64)) -> Result<[u64; 2]> {
     let one_dispatch = scatter.sort_dispatches == 1;
     let lines = lines(SORTS[usize::from(!one_dispatch)], pattern)?;
     let digits = scatter.sort_digits as f64 / SORT_DIGITS as f64;
-    asked(&lines, INDEX, lookups, |line| {
+    asked(&lines, indices, |line| {
         let times = match line.dispatches {
             SORT_DIGITS => digits,
             _ => 1.0,
@@ -93,17 +94,16 @@ fn sort(scatter: &ScatterExplanation, pattern: &str, lookups: u64) -> Result<[u6
     })
 }
 
-/// The bytes of the lines that `times` wants, so many times each, at that number of lookups; of indices of
-/// `index` bytes.
+/// The bytes of the lines that `times` wants, so many times each, where so many bytes have to be moved over a
+/// binding.
 fn asked(
     lines: &[Line],
-    index: u64,
-    lookups: u64,
+    (binding, bytes): (&str, u64),
     times: impl Fn(&Line) -> Option<f64>,
 ) -> Result<[u64; 2]> {
-    let indices = lines.iter().find(|line| line.binding == "indices");
-    let indices = indices.context("a call without indices")?.loaded / index;
-    let more = lookups as f64 / indices as f64;
+    let line = lines.iter().find(|line| line.binding == binding);
+    let line = line.with_context(|| format!("a call without {binding}"))?;
+    let more = bytes as f64 / line.moved as f64;
     Ok([0, 1].map(|wave| {
         let wanted = lines
             .iter()
@@ -112,73 +112,14 @@ fn asked(
     }))
 }
 
-/// The name that the call of the table with the verb and the rows of this case would have.
-fn call(scaled: &Scaled) -> Option<String> {
-    let case = &scaled.case;
-    let wide = case.index_type.bytes() as u64 != INDEX;
-    let rows = match case.op {
-        Op::Gather { axis, batch_dims } => axis.unwrap_or(0) == 0 && batch_dims == 0,
-        _ => false,
-    };
-    let zeros = scaled.rules.out_of_bounds == OutOfBounds::Zero;
-    let errors = case.verb == Verb::Gather && scaled.rules.out_of_bounds == OutOfBounds::Error;
-    if case.bad > 0.0 || !rows || !(zeros || errors) {
-        return None;
-    }
-    let gathers = case.verb == Verb::Gather && case.format.is_none() && zeros;
-    if wide && !gathers {
-        return None;
-    }
-    let elements = case.params.iter().skip(1).product::<usize>();
-    let bytes = elements * case.dtype.bytes();
-    if let Some(format) = case.format {
-        let gather = case.verb == Verb::Gather && elements == QUANTIZED && zeros;
-        return gather.then(|| format!("{format} to {}", case.dtype));
-    }
-    let of_bytes = match bytes {
-        1 => "1 byte".to_owned(),
-        bytes => format!("{bytes} bytes"),
-    };
-    let of_elements = match case.dtype {
-        DType::F32 => of_bytes.clone(),
-        DType::I8 => format!("{elements} bytes of i8"),
-        dtype => format!("{elements} {dtype}"),
-    };
-    Some(match case.verb {
-        Verb::Gather if errors => format!("rows of {of_bytes}, errors"),
-        Verb::Gather if wide => format!("rows of {of_bytes}, i64"),
-        Verb::Gather => format!("rows of {of_bytes}"),
-        Verb::SumBags => format!("bags of {} rows of {of_elements}", case.indices.last()?),
-        Verb::Scatter(reduce) | Verb::ScatterInto(reduce) => match (reduce, elements) {
-            (Reduce::Add, 1) => format!("add single {}", case.dtype),
-            (Reduce::Add, _) => format!("add rows of {of_elements}"),
-            (Reduce::None, 1) => format!("replace single {}", case.dtype),
-            (Reduce::None, _) => format!("replace rows of {of_bytes}"),
-            (other, _) => format!("{other} of rows of {of_elements}"),
-        },
-    })
-}
-
-/// The pattern of the case by its name in the table, if it has it.
-fn pattern(scaled: &Scaled) -> Option<&'static str> {
-    let pattern = scaled.case.pattern;
-    let known = [
-        Pattern::Random,
-        Pattern::Sorted,
-        Pattern::Zipf,
-        Pattern::Same,
-    ];
-    known.contains(&pattern).then(|| pattern.name())
-}
-
 /// A binding of a pipeline in a call of the table.
 struct Line {
     /// Whether the pipeline makes keys or sorts them.
     sorts: bool,
     dispatches: u64,
     binding: &'static str,
-    /// Bytes that have to be loaded.
-    loaded: u64,
+    /// Bytes that have to be loaded or stored.
+    moved: u64,
     /// Bytes of the sectors that waves of 32 and of 64 load and store.
     sectors: [u64; 2],
 }
@@ -196,7 +137,7 @@ impl Line {
             bail!("a line of the traffic table has {} cells", cells.len());
         };
         let bytes: Vec<u64> = bytes.iter().map(|n| n.parse()).collect::<Result<_, _>>()?;
-        let &[loaded, load_32, load_64, _, store_32, store_64] = &bytes[..] else {
+        let &[loaded, load_32, load_64, stored, store_32, store_64] = &bytes[..] else {
             bail!("a line of the traffic table has {} figures", bytes.len());
         };
         Ok(Line {
@@ -205,7 +146,7 @@ impl Line {
                 .any(|sort| pipeline.starts_with(sort)),
             dispatches: dispatches.parse()?,
             binding,
-            loaded,
+            moved: loaded + stored,
             sectors: [load_32 + store_32, load_64 + store_64],
         })
     }
@@ -216,6 +157,7 @@ mod tests {
     use super::*;
     use crate::bench::case::Case;
     use crate::bench::cases;
+    use crate::bench::pattern::Pattern;
     use wgpu_gather::Rules;
 
     fn asked_of(name: &str, change: impl Fn(&mut Case), rules: &Rules) -> Option<Asked> {
@@ -274,6 +216,15 @@ mod tests {
             ("add-256", "add rows of 1024 bytes"),
             ("llm-prefill", "rows of 8192 bytes"),
             ("dlrm-i64", "rows of 256 bytes, i64"),
+            ("kv-beam", "rows of 524288 bytes of each batch"),
+            ("top-k", "64 elements of each row, i64"),
+            ("dense-rows", "elements of each column"),
+            ("voxel-rows", "rows of 64 bytes at 3 coordinates"),
+            ("pixels", "rows of 3 bytes at 2 coordinates of each batch"),
+            ("axis-1-rows", "rows of 16 bytes along axis 1"),
+            ("rows-bad-25", "rows of 512 bytes, a quarter bad"),
+            ("prompt-q8_0", "rows of 896 Q8_0 to f32"),
+            ("bags-of-32-q4_0", "bags of 32 rows of 64 Q4_0"),
         ] {
             let found = asked_of(name, |_| (), zeros).unwrap_or_else(|| panic!("{name}"));
             assert_eq!(found.call, call);
@@ -283,30 +234,21 @@ mod tests {
     }
 
     #[test]
-    fn every_case_of_rows_has_figures() {
-        let zeros = &Rules::TENSORFLOW_GPU;
-        // Other operators, bad indices, and tables whose quantized rows have another length.
-        let others = [
-            "kv-beam",
-            "beam-ids",
-            "top-k",
-            "dense-columns",
-            "dense-rows",
-            "voxel",
-            "voxel-rows",
-            "pixels",
-            "axis-1",
-            "axis-1-rows",
-            "rows-bad-25",
-            "single-bad-25",
-            "prompt-q8_0",
-            "prompt-q4_0",
-            "bags-of-32-q8_0",
-            "bags-of-32-q4_0",
-        ];
-        let all = cases::all().into_iter().map(|case| case.name);
-        let without = all.filter(|name| asked_of(name, |_| (), zeros).is_none());
-        assert_eq!(without.collect::<Vec<_>>(), others);
+    fn every_case_has_figures() {
+        for case in cases::all() {
+            let asked = asked_of(&case.name, |_| (), &Rules::TENSORFLOW_GPU);
+            assert!(asked.is_some(), "{}", case.name);
+        }
+    }
+
+    #[test]
+    fn an_index_that_makes_several_rows_asks_for_all_of_them() {
+        let of_columns = |columns: usize| {
+            let change = move |case: &mut Case| case.params[0] = columns;
+            asked_of("axis-1", change, &Rules::TENSORFLOW_GPU).unwrap()
+        };
+        let [one, two] = [1024, 2048].map(|columns| of_columns(columns).bytes_32);
+        assert_eq!(two, 2 * one);
     }
 
     #[test]

@@ -199,8 +199,8 @@ fn folds_give_pairs_a_second_on_every_backend() {
             assert_eq!(bags["asked"]["call"], "bags of 32 rows of 256 bytes");
             assert!(of("max-75")["asked"]["bytes_64"].is_u64());
             assert!(of("sort-16")["asked"]["bytes_64"].is_u64());
-            // No call of the traffic table decodes.
-            assert!(of("bags-of-32-q4_0")["asked"].is_null());
+            let decoded = of("bags-of-32-q4_0");
+            assert_eq!(decoded["asked"]["call"], "bags of 32 rows of 64 Q4_0");
         }
     }
 }
@@ -212,6 +212,13 @@ fn what_waves_ask_for_is_said_where_it_is_known() {
         let line = "--case dlrm top-k --scale 4096";
         let text = bench(&dir, line, Some(&adapter)).stdout;
         assert!(text.contains("  asked  of copy, asked  "), "{text}");
+        assert!(!text.contains("no figure for"), "{text}");
+        let text = bench(
+            &dir,
+            &format!("{line} --out-of-bounds error"),
+            Some(&adapter),
+        )
+        .stdout;
         let unknown = "asked: no figure for top-k: the traffic table has no call of this shape\n";
         assert!(text.contains(unknown), "{text}");
     }

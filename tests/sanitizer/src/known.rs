@@ -42,7 +42,19 @@ pub(crate) const KNOWN: &[(Places, &str)] = &[
     ),
     (
         &[
+            ("elements 4", "loads of indices"),
+            ("rows 16", "loads of indices"),
+        ],
+        "The components of a tuple are loaded one by one: neighbours load a tuple apart.",
+    ),
+    (
+        &[("elements 16", "loads of indices")],
+        "Along an axis that is not the first, an index is read again for each step of the loops around it.",
+    ),
+    (
+        &[
             ("decode Q4_0 rows", "loads of params"),
+            ("decode Q4_0 rows", "stores of output"),
             ("decode Q8_0 rows", "loads of params"),
             ("decode Q8_0 rows", "stores of output"),
         ],

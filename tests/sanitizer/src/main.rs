@@ -3,12 +3,14 @@
 mod access;
 mod bench;
 mod calls;
+mod case;
 mod chain;
 mod checks;
 mod coverage;
 mod faults;
 mod figures;
 mod function;
+mod gather;
 mod kernels;
 mod known;
 mod long;

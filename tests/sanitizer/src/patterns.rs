@@ -22,8 +22,9 @@ impl Pattern {
         Pattern::Same,
     ];
 
-    /// So many ids below `rows`.
-    pub(crate) fn ids(self, count: usize, rows: usize) -> Vec<u32> {
+    /// So many ids below `rows`. `(run, step)`: so many lookups go into the same part of params, so far apart;
+    /// those are what is sorted.
+    pub(crate) fn ids(self, count: usize, rows: usize, (run, step): (usize, usize)) -> Vec<u32> {
         let mut random = SplitMix(33);
         let mut below = |n: usize| (random.draw() % n as u64) as usize;
         let mut ids: Vec<u32> = match self {
@@ -40,7 +41,14 @@ impl Pattern {
             Pattern::Same => vec![(rows / 2) as u32; count],
         };
         if self == Pattern::Sorted {
-            ids.sort_unstable();
+            for part in ids.chunks_mut(run * step) {
+                for first in 0..step {
+                    let places = || (first..part.len()).step_by(step);
+                    let mut sorted: Vec<u32> = places().map(|n| part[n]).collect();
+                    sorted.sort_unstable();
+                    places().zip(sorted).for_each(|(n, id)| part[n] = id);
+                }
+            }
         }
         ids
     }

@@ -15,11 +15,12 @@ use wgpu_gather::DType;
 
 use crate::bench::{Bench, Tally};
 use crate::calls::BINDINGS;
+use crate::case::{Case, Kind, is_rows};
 use crate::known::KNOWN;
 use crate::patterns::Pattern;
 use crate::recorder::{Fault, Recorded};
 use crate::sectors::{Moved, of_bindings};
-use crate::shapes::{Case, Kind, cases, is_rows};
+use crate::shapes::cases;
 
 /// The most that may be asked for of what is read or written in order, in what has to be moved.
 const STREAMED: f64 = 1.15;
@@ -57,7 +58,7 @@ pub(crate) fn run(bench: &Bench, cases: &[Case], tally: &mut Tally) -> String {
     for case in cases {
         for pattern in Pattern::ALL {
             let name = format!("{};{pattern}", case.name);
-            let ids = pattern.ids(case.lookups, case.rows);
+            let ids = case.ids(pattern);
             match record(bench, case, &ids) {
                 Ok(recorded) => {
                     tally.passed += 1;
@@ -105,7 +106,7 @@ fn sums(case: &Case, ids: &[u32], recorded: &[Recorded]) -> BTreeMap<Place, Sums
         }
     }
     for (place, sums) in &mut all {
-        if let Some(rows) = case.sectors_of_rows(&place.binding, ids) {
+        if let Some(rows) = case.sectors_of_rows(&place.pipeline, &place.binding, ids) {
             let touched = sums.moved.iter_mut().filter(|moved| moved.bytes > 0);
             touched.for_each(|moved| moved.bytes = rows);
         }
