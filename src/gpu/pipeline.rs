@@ -18,6 +18,8 @@ pub(in crate::gpu) mod watch;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use foldhash::fast::RandomState;
+
 use crate::error::Result;
 use crate::gpu::device::deferred::DeferredErrors;
 use crate::gpu::pipeline::shader::{PipelineKey, Stage, segment_binding};
@@ -48,8 +50,6 @@ pub(super) const ARGUMENTS: u32 = 3;
 pub(super) struct Pipeline {
     pub(super) compute: wgpu::ComputePipeline,
     pub(super) bindings: wgpu::BindGroupLayout,
-    /// Number of params segments that it binds; 0 for a shader with a single segment.
-    pub(super) segments: u32,
 }
 
 /// All pipelines of an engine.
@@ -65,7 +65,7 @@ pub(super) struct Pipelines {
     check: (wgpu::BindGroupLayout, wgpu::PipelineLayout),
     indirect_args: (wgpu::BindGroupLayout, wgpu::PipelineLayout),
     fold: (wgpu::BindGroupLayout, wgpu::PipelineLayout),
-    compiled: Mutex<HashMap<PipelineKey, Pipeline>>,
+    compiled: Mutex<HashMap<PipelineKey, Pipeline, RandomState>>,
     /// By their text, which pipelines have in common that differ in constants.
     modules: Mutex<HashMap<String, wgpu::ShaderModule>>,
     deferred: DeferredErrors,
@@ -219,7 +219,6 @@ impl Pipelines {
         Pipeline {
             compute,
             bindings: bindings.clone(),
-            segments: key.segments,
         }
     }
 }

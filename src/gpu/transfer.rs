@@ -90,11 +90,12 @@ impl Context {
         poll_mode: PollMode,
     ) -> Result<()> {
         let total = output.len() as u64;
-        for (buffer, part) in placement.buffers.into_iter().zip(placement.parts) {
+        for (n, part) in placement.parts.iter().enumerate() {
             let start = part.origin.clamp(0, total as i64);
             let end = part.end().clamp(start, total as i64);
             let output = &mut output[start as usize..end as usize];
             let at = part.offset as usize + (start - part.origin) as usize;
+            let buffer = placement.buffer(n);
             self.read_one(buffer, at, output, poll_mode).await?;
         }
         Ok(())

@@ -1,8 +1,7 @@
 //! Plans: a call on shapes, checked and lowered to a loop nest, before any data is there.
 //!
 //! [`Plan::new`] checks operator, rules and layouts. Its [`Geometry`] is the loop nest: loops, strides and
-//! looked-up coordinates. [`Explanation`] says how a device with given [`BindingLimits`] executes it. Pure data;
-//! none of this needs a device.
+//! looked-up coordinates. [`Explanation`] says how a device with given [`BindingLimits`] executes it: pure data.
 
 #![cfg_attr(
     not(feature = "gpu"),
@@ -56,6 +55,7 @@ pub(crate) use passes::{
 
 use checks::{check_fill, check_something_to_read};
 use geometry::{DimsOfLoop, Lowered};
+use std::borrow::Cow;
 
 use crate::error::{BadIndices, Error, OpKind, Result, Role};
 use crate::index::IndexType;
@@ -306,8 +306,11 @@ impl Plan {
     }
 
     /// The part of the plan that one pass executes.
-    pub(crate) fn part(&self, pass: &Pass) -> Plan {
-        self.over(pass.geometry.clone())
+    pub(crate) fn part(&self, pass: &Pass) -> Cow<'_, Plan> {
+        match pass.geometry == self.geometry {
+            true => Cow::Borrowed(self),
+            false => Cow::Owned(self.over(pass.geometry.clone())),
+        }
     }
 
     /// The plan with another loop nest, for the same tensors and rules.

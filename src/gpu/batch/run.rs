@@ -10,9 +10,10 @@ use crate::gpu::device::commands::Command;
 use crate::gpu::record::bag::Bag;
 use crate::gpu::record::gather::Gather;
 use crate::gpu::record::lookups::Lookups;
-use crate::gpu::record::operation::Operation;
+use crate::gpu::record::operation::{Operation, Read};
 use crate::gpu::record::scatter::Scatter;
 use crate::gpu::tensor::any::AnyDeviceTensor;
+use crate::gpu::tensor::storage::Storage;
 use crate::gpu::tensor::table::{TableRef, check_output};
 use crate::index::IndexType;
 use crate::op::Op;
@@ -134,11 +135,11 @@ impl Batch<'_> {
             }
             let counting = lookups.counting.as_ref();
             batch.recording.run(context, made.commands, counting);
-            let read = reads.iter().flat_map(|read| read.owned());
-            let owned = read.chain(output.storage().owned()).chain(&made.scratch);
+            let read = || reads.iter().flat_map(Read::storages).map(|(_, read)| read);
+            let owned = read().chain([output.storage()]).flat_map(Storage::owned);
+            let owned = owned.chain(&made.scratch);
             owned.for_each(|owned| batch.recording.keep(owned));
-            let tensors: Vec<_> = reads.iter().filter_map(|read| read.tensor()).collect();
-            lookups.note(batch.recording, output, &tensors);
+            lookups.note(batch.recording, output, read());
             Ok(())
         })
     }
@@ -189,7 +190,7 @@ impl Batch<'_> {
         let both = storage.owned().chain(copy.owned());
         both.for_each(|owned| self.recording.keep(owned));
         let copy = AnyDeviceTensor::new(copy, layout, tensor.element_type());
-        Lookups::NONE.note(self.recording, &copy, &[tensor]);
+        Lookups::NONE.note(self.recording, &copy, [storage]);
         Ok(copy)
     }
 }

@@ -130,7 +130,7 @@ impl Engine {
         }
         self.report(tensor, poll_mode).await?;
         let packed = self.packed(tensor)?;
-        let placement = packed.reached().1;
+        let placement = packed.placement();
         self.context().read(placement, output, poll_mode).await
     }
 

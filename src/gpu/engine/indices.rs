@@ -58,7 +58,7 @@ impl Engine {
         let context = self.context();
         let index_type = index_type(op.kind(), indices)?;
         indices.storage().check_readable(context, Role::Indices)?;
-        let (layout, placement) = indices.reached();
+        let (layout, placement) = (indices.reached(), indices.placement());
         let plan = Plan::of_lookups(op, rules, params_shape, index_type, &layout)?;
         if !plan.looks_up() {
             return Ok(None);

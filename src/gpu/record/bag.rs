@@ -10,7 +10,7 @@ use crate::element::DType;
 use crate::error::{OpKind, Result, Role};
 use crate::gpu::context::Context;
 use crate::gpu::record::bag::placed::{DecodedRows, OP, Placed, Rows, room};
-use crate::gpu::record::operation::{Made, Operation, Read};
+use crate::gpu::record::operation::{Made, Operation, Read, Reads};
 use crate::gpu::tensor::any::AnyDeviceTensor;
 use crate::gpu::tensor::status::Status;
 use crate::gpu::tensor::table::{TableRef, check_start, check_values, index_type};
@@ -42,12 +42,12 @@ impl<'a> Bag<'a> {
         if let Some(weights) = weights {
             check_values(OP, Role::Weights, weights, dtype)?;
         }
-        let weights_layout = weights.map(|w| w.reached().0);
+        let weights_layout = weights.map(|w| w.reached());
         let shapes = BagShapes {
             dtype,
             params: &table.layout(),
             index_type,
-            indices: &indices.reached().0,
+            indices: &indices.reached(),
             weights: weights_layout.as_ref(),
         };
         Ok(Bag {
@@ -79,7 +79,7 @@ impl Operation for Bag<'_> {
         self.plan.output_bytes == 0
     }
 
-    fn reads(&self) -> Vec<Read<'_>> {
+    fn reads(&self) -> Reads<'_> {
         let weights = self.weights.map(|w| Read::Tensor(Role::Weights, w));
         [
             Read::table(self.table),
@@ -110,7 +110,7 @@ impl Operation for Bag<'_> {
         let (plan, memory);
         plan = &self.plan;
         let rows = match self.table {
-            TableRef::Plain(tensor) => Rows::Plain(tensor.reached().1),
+            TableRef::Plain(tensor) => Rows::Plain(tensor.placement()),
             TableRef::Quantized(table, _) => {
                 let room = room(context, plan)?;
                 memory = context.allocate("decoded rows", (room * plan.row_bytes()) as u64, &[])?;
@@ -124,9 +124,9 @@ impl Operation for Bag<'_> {
         };
         let placed = Placed {
             rows,
-            indices: self.indices.reached().1,
-            weights: self.weights.map(|w| w.reached().1),
-            output: output.reached().1,
+            indices: self.indices.placement(),
+            weights: self.weights.map(|w| w.placement()),
+            output: output.placement(),
             status,
         };
         placed.commands(context, plan)

@@ -3,11 +3,11 @@
 
 use crate::error::Result;
 use crate::gpu::context::Context;
-use crate::gpu::device::commands::{Dispatch, Grid};
+use crate::gpu::device::commands::Dispatch;
 use crate::gpu::pipeline::shader::{PipelineKey, Stage};
 use crate::gpu::pipeline::{INDICES, OUTPUT, STATUS};
 use crate::gpu::record::indirect;
-use crate::gpu::record::launch::{Launch, uniform};
+use crate::gpu::record::launch::{bind, dispatch};
 use crate::gpu::tensor::status::Status;
 use crate::gpu::tensor::storage::Placement;
 use crate::plan::{CheckPass, IndirectDispatch, Kernel, Plan, check_passes};
@@ -72,22 +72,13 @@ pub(in crate::gpu) fn count(
         (STATUS, status.buffer().as_entire_binding()),
     ];
     let (grid, work, block) = Kernel::check(plan, pass, context.binding_limits.workgroups)?;
-    let fixed = uniform(context, &block)?;
-    let launch = |stage, grid| {
-        Launch::new(
-            context,
-            PipelineKey::new(stage),
-            fixed.clone(),
-            Grid::Fixed(grid),
-        )
-    };
+    let launch = |stage, grid| dispatch(context, PipelineKey::new(stage), &block, grid, &bindings);
     if looked.count.is_none() && Kernel::checks_alone(pass) {
-        let both = launch(Stage::CountAndLocate, [1, 1, 1])?;
-        return Ok(vec![both.bind(context, &bindings)?]);
+        return Ok(vec![launch(Stage::CountAndLocate, [1, 1, 1])?]);
     }
     let mut dispatches = Vec::new();
-    let counting = match looked.count {
-        None => launch(Stage::Count, grid)?,
+    match looked.count {
+        None => dispatches.push(launch(Stage::Count, grid)?),
         Some(count) => {
             let indirect = IndirectDispatch {
                 work: &work,
@@ -95,19 +86,11 @@ pub(in crate::gpu) fn count(
                 first_row: pass.lookups.start as u64,
                 rows_per_entry: plan.lookups_per_entry()? as u64,
             };
-            let (limit, counting) = indirect::launch(
-                context,
-                PipelineKey::new(Stage::Count),
-                &block,
-                &indirect,
-                count,
-            )?;
-            dispatches.push(limit);
-            counting
+            let (limit, block, grid) = indirect::limit(context, &block, &indirect, count)?;
+            let key = PipelineKey::new(Stage::Count);
+            dispatches.extend([limit, bind(context, key, &block, grid, &bindings)?]);
         }
-    };
-    dispatches.push(counting.bind(context, &bindings)?);
-    let locate = launch(Stage::Locate, [1, 1, 1])?;
-    dispatches.push(locate.bind(context, &bindings)?);
+    }
+    dispatches.push(launch(Stage::Locate, [1, 1, 1])?);
     Ok(dispatches)
 }

@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use crate::error::{Error, Result};
 use crate::gpu::context::Context;
-use crate::gpu::device::commands::{Dispatch, Grid};
+use crate::gpu::device::commands::Dispatch;
 use crate::gpu::device::pool::Owned;
 use crate::gpu::pipeline::shader::{PipelineKey, Stage};
 use crate::gpu::pipeline::{CARRY, INDICES, OUTPUT, PARAMS};
-use crate::gpu::record::launch::{Launch, uniform};
+use crate::gpu::record::launch::dispatch;
 use crate::gpu::record::sort::{self, Sort};
 use crate::gpu::record::windows::Windows;
 use crate::gpu::tensor::storage::Placement;
@@ -156,10 +156,8 @@ impl<'a> Folds<'a> {
             let range = [first, of_pass, count].map(|n| n as u32);
             let block = block.of_pairs(range, turn as u32 % 2, grid[0]);
             let key = PipelineKey::new(Stage::Fold(self.kernel));
-            let block = uniform(self.context, &block)?;
-            let launch = Launch::new(self.context, key, block, Grid::Fixed(grid))?;
             let made = of_pass as u64 * u64::from(free) * self.kernel.unit_bytes as u64;
-            all.push(launch.bind(self.context, bindings)?.making(made));
+            all.push(dispatch(self.context, key, &block, grid, bindings)?.making(made));
         }
         Ok(all)
     }

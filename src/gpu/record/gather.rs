@@ -4,11 +4,13 @@ mod placed;
 
 pub(in crate::gpu) use placed::{Placed, PlacedTable, compile};
 
+use smallvec::smallvec;
+
 use crate::error::{Error, OpKind, Result, Role};
 use crate::gpu::context::Context;
 use crate::gpu::device::pool::Owned;
 use crate::gpu::record::indirect;
-use crate::gpu::record::operation::{Made, Operation, Read};
+use crate::gpu::record::operation::{Made, Operation, Read, Reads};
 use crate::gpu::tensor::any::AnyDeviceTensor;
 use crate::gpu::tensor::status::Status;
 use crate::gpu::tensor::table::{TableRef, index_type};
@@ -39,7 +41,7 @@ impl<'a> Gather<'a> {
         let index_type = index_type(op.kind(), indices)?;
         let width = table.element_type().bytes();
         // Where slices of a tensor start is no part of the plan.
-        let (params, indices_layout) = (table.layout(), indices.reached().0);
+        let (params, indices_layout) = (table.layout(), indices.reached());
         Ok(Gather {
             plan: Plan::new(op, rules, width, &params, index_type, &indices_layout)?,
             table,
@@ -71,8 +73,8 @@ impl Operation for Gather<'_> {
         self.plan.is_empty()
     }
 
-    fn reads(&self) -> Vec<Read<'_>> {
-        vec![
+    fn reads(&self) -> Reads<'_> {
+        smallvec![
             Read::table(self.table),
             Read::Tensor(Role::Indices, self.indices),
         ]
@@ -95,11 +97,11 @@ impl Operation for Gather<'_> {
     ) -> Result<Made> {
         let placed = Placed {
             table: match self.table {
-                TableRef::Plain(tensor) => PlacedTable::Bits(tensor.reached().1),
+                TableRef::Plain(tensor) => PlacedTable::Bits(tensor.placement()),
                 TableRef::Quantized(table, to) => PlacedTable::Decode(table, to),
             },
-            indices: self.indices.reached().1,
-            output: output.reached().1,
+            indices: self.indices.placement(),
+            output: output.placement(),
             status,
             flag: self.flag,
             count: self.count,

@@ -8,7 +8,7 @@ use crate::gpu::context::Context;
 use crate::gpu::device::commands::{Dispatch, Grid};
 use crate::gpu::pipeline::shader::{PipelineKey, Stage};
 use crate::gpu::pipeline::{ARGUMENTS, BLOCK, COUNT};
-use crate::gpu::record::launch::{Launch, rewritten, uniform};
+use crate::gpu::record::launch::{dispatch, rewritten};
 use crate::plan::{GeometryBlock, IndirectArgsBlock, IndirectDispatch};
 
 /// Refuses a count that a shader cannot read.
@@ -22,25 +22,19 @@ pub(in crate::gpu) fn check(op: OpKind, count: wgpu::BufferSlice<'_>) -> Result<
     }
 }
 
-/// The dispatch that fits another to a count, and that other's launch.
-pub(in crate::gpu) fn launch(
+/// The dispatch that fits another to a count, and that other's uniform block and grid.
+pub(in crate::gpu) fn limit(
     context: &Context,
-    key: PipelineKey,
     block: &GeometryBlock,
     indirect: &IndirectDispatch<'_>,
     count: wgpu::BufferSlice<'_>,
-) -> Result<(Dispatch, Launch)> {
+) -> Result<(Dispatch, wgpu::Buffer, Grid)> {
     let (limits, offset) = (&context.binding_limits, count.offset());
     let arguments = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::INDIRECT;
     let arguments = context.create_buffer("arguments", 12, arguments)?;
     let block = rewritten(context, block)?;
-    let grid = Grid::Indirect(arguments.clone());
-    let launch = Launch::new(context, key, block.clone(), grid)?;
     let from = offset / limits.alignment * limits.alignment;
     let limit = IndirectArgsBlock::new(indirect, limits.workgroups, ((offset - from) / 4) as u32);
-    let limit = uniform(context, &limit)?;
-    let grid = Grid::Fixed([1, 1, 1]);
-    let limit = Launch::new(context, PipelineKey::new(Stage::IndirectArgs), limit, grid)?;
     let count = wgpu::BindingResource::Buffer(wgpu::BufferBinding {
         buffer: count.buffer(),
         offset: from,
@@ -51,5 +45,7 @@ pub(in crate::gpu) fn launch(
         (BLOCK, block.as_entire_binding()),
         (ARGUMENTS, arguments.as_entire_binding()),
     ];
-    Ok((limit.bind(context, &bindings)?, launch))
+    let key = PipelineKey::new(Stage::IndirectArgs);
+    let limit = dispatch(context, key, &limit, [1, 1, 1], &bindings)?;
+    Ok((limit, block, Grid::Indirect(arguments)))
 }

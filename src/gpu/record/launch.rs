@@ -1,66 +1,86 @@
-//! Pipelines with their uniform blocks, and dispatches with their bind groups.
+//! Dispatches with their uniform blocks and bind groups.
 //!
 //! Knows no plan, and not what a block says.
+
+use smallvec::{SmallVec, smallvec};
 
 use crate::error::Result;
 use crate::gpu::context::Context;
 use crate::gpu::device::commands::{Dispatch, Grid};
-use crate::gpu::pipeline::shader::PipelineKey;
+use crate::gpu::pipeline::shader::{PipelineKey, segment_binding};
 use crate::gpu::pipeline::watch::Watched;
-use crate::gpu::pipeline::{GEOMETRY, Pipeline};
+use crate::gpu::pipeline::{GEOMETRY, PARAMS};
+use crate::gpu::tensor::storage::Placement;
+use crate::plan::Segment;
 
-/// A pipeline with its uniform block. It depends on where tensors start in their bindings, not on
-/// their buffers.
-#[derive(Debug, Clone)]
-pub(in crate::gpu) struct Launch {
-    pub(in crate::gpu) pipeline: Pipeline,
+/// A dispatch of `workgroups` workgroups, whose uniform block is never rewritten.
+pub(in crate::gpu) fn dispatch(
+    context: &Context,
     key: PipelineKey,
-    /// Never rewritten, unless a count on the device decides how many rows there are.
-    uniform: wgpu::Buffer,
-    grid: Grid,
+    block: &impl bytemuck::NoUninit,
+    workgroups: [u32; 3],
+    bindings: &[(u32, wgpu::BindingResource<'_>)],
+) -> Result<Dispatch> {
+    let block = uniform(context, block)?;
+    bind(context, key, &block, Grid::Fixed(workgroups), bindings)
 }
 
-impl Launch {
-    pub(in crate::gpu) fn new(
-        context: &Context,
-        key: PipelineKey,
-        uniform: wgpu::Buffer,
-        grid: Grid,
-    ) -> Result<Self> {
-        Ok(Launch {
-            pipeline: context.pipelines.get(&context.device, key)?,
-            key,
-            uniform,
-            grid,
-        })
-    }
+/// A dispatch with its bind group.
+pub(in crate::gpu) fn bind(
+    context: &Context,
+    key: PipelineKey,
+    block: &wgpu::Buffer,
+    grid: Grid,
+    bindings: &[(u32, wgpu::BindingResource<'_>)],
+) -> Result<Dispatch> {
+    let pipeline = context.pipelines.get(&context.device, key)?;
+    let entry = |binding, resource| wgpu::BindGroupEntry { binding, resource };
+    let mut entries: Bindings<_> = smallvec![entry(GEOMETRY, block.as_entire_binding())];
+    entries.extend(bindings.iter().map(|(n, bound)| entry(*n, bound.clone())));
+    let descriptor = wgpu::BindGroupDescriptor {
+        label: Some("wgpu-gather"),
+        layout: &pipeline.bindings,
+        entries: &entries,
+    };
+    let group = context.scoped("a bind group", || {
+        context.device.create_bind_group(&descriptor)
+    })?;
+    let watch = context.watch.as_ref();
+    Ok(Dispatch {
+        pipeline: pipeline.compute,
+        group,
+        watch_group: watch.and_then(|watch| watch.dispatch(&Watched::new(key, &entries))),
+        grid,
+        output_bytes: 0,
+    })
+}
 
-    pub(in crate::gpu) fn bind(
-        &self,
-        context: &Context,
-        bindings: &[(u32, wgpu::BindingResource<'_>)],
-    ) -> Result<Dispatch> {
-        let entry = |binding, resource| wgpu::BindGroupEntry { binding, resource };
-        let mut entries = vec![entry(GEOMETRY, self.uniform.as_entire_binding())];
-        let bound = bindings.iter().map(|(n, bound)| entry(*n, bound.clone()));
-        entries.extend(bound);
-        let descriptor = wgpu::BindGroupDescriptor {
-            label: Some("wgpu-gather"),
-            layout: &self.pipeline.bindings,
-            entries: &entries,
-        };
-        let group = context.scoped("a bind group", || {
-            context.device.create_bind_group(&descriptor)
-        })?;
-        let watch = context.watch.as_ref();
-        Ok(Dispatch {
-            pipeline: self.pipeline.compute.clone(),
-            group,
-            watch_group: watch.and_then(|watch| watch.dispatch(&Watched::new(self.key, &entries))),
-            grid: self.grid.clone(),
-            output_bytes: 0,
-        })
+/// An item for each binding of a dispatch, in no memory of its own for most kernels.
+pub(in crate::gpu) type Bindings<T> = SmallVec<[T; 6]>;
+
+/// What is bound for a segment of a tensor; a placeholder for none.
+pub(in crate::gpu) fn bound<'a>(
+    context: &'a Context,
+    placement: &Placement<'a>,
+    segment: Option<&Segment>,
+) -> wgpu::BindingResource<'a> {
+    match segment {
+        Some(segment) => placement.binding(segment),
+        None => context.nothing.as_entire_binding(),
     }
+}
+
+/// The bindings of params for a pipeline of `key`, which may bind more segments than there are.
+pub(in crate::gpu) fn params<'a>(
+    context: &'a Context,
+    key: PipelineKey,
+    placement: &Placement<'a>,
+    segments: &[Segment],
+) -> impl Iterator<Item = (u32, wgpu::BindingResource<'a>)> {
+    (0..key.segments.max(1)).map(move |n| {
+        let binding = if n == 0 { PARAMS } else { segment_binding(n) };
+        (binding, bound(context, placement, segments.get(n as usize)))
+    })
 }
 
 /// A uniform buffer that holds `block`, which is never rewritten.

@@ -8,6 +8,7 @@ use crate::gpu::record::recording::{Level, Recording};
 use crate::gpu::tensor::any::AnyDeviceTensor;
 use crate::gpu::tensor::reports::Written;
 use crate::gpu::tensor::status::{Counting, Status};
+use crate::gpu::tensor::storage::Storage;
 use crate::plan::Plan;
 
 /// The lookups of a call, for its reports.
@@ -63,13 +64,13 @@ impl Lookups {
     }
 
     /// Notes that the call writes to a tensor what it makes of others.
-    pub(in crate::gpu) fn note(
+    pub(in crate::gpu) fn note<'a>(
         &self,
         recording: &mut Recording,
         output: &AnyDeviceTensor,
-        read: &[&AnyDeviceTensor],
+        read: impl IntoIterator<Item = &'a Storage>,
     ) {
-        let reports = read.iter().map(|tensor| tensor.storage().reports());
+        let reports = read.into_iter().map(Storage::reports);
         let reported = recording.level() != Level::Binding;
         if self.looks_up && self.counting.is_none() {
             recording.note_uncounted();

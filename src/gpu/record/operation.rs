@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use smallvec::SmallVec;
+
 use crate::error::{Error, OpKind, Result, Role};
 use crate::gpu::context::Context;
 use crate::gpu::device::commands::{Command, Dispatch};
@@ -9,6 +11,7 @@ use crate::gpu::device::pool::Owned;
 use crate::gpu::tensor::any::AnyDeviceTensor;
 use crate::gpu::tensor::quantized::DeviceQuantizedTable;
 use crate::gpu::tensor::status::Status;
+use crate::gpu::tensor::storage::Storage;
 use crate::gpu::tensor::table::TableRef;
 use crate::plan::Plan;
 
@@ -21,7 +24,7 @@ pub(in crate::gpu) trait Operation {
     fn is_empty(&self) -> bool;
 
     /// What it reads, in the order in which errors name it.
-    fn reads(&self) -> Vec<Read<'_>>;
+    fn reads(&self) -> Reads<'_>;
 
     /// The plan whose bad indices count.
     fn lookups(&self) -> Option<&Plan>;
@@ -58,6 +61,9 @@ impl Made {
     }
 }
 
+/// The tensors that an operation reads: at most three.
+pub(in crate::gpu) type Reads<'a> = SmallVec<[Read<'a>; 3]>;
+
 /// A tensor that an operation reads.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::gpu) enum Read<'a> {
@@ -74,48 +80,32 @@ impl<'a> Read<'a> {
         }
     }
 
+    /// Its buffers, each with its role in errors.
+    pub(in crate::gpu) fn storages(&self) -> impl Iterator<Item = (Role, &'a Storage)> {
+        let (first, scales): (_, &[Storage]) = match *self {
+            Read::Tensor(role, tensor) => ((role, tensor.storage()), &[]),
+            Read::Table(table) => ((Role::Codes, table.codes()), table.scales()),
+        };
+        let scales = scales.iter().map(|storage| (Role::Scales, storage));
+        std::iter::once(first).chain(scales)
+    }
+
     /// Refuses what another engine made, or what was never written.
     pub(in crate::gpu) fn check(&self, context: &Context) -> Result<()> {
-        match self {
-            Read::Tensor(role, tensor) => tensor.storage().check_readable(context, *role),
-            Read::Table(table) => table.check_owner(context),
-        }
+        let mut storages = self.storages();
+        storages.try_for_each(|(role, storage)| storage.check_readable(context, role))
     }
 
     /// Refuses an output in a buffer that is read.
     pub(in crate::gpu) fn check_apart(&self, op: OpKind, output: &AnyDeviceTensor) -> Result<()> {
-        let written = output.storage();
-        let shared = match self {
-            Read::Tensor(role, tensor) => {
-                let shares = !tensor.layout().is_empty() && tensor.storage().shares(written);
-                shares.then_some(*role)
-            }
-            Read::Table(table) => {
-                let scales = table.scales().iter().map(|s| (Role::Scales, s));
-                let mut parts = [(Role::Codes, table.codes())].into_iter().chain(scales);
-                let shares = parts.find(|(_, storage)| storage.shares(written));
-                shares.map(|(role, _)| role)
-            }
+        let is_read = match self {
+            Read::Tensor(_, tensor) => !tensor.layout().is_empty(),
+            Read::Table(_) => true,
         };
-        match shared {
+        let mut storages = self.storages().filter(|_| is_read);
+        match storages.find(|(_, storage)| storage.shares(output.storage())) {
             None => Ok(()),
-            Some(role) => Err(Error::SameBuffer { op, role }),
-        }
-    }
-
-    /// The tensor, if it can have reports of its own.
-    pub(in crate::gpu) fn tensor(&self) -> Option<&'a AnyDeviceTensor> {
-        match self {
-            Read::Tensor(_, tensor) => Some(tensor),
-            Read::Table(_) => None,
-        }
-    }
-
-    /// Its buffers.
-    pub(in crate::gpu) fn owned(&self) -> Vec<&'a Arc<Owned>> {
-        match self {
-            Read::Tensor(_, tensor) => tensor.storage().owned().collect(),
-            Read::Table(table) => table.owned().collect(),
+            Some((role, _)) => Err(Error::SameBuffer { op, role }),
         }
     }
 }

@@ -2,17 +2,19 @@
 
 use std::ops::Range;
 
+use smallvec::smallvec;
+
 use crate::call::dtype_of;
 use crate::error::{Error, OpKind, Result, Role};
 use crate::fold::Reduce;
 use crate::gpu::context::Context;
-use crate::gpu::device::commands::{Dispatch, Grid};
+use crate::gpu::device::commands::Dispatch;
 use crate::gpu::pipeline::shader::PipelineKey;
 use crate::gpu::pipeline::{INDICES, OUTPUT, PARAMS};
 use crate::gpu::record::checks;
 use crate::gpu::record::folds::{Folds, Sums};
-use crate::gpu::record::launch::{Launch, uniform};
-use crate::gpu::record::operation::{Made, Operation, Read};
+use crate::gpu::record::launch::{bound, dispatch};
+use crate::gpu::record::operation::{Made, Operation, Read, Reads};
 use crate::gpu::record::sort::{PAIR_BYTES, Sort};
 use crate::gpu::tensor::any::AnyDeviceTensor;
 use crate::gpu::tensor::status::Status;
@@ -49,10 +51,10 @@ impl<'a> Scatter<'a> {
         }
         let tensors = ScatterLayouts {
             dtype,
-            destination: &destination.reached().0,
+            destination: &destination.reached(),
             index_type,
-            indices: &indices.reached().0,
-            updates: &updates.reached().0,
+            indices: &indices.reached(),
+            updates: &updates.reached(),
         };
         let plan = ScatterPlan::new(op, reduce, rules, tensors)?;
         if plan.destination.may_overlap() {
@@ -79,8 +81,8 @@ impl Operation for Scatter<'_> {
         self.plan.keys.is_none()
     }
 
-    fn reads(&self) -> Vec<Read<'_>> {
-        vec![
+    fn reads(&self) -> Reads<'_> {
+        smallvec![
             Read::Tensor(Role::Indices, self.indices),
             Read::Tensor(Role::Updates, self.updates),
         ]
@@ -101,9 +103,9 @@ impl Operation for Scatter<'_> {
         status: Option<&Status>,
     ) -> Result<Made> {
         let placed = PlacedScatter {
-            indices: self.indices.reached().1,
-            updates: self.updates.reached().1,
-            destination: destination.reached().1,
+            indices: self.indices.placement(),
+            updates: self.updates.placement(),
+            destination: destination.placement(),
             status,
         };
         commands(context, &self.plan, &placed)
@@ -284,20 +286,14 @@ impl Scattering<'_> {
             self.context.binding_limits.workgroups,
         )?;
         let grid = if sorted { [1, 1, 1] } else { grid };
-        let block = uniform(self.context, &block)?;
         let key = PipelineKey::of_keys(sorted, self.keys.index_type());
-        let launch = Launch::new(self.context, key, block, Grid::Fixed(grid))?;
-        let nothing = || self.context.nothing.as_entire_binding();
-        let indices = pass.indices.as_ref();
+        let indices = bound(self.context, &self.placed.indices, pass.indices.as_ref());
         let bindings = [
-            (
-                INDICES,
-                indices.map_or_else(nothing, |s| self.placed.indices.binding(s)),
-            ),
-            (PARAMS, nothing()),
+            (INDICES, indices),
+            (PARAMS, self.context.nothing.as_entire_binding()),
             (OUTPUT, sort.unsorted()),
         ];
-        launch.bind(self.context, &bindings).map(Some)
+        dispatch(self.context, key, &block, grid, &bindings).map(Some)
     }
 
     /// The dispatches that count bad indices.

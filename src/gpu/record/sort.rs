@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use crate::error::{Error, OpKind, Result};
 use crate::gpu::context::Context;
-use crate::gpu::device::commands::{Dispatch, Grid};
+use crate::gpu::device::commands::Dispatch;
 use crate::gpu::device::pool::Owned;
 use crate::gpu::pipeline::shader::{PipelineKey, Stage};
 use crate::gpu::pipeline::{INDICES, OUTPUT, PARAMS};
-use crate::gpu::record::launch::{Launch, uniform};
+use crate::gpu::record::launch::dispatch;
 use crate::scatter::{SortPlan, SortStage};
 
 /// Bytes of a key and the number of its lookup.
@@ -99,9 +99,7 @@ impl Sort {
                 let grid = grid(op, u64::from(step.groups), most)?;
                 let mut block = step.block;
                 block.grid_x = grid[0];
-                let block = uniform(context, &block)?;
                 let key = PipelineKey::new(Stage::Sort(step.stage));
-                let launch = Launch::new(context, key, block, Grid::Fixed(grid))?;
                 let nothing = context.nothing.as_entire_binding();
                 let [pairs, starts, output] = match step.stage {
                     SortStage::Count => [self.whole(from), nothing, self.whole(&self.counts)],
@@ -111,7 +109,7 @@ impl Sort {
                     SortStage::Move => [self.whole(from), self.whole(&self.counts), self.whole(to)],
                 };
                 let bindings = [(INDICES, pairs), (PARAMS, starts), (OUTPUT, output)];
-                all.push(launch.bind(context, &bindings)?);
+                all.push(dispatch(context, key, &block, grid, &bindings)?);
             }
         }
         Ok(all)

@@ -171,12 +171,19 @@ impl AnyDeviceTensor {
         &self.storage
     }
 
-    /// The layout from the first element that it reaches on, and where that lies.
-    pub(in crate::gpu) fn reached(&self) -> (Layout, Placement<'_>) {
-        let first = self.layout.reached().map_or(0, |(first, _)| first);
-        let first_byte = (first * self.element_bytes()) as i64;
-        let placement = self.storage.placement().with_origin(first_byte);
-        (self.layout.with_origin(first), placement)
+    /// The layout from the first element that it reaches on.
+    pub(in crate::gpu) fn reached(&self) -> Layout {
+        self.layout.with_origin(self.first())
+    }
+
+    /// Where the first element that it reaches lies.
+    pub(in crate::gpu) fn placement(&self) -> Placement<'_> {
+        let first_byte = (self.first() * self.element_bytes()) as i64;
+        self.storage.placement().with_origin(first_byte)
+    }
+
+    fn first(&self) -> usize {
+        self.layout.reached().map_or(0, |(first, _)| first)
     }
 
     /// Whether its elements, in order, are all of the data of its storage.

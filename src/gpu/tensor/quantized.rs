@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use crate::error::{Error, OpKind, Result, Role};
 use crate::gpu::context::Context;
-use crate::gpu::device::pool::Owned;
 use crate::gpu::tensor::storage::Storage;
 use crate::plan::{BindingLimits, bind};
 use crate::quantized::{Format, TableLayout, Window};
@@ -131,19 +130,6 @@ impl DeviceQuantizedTable {
 
     pub(in crate::gpu) fn scales(&self) -> &[Storage] {
         &self.scales.chunks
-    }
-
-    /// Its buffers.
-    pub(in crate::gpu) fn owned(&self) -> impl Iterator<Item = &Arc<Owned>> {
-        let scales = self.scales.chunks.iter().flat_map(Storage::owned);
-        self.codes.owned().chain(scales)
-    }
-
-    /// Refuses a table that another engine made.
-    pub(in crate::gpu) fn check_owner(&self, context: &Context) -> Result<()> {
-        self.codes.check_owner(context, Role::Codes)?;
-        let mut scales = self.scales.chunks.iter();
-        scales.try_for_each(|chunk| chunk.check_owner(context, Role::Scales))
     }
 
     /// The windows of the table, in order; one without elements, if it has none.

@@ -6,6 +6,8 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use smallvec::{SmallVec, smallvec};
+
 use crate::error::{Error, OpKind, Result, Role};
 use crate::gpu::context::Context;
 use crate::gpu::device::commands::Command;
@@ -33,8 +35,15 @@ struct BufferPart {
 /// The buffers of a tensor, borrowed for one recording.
 #[derive(Debug, Clone)]
 pub(crate) struct Placement<'a> {
-    pub(in crate::gpu) buffers: Vec<&'a wgpu::Buffer>,
-    pub(in crate::gpu) parts: Vec<Part>,
+    buffers: Buffers<'a>,
+    pub(in crate::gpu) parts: SmallVec<[Part; 1]>,
+}
+
+/// The buffer of each part.
+#[derive(Debug, Clone, Copy)]
+enum Buffers<'a> {
+    One(&'a wgpu::Buffer),
+    Each(&'a [BufferPart]),
 }
 
 impl Storage {
@@ -153,7 +162,7 @@ impl Storage {
     /// Where the data lies.
     pub(in crate::gpu) fn placement(&self) -> Placement<'_> {
         Placement {
-            buffers: self.owned().map(|o| o.buffer()).collect(),
+            buffers: Buffers::Each(&self.parts),
             parts: self.parts().map(|(_, &part)| part).collect(),
         }
     }
@@ -246,8 +255,8 @@ impl<'a> Placement<'a> {
     /// Data that starts where the slice does.
     pub(in crate::gpu) fn of(slice: wgpu::BufferSlice<'a>) -> Self {
         Placement {
-            buffers: vec![slice.buffer()],
-            parts: vec![part_of(slice)],
+            buffers: Buffers::One(slice.buffer()),
+            parts: smallvec![part_of(slice)],
         }
     }
 
@@ -295,10 +304,18 @@ impl<'a> Placement<'a> {
         })
     }
 
+    /// The buffer of a part.
+    pub(in crate::gpu) fn buffer(&self, part: usize) -> &'a wgpu::Buffer {
+        match self.buffers {
+            Buffers::One(buffer) => buffer,
+            Buffers::Each(parts) => parts[part].owned.buffer(),
+        }
+    }
+
     /// What is bound for `segment`.
     pub(in crate::gpu) fn binding(&self, segment: &Segment) -> wgpu::BindingResource<'a> {
         wgpu::BindingResource::Buffer(wgpu::BufferBinding {
-            buffer: self.buffers[segment.part],
+            buffer: self.buffer(segment.part),
             offset: segment.offset,
             size: wgpu::BufferSize::new(segment.size),
         })

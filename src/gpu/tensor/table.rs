@@ -72,7 +72,7 @@ impl TableRef<'_> {
     /// How elements lie, from the first that is reached: slices of one tensor have the same layout.
     pub(in crate::gpu) fn layout(&self) -> Layout {
         match self {
-            TableRef::Plain(tensor) => tensor.reached().0,
+            TableRef::Plain(tensor) => tensor.reached(),
             TableRef::Quantized(table, _) => Layout::contiguous(table.shape()),
         }
     }

@@ -20,7 +20,10 @@ pub(super) struct Cutter<'a> {
 
 impl Cutter<'_> {
     /// The nest with rows so short that none crosses from one part of params into the next.
-    pub(super) fn with_rows_in_parts(&self, nest: &Geometry) -> Geometry {
+    pub(super) fn with_rows_in_parts(&self, mut nest: Geometry) -> Geometry {
+        if self.parts.params.len() <= 1 {
+            return nest;
+        }
         let slice = nest.slice();
         let width = self.element_bytes as i64;
         let breaks = self.parts.params.iter().skip(1).map(|p| p.origin / width);
@@ -31,11 +34,7 @@ impl Cutter<'_> {
         let apart = strides
             .map(|s| s as i64)
             .chain(breaks.map(|at| at - offset));
-        let row = match self.parts.params.len() {
-            0 | 1 => slice,
-            _ => apart.fold(slice as u64, |row, n| gcd(row, n.unsigned_abs())) as usize,
-        };
-        let mut nest = nest.clone();
+        let row = apart.fold(slice as u64, |row, n| gcd(row, n.unsigned_abs())) as usize;
         if row < slice {
             nest.loops.pop();
             let inner = |extent, params_stride| Loop {
@@ -50,26 +49,22 @@ impl Cutter<'_> {
         nest
     }
 
-    /// Calls `emit` with the boxes of `nest`, in order.
+    /// Calls `emit` with the boxes of a nest, in order. Its output starts at element `first`.
     pub(super) fn cut(
-        &self,
-        nest: &Geometry,
-        emit: &mut dyn FnMut(Geometry, Range<usize>) -> Result<()>,
-    ) -> Result<()> {
-        self.cut_from(nest.clone(), 0, emit)
-    }
-
-    /// Cuts a nest whose output starts at element `first`.
-    fn cut_from(
         &self,
         nest: Geometry,
         first: usize,
         emit: &mut dyn FnMut(Geometry, Range<usize>) -> Result<()>,
     ) -> Result<()> {
         let size = nest.elements();
+        let elements = first..first + size;
+        let fits = self.fits(&nest, &elements);
+        if fits && self.segments(&nest).len() <= self.limits.segments {
+            return emit(nest, elements);
+        }
         let Some(outer) = nest.loops.first() else {
-            self.check_one(&nest, first)?;
-            return emit(nest, first..first + 1);
+            self.check_one(&nest, &elements)?;
+            return emit(nest, elements);
         };
         let inner = size / outer.extent;
         let mut at = 0;
@@ -77,12 +72,12 @@ impl Cutter<'_> {
             let from = first + at * inner;
             let fits = |count: usize| {
                 let nest = nest.range(at, count);
-                self.fits(&nest, from..from + count * inner)
+                self.fits(&nest, &(from..from + count * inner))
             };
             let left = outer.extent - at;
             let most = greatest(left, fits);
             if most == 0 {
-                self.cut_from(nest.range(at, 1), from, emit)?;
+                self.cut(nest.range(at, 1), from, emit)?;
                 at += 1;
                 continue;
             }
@@ -115,7 +110,7 @@ impl Cutter<'_> {
 
     /// The output and the indices of a box fit one segment each; and if params takes several segments, a row
     /// fits the overlap of two.
-    fn fits(&self, nest: &Geometry, elements: Range<usize>) -> bool {
+    fn fits(&self, nest: &Geometry, elements: &Range<usize>) -> bool {
         let row_bytes = (nest.slice() * self.element_bytes) as u64;
         if row_bytes > self.limits.overlap() && self.segments(nest).len() > 1 {
             return false;
@@ -124,43 +119,15 @@ impl Cutter<'_> {
         if elements.len() > i32::MAX as usize / 2 {
             return false;
         }
-        let output = self.counts_rows || {
-            let bytes = self.output_bytes(&elements);
-            (bytes.end - bytes.start) as u64 <= self.limits.pass_bytes.max(1)
-                && bind(
-                    self.parts.output,
-                    bytes,
-                    self.limits.output_bytes,
-                    self.limits,
-                )
-                .is_some()
-        };
-        output
-            && self.reach_of_indices(nest).is_none_or(|reach| {
-                bind(
-                    self.parts.indices,
-                    reach,
-                    self.limits.indices_bytes,
-                    self.limits,
-                )
-                .is_some()
-            })
+        let small = |bytes: Range<i64>| (bytes.end - bytes.start) as u64 <= self.limits.pass_bytes;
+        let output = self.counts_rows
+            || (small(self.output_bytes(elements)) && self.output(elements).is_ok());
+        output && self.indices(nest).is_ok()
     }
 
     /// Refuses a box of one element that does not fit.
-    fn check_one(&self, nest: &Geometry, element: usize) -> Result<()> {
-        let indices = self.reach_of_indices(nest);
-        if indices.is_some_and(|reach| {
-            bind(
-                self.parts.indices,
-                reach,
-                self.limits.indices_bytes,
-                self.limits,
-            )
-            .is_none()
-        }) {
-            return Err(self.tuple_too_large(nest));
-        }
+    fn check_one(&self, nest: &Geometry, element: &Range<usize>) -> Result<()> {
+        self.indices(nest)?;
         let width = self.element_bytes as u64;
         if width > self.limits.overlap() && self.segments(nest).len() > 1 {
             return Err(Error::TensorTooLarge {
@@ -170,27 +137,34 @@ impl Cutter<'_> {
                 limit: self.limits.overlap(),
             });
         }
-        let bytes = self.output_bytes(&(element..element + 1));
-        if !self.counts_rows
-            && bind(
-                self.parts.output,
-                bytes,
-                self.limits.output_bytes,
-                self.limits,
-            )
-            .is_none()
-        {
-            return Err(Error::TensorTooLarge {
-                op: self.op,
-                role: Role::Output,
-                bytes: self.element_bytes as u64,
-                limit: self.limits.output_bytes,
-            });
+        match self.counts_rows {
+            true => Ok(()),
+            false => self.output(element).map(drop),
         }
-        Ok(())
     }
 
-    pub(super) fn tuple_too_large(&self, nest: &Geometry) -> Error {
+    /// The segment of the output to bind for these elements.
+    fn output(&self, elements: &Range<usize>) -> Result<Segment> {
+        let (bytes, limit) = (self.output_bytes(elements), self.limits.output_bytes);
+        bind(self.parts.output, bytes, limit, self.limits).ok_or(Error::TensorTooLarge {
+            op: self.op,
+            role: Role::Output,
+            bytes: self.element_bytes as u64,
+            limit,
+        })
+    }
+
+    /// The segment of indices to bind for a nest; `None`, if it reads none.
+    pub(super) fn indices(&self, nest: &Geometry) -> Result<Option<Segment>> {
+        let limit = self.limits.indices_bytes;
+        let bound = self.reach_of_indices(nest).map(|reach| {
+            let segment = bind(self.parts.indices, reach, limit, self.limits);
+            segment.ok_or_else(|| self.tuple_too_large(nest))
+        });
+        bound.transpose()
+    }
+
+    fn tuple_too_large(&self, nest: &Geometry) -> Error {
         let reach = self.reach_of_indices(nest).unwrap_or_default();
         // A binding starts at a multiple of the alignment, which may lie before the tuple.
         let part = self
@@ -215,7 +189,7 @@ impl Cutter<'_> {
     }
 
     /// The bytes of the indices that a nest reads; nothing, if there are none.
-    pub(super) fn reach_of_indices(&self, nest: &Geometry) -> Option<Range<i64>> {
+    fn reach_of_indices(&self, nest: &Geometry) -> Option<Range<i64>> {
         let depth = nest.coordinates.len();
         let loops = nest.loops.iter().map(|l| (l.extent, l.indices_stride));
         let tuple = std::iter::once((depth, nest.index_step));
@@ -246,50 +220,30 @@ impl Cutter<'_> {
         elements: Range<usize>,
         passes: &mut Vec<Pass>,
     ) -> Result<()> {
-        let indices = self.reach_of_indices(&nest).and_then(|reach| {
-            bind(
-                self.parts.indices,
-                reach,
-                self.limits.indices_bytes,
-                self.limits,
-            )
-        });
-        let bytes = self.output_bytes(&elements);
-        let output = bind(
-            self.parts.output,
-            bytes.clone(),
-            self.limits.output_bytes,
-            self.limits,
-        );
-        let output = output.ok_or(Error::TensorTooLarge {
-            op: self.op,
-            role: Role::Output,
-            bytes: self.element_bytes as u64,
-            limit: self.limits.output_bytes,
-        })?;
+        let indices = self.indices(&nest)?;
+        let output = self.output(&elements)?;
         let segments = self.segments(&nest);
-        let groups: Vec<&[Segment]> = match segments.is_empty() {
-            true => vec![&[]],
-            false => segments.chunks(self.limits.segments.max(1)).collect(),
-        };
-        for (n, group) in groups.iter().enumerate() {
+        let mut groups = segments.chunks(self.limits.segments.max(1)).peekable();
+        loop {
+            let params = groups.next().unwrap_or_default();
+            let next = groups.peek();
             passes.push(Pass {
                 geometry: nest.clone(),
                 elements: elements.clone(),
-                params: group.to_vec(),
+                params: params.to_vec(),
                 origin: segments.first().map_or(0, |s| s.origin),
                 params_end: segments.last().map_or(0, |s| s.end()),
-                owned_to: groups
-                    .get(n + 1)
-                    .map_or(i64::MAX, |next| next[0].owned_from),
+                owned_to: next.map_or(i64::MAX, |next| next[0].owned_from),
                 indices,
                 output,
-                output_offset: (bytes.start - output.origin) as u64,
+                output_offset: (self.output_bytes(&elements).start - output.origin) as u64,
                 flagged: false,
-                first: n == 0,
+                first: params.first() == segments.first(),
             });
+            if next.is_none() {
+                return Ok(());
+            }
         }
-        Ok(())
     }
 }
 

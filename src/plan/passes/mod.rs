@@ -159,8 +159,8 @@ pub(crate) fn passes(plan: &Plan, parts: Parts<'_>, limits: &BindingLimits) -> R
         counts_rows: false,
     };
     let mut passes = Vec::new();
-    let nest = cutter.with_rows_in_parts(plan.geometry());
-    cutter.cut(&nest, &mut |nest, elements| {
+    let nest = cutter.with_rows_in_parts(plan.geometry().clone());
+    cutter.cut(nest, 0, &mut |nest, elements| {
         cutter.emit(nest, elements, &mut passes)
     })?;
     Ok(passes)
@@ -219,14 +219,9 @@ pub(crate) fn lookup_passes(
         counts_rows: true,
     };
     let mut passes = Vec::new();
-    cutter.cut(nest, &mut |geometry, lookups| {
-        let reach = cutter.reach_of_indices(&geometry);
-        let bound = reach.map(|reach| {
-            let segment = bind(indices, reach, limits.indices_bytes, limits);
-            segment.ok_or_else(|| cutter.tuple_too_large(&geometry))
-        });
+    cutter.cut(nest.clone(), 0, &mut |geometry, lookups| {
         passes.push(LookupPass {
-            indices: bound.transpose()?,
+            indices: cutter.indices(&geometry)?,
             geometry,
             lookups,
         });

@@ -3,12 +3,12 @@
 
 use crate::error::{Error, Result, Role};
 use crate::gpu::context::Context;
-use crate::gpu::device::commands::{Command, Dispatch, Grid};
-use crate::gpu::pipeline::shader::{PipelineKey, segment_binding};
-use crate::gpu::pipeline::{BAGS, INDICES, OUTPUT, PARAMS, POOLING};
+use crate::gpu::device::commands::Command;
+use crate::gpu::pipeline::shader::PipelineKey;
+use crate::gpu::pipeline::{BAGS, INDICES, OUTPUT, POOLING};
 use crate::gpu::record::bag::placed::{OP, Placed, Rows};
 use crate::gpu::record::checks;
-use crate::gpu::record::launch::{Launch, uniform};
+use crate::gpu::record::launch::{bound, dispatch, params, uniform};
 use crate::gpu::record::operation::Made;
 use crate::gpu::tensor::storage::Placement;
 use crate::plan::{
@@ -121,11 +121,7 @@ fn pool(
         folds: fold_word,
     };
     let key = PipelineKey::of_bags(&kernel, limits);
-    let geometry = uniform(context, &kernel.geometry)?;
     let block = uniform(context, &bag_block(plan, pass, &kernel, places))?;
-    let launch = Launch::new(context, key, geometry, Grid::Fixed(kernel.workgroups))?;
-    let nothing = || context.nothing.as_entire_binding();
-    let indices = pass.indices.as_ref();
     let output = match written {
         Some(folds) => folds.as_entire_binding(),
         None => placed.output.binding(&pass.output),
@@ -133,24 +129,19 @@ fn pool(
     let bags = match (&data, &pass.weights, &placed.weights) {
         (Some(data), ..) => data.as_entire_binding(),
         (None, Some(segment), Some(weights)) => weights.binding(segment),
-        (None, ..) => nothing(),
+        (None, ..) => context.nothing.as_entire_binding(),
     };
+    let indices = bound(context, &placed.indices, pass.indices.as_ref());
     let mut bindings = vec![
-        (
-            INDICES,
-            indices.map_or_else(nothing, |s| placed.indices.binding(s)),
-        ),
+        (INDICES, indices),
         (OUTPUT, output),
         (POOLING, block.as_entire_binding()),
         (BAGS, bags),
     ];
-    bindings.extend((0..launch.pipeline.segments.max(1)).map(|n| {
-        let segment = pass.params.get(n as usize);
-        let params = segment.map_or_else(nothing, |s| placed.rows.params().binding(s));
-        (if n == 0 { PARAMS } else { segment_binding(n) }, params)
-    }));
-    let bound: Dispatch = launch.bind(context, &bindings)?;
-    commands.push(Command::Dispatch(bound.making(pass.bytes)));
+    bindings.extend(params(context, key, placed.rows.params(), &pass.params));
+    let (geometry, grid) = (&kernel.geometry, kernel.workgroups);
+    let pooled = dispatch(context, key, geometry, grid, &bindings)?;
+    commands.push(Command::Dispatch(pooled.making(pass.bytes)));
     Ok(())
 }
 
@@ -183,7 +174,7 @@ fn scratch(context: &Context, bytes: u64) -> Result<wgpu::Buffer> {
 
 /// Copies weights to the start of a buffer.
 fn copy(from: &Placement<'_>, segment: &Segment, to: &wgpu::Buffer) -> Result<Command> {
-    let from = from.buffers[segment.part];
+    let from = from.buffer(segment.part);
     match from.usage().contains(wgpu::BufferUsages::COPY_SRC) {
         true => Ok(Command::Copy {
             from: from.clone(),

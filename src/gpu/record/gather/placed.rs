@@ -4,13 +4,13 @@
 
 use crate::error::{Error, Result, Role};
 use crate::gpu::context::Context;
-use crate::gpu::device::commands::{Dispatch, Grid};
-use crate::gpu::pipeline::shader::{PipelineKey, Stage, segment_binding};
+use crate::gpu::device::commands::Dispatch;
+use crate::gpu::pipeline::shader::{PipelineKey, Stage};
 use crate::gpu::pipeline::{INDICES, OUTPUT, PARAMS, SCALES, TABLE};
 use crate::gpu::record::checks::{self, Looked};
 use crate::gpu::record::flag::give_flag;
 use crate::gpu::record::indirect;
-use crate::gpu::record::launch::{Launch, uniform};
+use crate::gpu::record::launch::{Bindings, bind, bound, dispatch, params, uniform};
 use crate::gpu::record::table_block::TableBlock;
 use crate::gpu::tensor::quantized::{BoundWindow, DeviceQuantizedTable};
 use crate::gpu::tensor::status::Status;
@@ -91,21 +91,17 @@ impl Placed<'_> {
         }
         let mut dispatches = Vec::new();
         for pass in &copies {
+            let bytes = (pass.elements.len() * plan.element_bytes()) as u64;
             match &self.table {
                 PlacedTable::Bits(params) => {
-                    dispatches.extend(self.copy(context, plan, params, pass)?);
+                    let (limit, copy) = self.copy(context, plan, params, pass)?;
+                    dispatches.extend(limit.into_iter().chain([copy.making(bytes)]));
                 }
                 PlacedTable::Decode(table, to) => {
                     for (n, window) in windows.iter().enumerate() {
                         let decoded = (*table, *to);
-                        dispatches.push(self.decode(
-                            context,
-                            plan,
-                            decoded,
-                            pass,
-                            window,
-                            n == 0,
-                        )?);
+                        let decode = self.decode(context, plan, decoded, pass, window, n == 0)?;
+                        dispatches.push(decode.making(bytes));
                     }
                 }
             }
@@ -140,35 +136,24 @@ impl Placed<'_> {
         &self,
         context: &Context,
         plan: &Plan,
-        params: &Placement<'_>,
+        table: &Placement<'_>,
         pass: &Pass,
-    ) -> Result<Vec<Dispatch>> {
+    ) -> Result<(Option<Dispatch>, Dispatch)> {
         let (limits, part) = (&context.binding_limits, plan.part(pass));
         let kernel = Kernel::of_pass(&part, pass, self.count.is_some(), limits.workgroups)?;
         let key = PipelineKey::of(&part, &kernel, limits);
-        let (mut dispatches, launch) = match self.count {
-            None => {
-                let block = uniform(context, &kernel.block)?;
-                let grid = Grid::Fixed(kernel.workgroups);
-                (Vec::new(), Launch::new(context, key, block, grid)?)
-            }
-            Some(count) => {
-                let indirect = indirect_of(plan, pass, &kernel)?;
-                let (limit, launch) =
-                    indirect::launch(context, key, &kernel.block, &indirect, count)?;
-                (vec![limit], launch)
-            }
+        let params = params(context, key, table, &pass.params);
+        let bindings = self.bindings(context, pass).into_iter().chain(params);
+        let bindings: Bindings<_> = bindings.collect();
+        let (block, grid) = (&kernel.block, kernel.workgroups);
+        let Some(count) = self.count else {
+            let copy = dispatch(context, key, block, grid, &bindings)?;
+            return Ok((None, copy));
         };
-        let nothing = || context.nothing.as_entire_binding();
-        let mut bindings = self.bindings(context, pass);
-        bindings.extend((0..launch.pipeline.segments.max(1)).map(|n| {
-            let segment = pass.params.get(n as usize);
-            let params = segment.map_or_else(nothing, |s| params.binding(s));
-            (if n == 0 { PARAMS } else { segment_binding(n) }, params)
-        }));
-        let bound = launch.bind(context, &bindings)?;
-        dispatches.push(bound.making((pass.elements.len() * plan.element_bytes()) as u64));
-        Ok(dispatches)
+        let indirect = indirect_of(plan, pass, &kernel)?;
+        let (limit, block, grid) = indirect::limit(context, block, &indirect, count)?;
+        let copy = bind(context, key, &block, grid, &bindings)?;
+        Ok((Some(limit), copy))
     }
 
     /// The dispatch that makes what a box takes from a window; if `fills`, what bad indices leave as well.
@@ -178,37 +163,37 @@ impl Placed<'_> {
         plan: &Plan,
         (table, to): (&DeviceQuantizedTable, FloatType),
         pass: &Pass,
-        bound: &BoundWindow<'_>,
+        window: &BoundWindow<'_>,
         fills: bool,
     ) -> Result<Dispatch> {
         let (layout, part) = (table.layout(), plan.part(pass));
-        let elements = &bound.window.elements;
+        let elements = &window.window.elements;
         let kernel = DecodeKernel::new(
             &part,
             pass,
             [elements.start, elements.end],
-            layout.together(&bound.window),
+            layout.together(&window.window),
             context.binding_limits.workgroups,
         )?;
         let stage = Stage::Decode(layout.format.decoder(), kernel.kind, kernel.nest);
         let key = PipelineKey::new(stage);
-        let block = uniform(context, &kernel.block)?;
-        let launch = Launch::new(context, key, block, Grid::Fixed(kernel.workgroups))?;
         let several_rows = !DecodeKernel::rows_lie_within(&part, layout.row());
-        let block = TableBlock::of_window(layout, bound, to, several_rows, fills);
+        let block = TableBlock::of_window(layout, window, to, several_rows, fills);
         let table = uniform(context, &block)?;
-        let scales = match &bound.scales {
+        let scales = match &window.scales {
             Some(scales) => scales.binding.clone(),
             None => context.nothing.as_entire_binding(),
         };
-        let mut bindings = self.bindings(context, pass);
-        bindings.extend([
-            (PARAMS, bound.codes.clone()),
+        let [indices, output] = self.bindings(context, pass);
+        let bindings = [
+            indices,
+            output,
+            (PARAMS, window.codes.clone()),
             (SCALES, scales),
             (TABLE, table.as_entire_binding()),
-        ]);
-        let dispatch = launch.bind(context, &bindings)?;
-        Ok(dispatch.making((pass.elements.len() * plan.element_bytes()) as u64))
+        ];
+        let (block, grid) = (&kernel.block, kernel.workgroups);
+        dispatch(context, key, block, grid, &bindings)
     }
 
     /// Bindings common to all copies.
@@ -216,15 +201,10 @@ impl Placed<'_> {
         &'b self,
         context: &'b Context,
         pass: &Pass,
-    ) -> Vec<(u32, wgpu::BindingResource<'b>)> {
-        let indices = match &pass.indices {
-            Some(segment) => self.indices.binding(segment),
-            None => context.nothing.as_entire_binding(),
-        };
-        vec![
-            (INDICES, indices),
-            (OUTPUT, self.output.binding(&pass.output)),
-        ]
+    ) -> [(u32, wgpu::BindingResource<'b>); 2] {
+        let indices = bound(context, &self.indices, pass.indices.as_ref());
+        let output = self.output.binding(&pass.output);
+        [(INDICES, indices), (OUTPUT, output)]
     }
 }
 
