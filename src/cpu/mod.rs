@@ -5,11 +5,6 @@
 
 pub(crate) mod bag;
 pub(crate) mod bag_reference;
-mod bag_rows;
-mod bag_table;
-#[cfg(test)]
-mod bag_tests;
-mod bag_window;
 mod chunks;
 mod coordinate;
 mod copy;

@@ -38,7 +38,7 @@ impl Executor {
     /// Weights are added to the call: [`EmbeddingBagCall::weights`]. See [`Bags`] for an example.
     ///
     /// **Quantized tables** are decoded to f32 ([`QuantizedTable::to`](crate::quantized::QuantizedTable::to)):
-    /// the CPU path decodes one row at a time, a device at most 16 MiB of rows (at least one), which it folds
+    /// the CPU path decodes 16 KiB of rows at a time, a device at most 16 MiB (at least one row), which it folds
     /// before it decodes more. A fill value is an f32: it is not decoded.
     ///
     /// ```

@@ -4,12 +4,19 @@
 //! registers while it reads those columns of one row of a bag after the other; then it takes the next columns of the
 //! same rows, which its caches have by then. So each column is folded in the order of the indices, whoever does it.
 
+mod rows;
+mod table;
+#[cfg(test)]
+mod tests;
+mod window;
+
 use std::mem::MaybeUninit;
 use std::ops::Range;
 
-use super::bag_rows::{ByteRows, TableRows, Weighted};
-use super::bag_table::{Table, There};
-use super::bag_window::{Source, Window};
+use rows::{ByteRows, TableRows, Weighted};
+use table::{Table, There};
+use window::{Source, Window};
+
 use super::destination::Destination;
 use super::fold::{Pooled, WIDE, pool};
 use super::lookups::Lookups;

@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-use super::bag_table::Table;
-use super::lookups::{BAD, Lookups};
+use super::super::lookups::{BAD, Lookups};
+use super::table::Table;
 use crate::operand::Params;
 use crate::plan::BagPlan;
 

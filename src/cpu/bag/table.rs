@@ -3,9 +3,9 @@
 use std::iter::zip;
 use std::ops::Range;
 
-use super::fetch::{AHEAD, fetch};
-use super::lookups::BAD;
-use super::rows::forward;
+use super::super::fetch::{AHEAD, fetch};
+use super::super::lookups::BAD;
+use super::super::rows::forward;
 use crate::error::{Result, Role};
 use crate::memory::room;
 use crate::operand::{AnyTable, Params};

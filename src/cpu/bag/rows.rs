@@ -2,9 +2,9 @@
 
 use std::iter::zip;
 
-use super::fetch::{AHEAD, fetch};
-use super::fold::{Rows, step_by_elements};
-use super::lookups::BAD;
+use super::super::fetch::{AHEAD, fetch};
+use super::super::fold::{Rows, step_by_elements};
+use super::super::lookups::BAD;
 use crate::fold::Fold;
 use crate::quantized::{ROW_TAIL_BYTES, scale_and_bias};
 
