@@ -11,6 +11,7 @@ use crate::scatter::{ScatterLayouts, ScatterPlan};
 use crate::shape::Layout;
 
 /// Sums of 20,000 rows of 40 floats into 50, most of them into a few.
+#[cfg(all(feature = "rayon", not(target_arch = "wasm32")))]
 fn sums() -> Vec<f32> {
     let (rows, width, kinds) = (20_000, 40, 50);
     let ids: Vec<u32> = (0..rows as u32)
