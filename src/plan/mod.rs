@@ -1,7 +1,8 @@
 //! Plans: a call on shapes, checked and lowered to a loop nest, before any data is there.
 //!
 //! [`Plan::new`] checks operator, rules and layouts. Its [`Geometry`] is the loop nest: loops, strides and
-//! looked-up coordinates. [`Explanation`] says how a device with given [`BindingLimits`] executes it: pure data.
+//! looked-up coordinates. [`Explanation`] says how a device with given [`BindingLimits`] executes it. Pure data;
+//! none of this needs a device.
 
 #![cfg_attr(
     not(feature = "gpu"),
@@ -55,7 +56,6 @@ pub(crate) use passes::{
 
 use checks::{check_fill, check_something_to_read};
 use geometry::{DimsOfLoop, Lowered};
-use std::borrow::Cow;
 
 use crate::error::{BadIndices, Error, OpKind, Result, Role};
 use crate::index::IndexType;
@@ -303,14 +303,6 @@ impl Plan {
         self.elements_per_entry()?;
         let entries = self.indices_layout.shape()[0].max(1);
         Ok(self.lookups.elements() / entries)
-    }
-
-    /// The part of the plan that one pass executes.
-    pub(crate) fn part(&self, pass: &Pass) -> Cow<'_, Plan> {
-        match pass.geometry == self.geometry {
-            true => Cow::Borrowed(self),
-            false => Cow::Owned(self.over(pass.geometry.clone())),
-        }
     }
 
     /// The plan with another loop nest, for the same tensors and rules.

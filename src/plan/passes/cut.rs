@@ -223,27 +223,25 @@ impl Cutter<'_> {
         let indices = self.indices(&nest)?;
         let output = self.output(&elements)?;
         let segments = self.segments(&nest);
-        let mut groups = segments.chunks(self.limits.segments.max(1)).peekable();
-        loop {
-            let params = groups.next().unwrap_or_default();
-            let next = groups.peek();
+        let together = self.limits.segments.max(1);
+        for n in 0..segments.len().div_ceil(together).max(1) {
+            let (first, end) = (n * together, (n + 1) * together);
+            let next = segments.get(end);
             passes.push(Pass {
                 geometry: nest.clone(),
                 elements: elements.clone(),
-                params: params.to_vec(),
+                params: segments[first..end.min(segments.len())].to_vec(),
                 origin: segments.first().map_or(0, |s| s.origin),
                 params_end: segments.last().map_or(0, |s| s.end()),
-                owned_to: next.map_or(i64::MAX, |next| next[0].owned_from),
+                owned_to: next.map_or(i64::MAX, |next| next.owned_from),
                 indices,
                 output,
                 output_offset: (self.output_bytes(&elements).start - output.origin) as u64,
                 flagged: false,
-                first: params.first() == segments.first(),
+                first: n == 0,
             });
-            if next.is_none() {
-                return Ok(());
-            }
         }
+        Ok(())
     }
 }
 

@@ -21,6 +21,7 @@ mod tests;
 
 pub(crate) use segment::{Part, Segment, bind};
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use crate::error::Result;
@@ -164,6 +165,16 @@ pub(crate) fn passes(plan: &Plan, parts: Parts<'_>, limits: &BindingLimits) -> R
         cutter.emit(nest, elements, &mut passes)
     })?;
     Ok(passes)
+}
+
+impl Plan {
+    /// The part of the plan that one pass executes.
+    pub(crate) fn part(&self, pass: &Pass) -> Cow<'_, Plan> {
+        match pass.geometry == self.geometry {
+            true => Cow::Borrowed(self),
+            false => Cow::Owned(self.over(pass.geometry.clone())),
+        }
+    }
 }
 
 /// The passes that look for bad indices: over the lookups, with indices bound only.
