@@ -38,7 +38,9 @@ pub(crate) const KNOWN: &[(Places, &str)] = &[
             ("subword 2", "loads of indices"),
         ],
         "An invocation loads the indices of the elements that it packs one by one, so that it stores a whole \
-         vector or word: neighbours load four words apart.",
+         vector or word: neighbours load four words apart, of 64 bits eight, and each element of a short row loads \
+         the tuple of its row. Along an axis that is not the first, all are read again for each step of the loops \
+         around it.",
     ),
     (
         &[
