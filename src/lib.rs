@@ -255,7 +255,6 @@ mod table;
 mod tensor;
 #[cfg(all(test, feature = "gpu"))]
 mod tests;
-mod vectorized;
 mod view;
 mod waiting;
 

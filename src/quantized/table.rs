@@ -4,7 +4,6 @@ use crate::error::{Error, Result, Role};
 use crate::quantized::block::BlockFormat;
 use crate::quantized::format::{Format, ROW_TAIL_BYTES, scale_and_bias};
 use crate::quantized::split::{Parts, SplitFormat};
-use crate::vectorized::vectorized;
 
 /// A quantized table on the host: contiguous, row-major.
 #[derive(Debug, Clone)]
@@ -198,11 +197,9 @@ impl<'a> QuantizedTable<'a> {
             let bytes = &self.codes[at / row * (row + ROW_TAIL_BYTES)..][..row + ROW_TAIL_BYTES];
             let (codes, tail) = bytes.split_at(row);
             let (scale, bias) = scale_and_bias(tail);
-            vectorized(|| {
-                for (to, &code) in now.iter_mut().zip(&codes[skip..]) {
-                    *to = f32::from(code) * scale + bias;
-                }
-            });
+            for (to, &code) in now.iter_mut().zip(&codes[skip..]) {
+                *to = f32::from(code) * scale + bias;
+            }
             (at, rest) = (at + now.len(), later);
         }
     }
