@@ -26,8 +26,9 @@ pub(super) trait Rows<T: Fold>: Copy {
         sums: &mut [T::Sum; N],
         step: impl Fn(T::Sum, T::Sum) -> T::Sum,
     );
-    /// Asks for `N` columns of a row that is combined soon after number `n`, if there is one.
-    fn fetch_after<const N: usize>(&self, n: usize, column: usize);
+    /// Asks for `N` columns of a row that is combined soon after number `n`, if there is one that no processor guesses.
+    #[inline(always)]
+    fn fetch_after<const N: usize>(&self, _n: usize, _column: usize) {}
 }
 
 /// A row of sums.
@@ -124,6 +125,12 @@ pub(super) fn step_by_elements<T: Fold, const N: usize>(
     T::step_all(columns_in::<T, N>(bytes, first), sums, step);
 }
 
+/// Asks for `N` elements, from number `first` on.
+#[inline(always)]
+pub(super) fn fetch_elements<T, const N: usize>(bytes: &[u8], first: usize) {
+    fetch(bytes, first * size_of::<T>(), N * size_of::<T>());
+}
+
 /// What is fetched of a row of a destination ahead of its turn: a processor sees by itself how a long row goes on.
 const FETCHED_BYTES: usize = 512;
 
@@ -199,6 +206,7 @@ vectorized! {
 
     /// Pools bags into the rows of `output`.
     fn pool<C: Pool>(rows: R, bags: Pooled<'_>, held: &mut [u8], output: &mut [u8]) {
+        assert_eq!(bags.ends.last(), Some(&rows.count()), "each row is in a bag");
         let row_bytes = bags.columns * size_of::<T>();
         let (mut first, mut before) = (0, bags.before);
         let mut left = bags.ends.len();

@@ -14,6 +14,9 @@ use crate::plan::Plan;
 /// The start of a row with a bad index. No row starts there, as a row has at least one byte.
 pub(super) const BAD: usize = usize::MAX;
 
+/// What the lookup of a row costs, as bytes that could be copied or folded meanwhile.
+pub(super) const LOOKUP_BYTES: usize = 64;
+
 /// How many rows [`Packed`] looks up at once.
 pub(super) const GROUP: usize = 8;
 

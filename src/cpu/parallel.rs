@@ -3,6 +3,7 @@
 use std::mem::MaybeUninit;
 
 use super::copy::Work;
+use super::lookups::LOOKUP_BYTES;
 use super::report::check;
 use super::threads::in_chunks;
 use crate::element::Element;
@@ -14,9 +15,6 @@ use crate::plan::Plan;
 /// What a thread takes at once. An output of up to two of these is written by one thread: waking
 /// another takes longer.
 const CHUNK_BYTES: usize = 512 << 10;
-
-/// What the lookup of a row costs, as bytes of output that could be copied meanwhile.
-const LOOKUP_BYTES: usize = 64;
 
 /// Executes `plan` for these tensors, writing the output's bytes, row-major.
 ///

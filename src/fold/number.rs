@@ -204,7 +204,7 @@ macro_rules! floats {
             // The next step of a long row need not wait for what is asked here, as no NaN is expected.
             #[inline(always)]
             fn narrow_all<const N: usize>(sums: &[$type; N], elements: &mut [u8]) {
-                match N < LANES || any_nan(sums, |sum| {
+                match !N.is_multiple_of(LANES) || any_nan(sums, |sum| {
                     <$type>::INFINITY.to_bits().wrapping_sub(sum.abs().to_bits()).cast_signed()
                 }) {
                     true => narrow_each::<$type, N>(sums, elements),

@@ -15,11 +15,11 @@ use std::ops::Range;
 
 use rows::{ByteRows, TableRows, Weighted};
 use table::{Table, There};
-use window::{Source, Window};
+use window::{Source, Weights, Window};
 
 use super::destination::Destination;
 use super::fold::{Pooled, WIDE, pool};
-use super::lookups::Lookups;
+use super::lookups::{LOOKUP_BYTES, Lookups};
 use super::report::check;
 use super::threads::{BYTES_OF_ONE, threads};
 use crate::bag::BagMode;
@@ -42,7 +42,7 @@ const WINDOW: usize = 1024;
 const WIDE_WINDOW: usize = 64;
 /// The most bytes of rows that are made for a window, if it has more than one: they stay in the first cache.
 const MADE_BYTES: usize = 16 << 10;
-/// What a thread takes at least, in bytes that it reads.
+/// What a part has at least, in bytes that are read.
 const LEAST_BYTES: usize = 64 << 10;
 /// How many parts there are for each thread at most, as some take longer than others.
 const PARTS_PER_THREAD: usize = 32;
@@ -97,12 +97,13 @@ fn run(call: &EmbeddingBag<'_>, plan: &BagPlan, mut output: Destination<'_>) -> 
         }) => loops.of_codes(plan.mode),
         _ => pool_with(plan.mode, plan.dtype, loops)?,
     };
+    let weights = call.weights.as_ref().zip(plan.weights.as_ref());
     let bags = Bags {
         source: Source {
             plan,
             lookups: Lookups::new(&rows, indices.bytes()),
             table,
-            weights: call.weights.as_ref(),
+            weights: weights.map(|(tensor, layout)| Weights::new(tensor, layout)),
         },
         bad,
         loops,
@@ -178,7 +179,7 @@ impl Bags<'_> {
         let (width, row_bytes) = (plan.dtype.bytes(), plan.row_bytes());
         let (bags, columns) = (plan.ranges.len(), row_bytes / width);
         let lookups = plan.lookups.lookups().elements();
-        let bytes = lookups.saturating_add(bags).saturating_mul(row_bytes);
+        let bytes = lookups.saturating_mul(row_bytes + LOOKUP_BYTES);
         // As many parts as threads can share, and as even.
         let most = match bytes {
             0..=BYTES_OF_ONE => 1,
@@ -214,9 +215,9 @@ impl Bags<'_> {
         let mut held = vec![0; columns.len() * self.loops.sum_bytes];
         let mut made = Vec::new();
         let mut any_bad = false;
-        let mut window = Window::before(&self.source, bags.clone());
+        let mut window = Window::before(&self.source, bags.clone(), at_once);
         loop {
-            window.advance(at_once);
+            window.advance();
             let Some(bag) = window.first_bag() else {
                 return any_bad;
             };

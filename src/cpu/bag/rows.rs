@@ -3,7 +3,7 @@
 use std::iter::zip;
 
 use super::super::fetch::{AHEAD, fetch};
-use super::super::fold::{Rows, step_by_elements};
+use super::super::fold::{Rows, fetch_elements, step_by_elements};
 use super::super::lookups::BAD;
 use crate::fold::Fold;
 use crate::quantized::{ROW_TAIL_BYTES, scale_and_bias};
@@ -48,8 +48,7 @@ impl<T: Fold> Rows<T> for TableRows<'_> {
         if let Some(&soon) = self.starts.get(n + AHEAD)
             && soon != BAD
         {
-            let first = (soon + self.first + column) * size_of::<T>();
-            fetch(self.bytes, first, N * size_of::<T>());
+            fetch_elements::<T, N>(self.bytes, soon + self.first + column);
         }
     }
 }

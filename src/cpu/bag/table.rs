@@ -102,15 +102,17 @@ impl<'a> Table<'a> {
         match self {
             Table::There(_) => {}
             Table::Scattered(params, offsets) => {
-                let first = There::first_of(params);
-                for (&row, to) in zip(&*rows, places).filter(|&(&row, _)| row != BAD) {
-                    let start = first.start(row);
-                    for (to, &offset) in zip(to.chunks_exact_mut(width), &offsets[columns.clone()])
-                    {
-                        let at = start.wrapping_add_signed(offset) * width;
-                        to.copy_from_slice(&first.bytes[at..][..width]);
-                    }
-                }
+                let rows = zip(&*rows, places).filter(|&(&row, _)| row != BAD);
+                let (there, offsets) = (There::first_of(params), &offsets[columns.clone()]);
+                // A width that compilers know is copied by an instruction, not by a call.
+                let take = match width {
+                    1 => There::take::<1>,
+                    2 => There::take::<2>,
+                    4 => There::take::<4>,
+                    8 => There::take::<8>,
+                    _ => There::take::<16>,
+                };
+                rows.for_each(|(&row, to)| take(&there, row, offsets, to));
             }
             Table::Quantized(table) => {
                 let (elements, codes) = (
@@ -150,5 +152,14 @@ impl<'a> There<'a> {
 
     fn start(&self, row: usize) -> usize {
         forward(self.offset, row as isize, self.step)
+    }
+
+    /// Copies the elements of `WIDTH` bytes at these offsets from the start of a row.
+    fn take<const WIDTH: usize>(&self, row: usize, offsets: &[isize], to: &mut [u8]) {
+        let start = self.start(row);
+        for (to, &offset) in zip(to.chunks_exact_mut(WIDTH), offsets) {
+            let at = start.wrapping_add_signed(offset) * WIDTH;
+            to.copy_from_slice(&self.bytes[at..][..WIDTH]);
+        }
     }
 }

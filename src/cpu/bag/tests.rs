@@ -4,11 +4,11 @@
 use crate::bag::{BagMode, Bags};
 use crate::element::DType;
 use crate::executor::Executor;
-use crate::index::IndexType;
-use crate::operand::{AnyTensor, Indices, Params};
-use crate::quantized::{BlockFormat, QuantizedTable};
+use crate::operand::{AnyTensor, Params};
+use crate::quantized::{BlockFormat, FloatType, QuantizedTable};
 use crate::rules::{Fill, OutOfBounds, Rules};
 use crate::shape::Layout;
+use crate::table::Table;
 use crate::tensor::Tensor;
 
 const ROWS: usize = 37;
@@ -49,44 +49,35 @@ fn elements(dtype: DType, count: usize, seed: usize) -> Vec<u8> {
     (0..count * parts).flat_map(bytes).collect()
 }
 
-/// By both executors, of any kind of table.
-macro_rules! assert_equal {
-    ($bags:expr, $rules:expr, $table:expr, $ids:expr, $weights:expr, $what:expr) => {{
-        let of = |executor: Executor| -> Vec<u8> {
-            let call = executor.embedding_bag($bags, $rules, $table, $ids);
-            let made = match $weights {
-                Some(weights) => call.weights(weights).wait(),
-                None => call.wait(),
-            };
-            made.unwrap().to_bytes()
+/// Compares both executors.
+fn assert_equal<T: Table<Output = AnyTensor, Element = u8>>(
+    (bags, rules): (Bags<'_>, &Rules),
+    table: &T,
+    ids: &Tensor<u32>,
+    weights: Option<&Params<'_>>,
+) {
+    let of = |executor: Executor| {
+        let call = executor.embedding_bag(bags, rules, table, ids);
+        let made = match weights {
+            Some(weights) => call.weights(weights).wait(),
+            None => call.wait(),
         };
-        assert!(of(Executor::Cpu) == of(Executor::Reference), "{:?}", $what);
-    }};
-}
-
-trait ToBytes {
-    fn to_bytes(&self) -> Vec<u8>;
-}
-
-impl ToBytes for AnyTensor {
-    fn to_bytes(&self) -> Vec<u8> {
-        self.bytes().to_vec()
-    }
-}
-
-impl ToBytes for Tensor<f32> {
-    fn to_bytes(&self) -> Vec<u8> {
-        bytemuck::cast_slice(self.data()).to_vec()
-    }
+        made.unwrap()
+    };
+    let [got, expected] = [Executor::Cpu, Executor::Reference].map(of);
+    assert!(
+        got.bytes() == expected.bytes(),
+        "{bags:?} of {:?}, weights {}",
+        got.shape(),
+        weights.is_some()
+    );
 }
 
 #[test]
 fn bags_of_any_length_and_width_are_those_of_the_definition() {
     let ends = ends();
     let count = ends[ends.len() - 1];
-    let bytes = ids(count);
-    let ids = Layout::contiguous(&[count]);
-    let ids = Indices::new(bytemuck::cast_slice(&bytes), IndexType::U32, ids).unwrap();
+    let ids = Tensor::new(&[count], ids(count)).unwrap();
     let types = [
         DType::F32,
         DType::F16,
@@ -124,11 +115,10 @@ fn bags_of_any_length_and_width_are_those_of_the_definition() {
                 if let Some(padding) = padding {
                     bags = bags.with_padding_index(padding);
                 }
-                let what = (columns, dtype, mode, padding);
-                assert_equal!(bags, &rules[k % 2], &table, &ids, None::<&Params<'_>>, what);
+                let how = (bags, &rules[k % 2]);
+                assert_equal(how, &table, &ids, None);
                 if mode == BagMode::Sum && dtype != DType::I8 {
-                    let weights = Some(&weights[k % 2]);
-                    assert_equal!(bags, &rules[k % 2], &table, &ids, weights, what);
+                    assert_equal(how, &table, &ids, Some(&weights[k % 2]));
                 }
             }
         }
@@ -139,23 +129,13 @@ fn bags_of_any_length_and_width_are_those_of_the_definition() {
 fn few_bags_of_many_columns_are_those_of_the_definition() {
     let columns = if cfg!(miri) { 70 } else { 3000 };
     let (bags, each) = (2, if cfg!(miri) { 3 } else { 150 });
-    let bytes = ids(bags * each);
-    let ids = Layout::contiguous(&[bags, each]);
-    let ids = Indices::new(bytemuck::cast_slice(&bytes), IndexType::U32, ids).unwrap();
+    let ids = Tensor::new(&[bags, each], ids(bags * each)).unwrap();
     let rules = Rules::TORCH.with_out_of_bounds(OutOfBounds::Zero);
     for dtype in [DType::F32, DType::F16] {
         let table = elements(dtype, ROWS * columns, 7);
         let table = Params::new(&table, dtype, Layout::contiguous(&[ROWS, columns])).unwrap();
         for mode in BagMode::ALL {
-            let bags = Bags::rows(mode);
-            assert_equal!(
-                bags,
-                &rules,
-                &table,
-                &ids,
-                None::<&Params<'_>>,
-                (dtype, mode)
-            );
+            assert_equal((Bags::rows(mode), &rules), &table, &ids, None);
         }
     }
 }
@@ -164,13 +144,10 @@ fn few_bags_of_many_columns_are_those_of_the_definition() {
 fn bags_of_quantized_rows_are_those_of_the_definition() {
     let ends = ends();
     let count = ends[ends.len() - 1];
-    let bytes = ids(count);
-    let ids = Layout::contiguous(&[count]);
-    let ids = Indices::new(bytemuck::cast_slice(&bytes), IndexType::U32, ids).unwrap();
+    let ids = Tensor::new(&[count], ids(count)).unwrap();
     let rules = Rules::TORCH.with_out_of_bounds(OutOfBounds::Zero);
     let weights = elements(DType::F32, count, 11);
-    let weights = bytemuck::pod_collect_to_vec(&weights);
-    let weights = Tensor::<f32>::new(&[count], weights).unwrap();
+    let weights = Params::new(&weights, DType::F32, Layout::contiguous(&[count])).unwrap();
     let mut codes = elements(DType::U8, ROWS * (96 + 8), 7);
     for row in codes.chunks_exact_mut(96 + 8) {
         let scale = f32::from(row[0]) / 100.0;
@@ -198,10 +175,10 @@ fn bags_of_quantized_rows_are_those_of_the_definition() {
             if let Some(padding) = padding {
                 bags = bags.with_padding_index(padding);
             }
-            let (table, what) = (table.to::<f32>(), (mode, padding));
-            assert_equal!(bags, &rules, &table, &ids, None::<&Tensor<f32>>, what);
+            let table = table.to_type(FloatType::F32);
+            assert_equal((bags, &rules), &table, &ids, None);
             if mode == BagMode::Sum {
-                assert_equal!(bags, &rules, &table, &ids, Some(&weights), what);
+                assert_equal((bags, &rules), &table, &ids, Some(&weights));
             }
         }
     }

@@ -6,6 +6,7 @@ use super::super::lookups::{BAD, Lookups};
 use super::table::Table;
 use crate::operand::Params;
 use crate::plan::BagPlan;
+use crate::shape::Layout;
 
 /// The most bags in a window.
 const MOST_BAGS: usize = 1024;
@@ -16,7 +17,17 @@ pub(super) struct Source<'a> {
     /// Of row numbers.
     pub(super) lookups: Lookups<'a>,
     pub(super) table: Table<'a>,
-    pub(super) weights: Option<&'a Params<'a>>,
+    pub(super) weights: Option<Weights<'a>>,
+}
+
+/// A weight for each lookup.
+pub(super) struct Weights<'a> {
+    bytes: &'a [u8],
+    /// Bytes of one.
+    width: usize,
+    layout: &'a Layout,
+    /// Whether they lie one after the other.
+    are_contiguous: bool,
 }
 
 /// A window of the lookups of some bags.
@@ -26,6 +37,8 @@ pub(super) struct Window<'a> {
     bags: Range<usize>,
     /// The next lookup.
     next: usize,
+    /// The most lookups.
+    most: usize,
     /// The row of each lookup, of the padding as well.
     rows: Vec<usize>,
     /// Of each lookup but those of the padding: where its row starts in the table, by [`Table::start`], or
@@ -42,16 +55,18 @@ pub(super) struct Window<'a> {
 }
 
 impl<'a> Window<'a> {
-    /// The empty window before some bags.
-    pub(super) fn before(source: &'a Source<'a>, bags: Range<usize>) -> Self {
+    /// The empty window before some bags. Those after it have up to `most` lookups.
+    pub(super) fn before(source: &'a Source<'a>, bags: Range<usize>, most: usize) -> Self {
+        let weight_bytes = source.weights.as_ref().map_or(0, |weights| weights.width);
         Window {
             source,
             next: source.plan.ranges.of(bags.start).start,
             bags,
-            rows: Vec::new(),
-            starts: Vec::new(),
-            weights: Vec::new(),
-            ends: Vec::new(),
+            most,
+            rows: Vec::with_capacity(most),
+            starts: Vec::with_capacity(most),
+            weights: Vec::with_capacity(most * weight_bytes),
+            ends: Vec::with_capacity(most),
             before: 0,
             goes_on: false,
         }
@@ -62,8 +77,8 @@ impl<'a> Window<'a> {
         (!self.bags.is_empty()).then_some(self.bags.start)
     }
 
-    /// Goes on to the next window, which has up to so many lookups.
-    pub(super) fn advance(&mut self, most: usize) {
+    /// Goes on to the next window.
+    pub(super) fn advance(&mut self) {
         let rows_of_last = match self.ends[..] {
             [.., before, last] => last - before,
             [only] => self.before + only,
@@ -80,7 +95,7 @@ impl<'a> Window<'a> {
         }
         let ranges = &self.source.plan.ranges;
         let end = ranges.of(self.bags.end - 1).end;
-        let lookups = self.next..end.min(self.next + most);
+        let lookups = self.next..end.min(self.next + self.most);
         self.rows.resize(lookups.len(), BAD);
         self.source.lookups.find_from(lookups.start, &mut self.rows);
         for bag in self.bags.clone().take(MOST_BAGS) {
@@ -111,35 +126,46 @@ impl<'a> Window<'a> {
         };
         let Some(padding) = source.plan.padding else {
             self.starts.extend(rows.iter().map(start));
-            return source.extend_weights(&mut self.weights, lookups);
+            if let Some(weights) = &source.weights {
+                weights.extend(&mut self.weights, lookups);
+            }
+            return;
         };
         for (lookup, row) in lookups.zip(rows) {
             if *row != padding {
                 self.starts.push(start(row));
-                source.extend_weights(&mut self.weights, lookup..lookup + 1);
+                if let Some(weights) = &source.weights {
+                    weights.extend(&mut self.weights, lookup..lookup + 1);
+                }
             }
         }
     }
 }
 
-impl Source<'_> {
-    /// Adds the weights of lookups that follow each other.
-    fn extend_weights(&self, to: &mut Vec<u8>, lookups: Range<usize>) {
-        let (Some(weights), Some(layout)) = (self.weights, &self.plan.weights) else {
-            return;
-        };
-        let width = self.plan.dtype.bytes();
-        let elements = |first: usize, count| &weights.bytes()[first * width..][..count * width];
-        if layout.is_contiguous() {
-            let first = layout.offset() + lookups.start;
-            return to.extend_from_slice(elements(first, lookups.len()));
+impl<'a> Weights<'a> {
+    /// The weights in `tensor`, which lie there by `layout`.
+    pub(super) fn new(tensor: &'a Params<'_>, layout: &'a Layout) -> Self {
+        Weights {
+            bytes: tensor.bytes(),
+            width: tensor.element_bytes(),
+            layout,
+            are_contiguous: layout.is_contiguous(),
+        }
+    }
+
+    /// Adds those of lookups that follow each other to a list.
+    fn extend(&self, list: &mut Vec<u8>, lookups: Range<usize>) {
+        let some = |first, count| &self.bytes[first * self.width..][..count * self.width];
+        if self.are_contiguous {
+            let first = self.layout.offset() + lookups.start;
+            return list.extend_from_slice(some(first, lookups.len()));
         }
         for lookup in lookups {
-            let coordinates = match layout.shape() {
+            let coordinates = match self.layout.shape() {
                 &[_, each] => &[lookup / each, lookup % each][..],
                 _ => &[lookup],
             };
-            to.extend_from_slice(elements(layout.position(coordinates), 1));
+            list.extend_from_slice(some(self.layout.position(coordinates), 1));
         }
     }
 }

@@ -27,6 +27,7 @@ use nest::{Nest, Run};
 use updates::{Strided, Updates, update_of};
 
 use super::destination::Destination;
+use super::lookups::LOOKUP_BYTES;
 use super::report::check;
 use super::threads::{BYTES_OF_ONE, threads};
 use crate::element::Element;
@@ -115,9 +116,6 @@ const SORTED_ROW_BYTES: usize = 512;
 /// Short rows are folded in the order of the lookups, by up to so many threads: each looks at all of them, which
 /// takes less than its share of a sort.
 const FEW_THREADS: usize = 8;
-
-/// What a lookup costs, as bytes of updates that could be folded meanwhile.
-const LOOKUP_BYTES: usize = 64;
 
 /// One execution.
 struct Work<'a> {

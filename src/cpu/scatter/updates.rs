@@ -1,7 +1,7 @@
 //! The rows of updates.
 
-use super::super::fetch::{AHEAD, fetch};
-use super::super::fold::{Rows, step_by_elements};
+use super::super::fetch::AHEAD;
+use super::super::fold::{Rows, fetch_elements, step_by_elements};
 use super::super::rows::forward;
 use crate::fold::Fold;
 use crate::scatter::ScatterPlan;
@@ -40,11 +40,7 @@ impl<T: Fold> Rows<T> for Updates<'_> {
     #[inline(always)]
     fn fetch_after<const N: usize>(&self, n: usize, column: usize) {
         if let Some(&soon) = self.starts.get(n + AHEAD) {
-            fetch(
-                self.bytes,
-                (soon + column) * size_of::<T>(),
-                N * size_of::<T>(),
-            );
+            fetch_elements::<T, N>(self.bytes, soon + column);
         }
     }
 }
@@ -76,9 +72,6 @@ impl<T: Fold> Rows<T> for Numbered<'_> {
         let start = forward(self.start, self.numbers[n] as isize, self.step);
         step_by_elements::<T, N>(self.bytes, start + column, sums, step);
     }
-
-    #[inline(always)]
-    fn fetch_after<const N: usize>(&self, _: usize, _: usize) {}
 }
 
 /// Rows with a step from column to column. A type of their own: where loops have both, compilers load neighbours
@@ -111,7 +104,4 @@ impl<T: Fold> Rows<T> for Strided<'_> {
             step_by_elements::<T, 1>(bytes, at, std::array::from_mut(sum), &step);
         }
     }
-
-    #[inline(always)]
-    fn fetch_after<const N: usize>(&self, _: usize, _: usize) {}
 }
