@@ -19,12 +19,16 @@ pub(super) fn rows_ahead(row_bytes: usize) -> Option<usize> {
 )]
 pub(super) fn fetch(bytes: &[u8], first: usize, len: usize) {
     #[cfg(all(target_arch = "x86_64", not(miri)))]
-    for line in (0..len).step_by(64) {
+    {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
 
-        let at = bytes.as_ptr().wrapping_add(first).wrapping_add(line);
-        // SAFETY: it reads and writes nothing, whatever the address; each processor of this kind has it.
-        unsafe { _mm_prefetch::<_MM_HINT_T0>(at.cast()) };
+        let start = bytes.as_ptr().wrapping_add(first);
+        let mut line = 0;
+        while line < len {
+            // SAFETY: it reads and writes nothing, whatever the address; each processor of this kind has it.
+            unsafe { _mm_prefetch::<_MM_HINT_T0>(start.wrapping_add(line).cast()) };
+            line += 64;
+        }
     }
     #[cfg(not(all(target_arch = "x86_64", not(miri))))]
     let _ = (bytes, first, len);

@@ -81,11 +81,12 @@ struct BagSums<'a, T: Fold> {
 impl<T: Fold> Sums<T> for BagSums<'_, T> {
     #[inline(always)]
     fn load<const N: usize>(&self, column: usize) -> [T::Sum; N] {
-        let mut sums = [self.start.unwrap_or(T::Sum::zeroed()); N];
-        if self.start.is_none() {
-            bytemuck::cast_slice_mut(&mut sums)
-                .copy_from_slice(columns_in::<T::Sum, N>(self.held, column));
+        if let Some(start) = self.start {
+            return [start; N];
         }
+        let mut sums = [T::Sum::zeroed(); N];
+        bytemuck::cast_slice_mut(&mut sums)
+            .copy_from_slice(columns_in::<T::Sum, N>(self.held, column));
         sums
     }
 
@@ -96,7 +97,9 @@ impl<T: Fold> Sums<T> for BagSums<'_, T> {
                 .copy_from_slice(bytemuck::cast_slice(&sums));
         };
         if let Some(divisor) = self.divisor {
-            sums = sums.map(|sum| T::mean(sum, divisor));
+            for sum in &mut sums {
+                *sum = T::mean(*sum, divisor);
+            }
         }
         T::narrow_all(&sums, columns_of::<T, N>(output, column));
     }
@@ -105,13 +108,34 @@ impl<T: Fold> Sums<T> for BagSums<'_, T> {
 /// The bytes of `N` columns of a row.
 #[inline(always)]
 fn columns_in<T, const N: usize>(row: &[u8], column: usize) -> &[u8] {
-    &row[column * size_of::<T>()..][..N * size_of::<T>()]
+    part(row, column * size_of::<T>(), N * size_of::<T>())
 }
 
 /// The same, to be written to.
 #[inline(always)]
 fn columns_of<T, const N: usize>(row: &mut [u8], column: usize) -> &mut [u8] {
-    &mut row[column * size_of::<T>()..][..N * size_of::<T>()]
+    part_mut(row, column * size_of::<T>(), N * size_of::<T>())
+}
+
+// What does not depend on the type is compiled once: what is said in the loops is compiled some thousand times.
+
+/// So many bytes from number `first` on.
+#[inline]
+fn part(bytes: &[u8], first: usize, len: usize) -> &[u8] {
+    &bytes[first..][..len]
+}
+
+/// The same, to be written to.
+#[inline]
+fn part_mut(bytes: &mut [u8], first: usize, len: usize) -> &mut [u8] {
+    &mut bytes[first..][..len]
+}
+
+/// Where those that go to one place with number `first` end.
+#[inline]
+fn end_of_run(to: &[usize], first: usize) -> usize {
+    let at = to[first];
+    first + to[first..].iter().take_while(|&&next| next == at).count()
 }
 
 /// Takes each sum a step on by the value of its element, of those from number `first` on.
@@ -177,8 +201,8 @@ vectorized! {
             if let Some(&soon) = to.get(first + AHEAD) {
                 fetch(target, soon, row_bytes.min(FETCHED_BYTES));
             }
-            let end = first + to[first..].iter().take_while(|&&next| next == at).count();
-            let mut sums = Elements(&mut target[at..][..row_bytes]);
+            let end = end_of_run(to, first);
+            let mut sums = Elements(part_mut(target, at, row_bytes));
             let columns = row_bytes / size_of::<T>();
             fold_columns::<T, C, R, _, ALL>(&mut sums, columns, rows, first..end);
             first = end;
@@ -186,10 +210,9 @@ vectorized! {
     }
 
     /// Folds each row into the row of `target`, of so many columns, that is named in `to`. What is folded is
-    /// rounded each time, which [`Combine::RESUMES`] allows.
+    /// rounded each time, which [`Combine::RESUMES`] allows. For rows that [`are_short`].
     fn fold_each<C: Combine>(target: &mut [u8], columns: usize, to: &[u32], rows: R) {
         assert_eq!(to.len(), rows.count(), "each row goes somewhere");
-        // In a short row, to find out how long it is takes longer than to fold it.
         match columns {
             1 if ALL => fold_short::<T, C, R, 1>(target, to, rows),
             2 if ALL => fold_short::<T, C, R, 2>(target, to, rows),
@@ -198,8 +221,11 @@ vectorized! {
             8 if ALL => fold_short::<T, C, R, 8>(target, to, rows),
             16 if ALL => fold_short::<T, C, R, 16>(target, to, rows),
             32 if ALL => fold_short::<T, C, R, 32>(target, to, rows),
+            64 if ALL => fold_short::<T, C, R, 64>(target, to, rows),
             _ => each_row::<T>(target, columns, to, |sums, n| {
-                fold_columns::<T, C, R, _, ALL>(sums, columns, rows, n..n + 1);
+                for column in 0..columns {
+                    fold_row::<T, C, R, _, 1>(sums, column, rows, n);
+                }
             }),
         }
     }
@@ -230,6 +256,12 @@ vectorized! {
     }
 }
 
+/// Whether rows of so many columns are folded by a loop of their own: to find out how long a short one is takes longer
+/// than to fold it.
+pub(super) fn are_short(columns: usize) -> bool {
+    matches!(columns, 1..=4 | 8 | 16 | 32 | 64)
+}
+
 /// [`fold_each`] for rows of `N` columns.
 #[inline(always)]
 fn fold_short<T: Fold, C: Combine<T>, R: Rows<T>, const N: usize>(
@@ -238,7 +270,7 @@ fn fold_short<T: Fold, C: Combine<T>, R: Rows<T>, const N: usize>(
     rows: R,
 ) {
     each_row::<T>(target, N, to, |sums, n| {
-        fold_block::<T, C, R, _, N>(sums, 0, rows, n..n + 1);
+        fold_row::<T, C, R, _, N>(sums, 0, rows, n);
     });
 }
 
@@ -252,14 +284,18 @@ fn each_row<T>(
 ) {
     let row_bytes = columns * size_of::<T>();
     let ahead = rows_ahead(row_bytes);
-    for (n, &at) in to.iter().enumerate() {
-        if let Some(&soon) = ahead.and_then(|ahead| to.get(n + ahead)) {
-            fetch(target, soon as usize * row_bytes, row_bytes);
-        }
-        fold(
-            &mut Elements(&mut target[at as usize * row_bytes..][..row_bytes]),
-            n,
-        );
+    for n in 0..to.len() {
+        fetch_row_after(target, row_bytes, to, n, ahead);
+        let row = part_mut(target, to[n] as usize * row_bytes, row_bytes);
+        fold(&mut Elements(row), n);
+    }
+}
+
+/// Asks for the row that is folded so many after number `n`.
+#[inline]
+fn fetch_row_after(target: &[u8], row_bytes: usize, to: &[u32], n: usize, ahead: Option<usize>) {
+    if let Some(&soon) = ahead.and_then(|ahead| to.get(n + ahead)) {
+        fetch(target, soon as usize * row_bytes, row_bytes);
     }
 }
 
@@ -294,6 +330,19 @@ fn fold_columns<T: Fold, C: Combine<T>, R: Rows<T>, S: Sums<T>, const ALL: bool>
         fold_block::<T, C, R, S, 1>(sums, column, rows, some.clone());
         column += 1;
     }
+}
+
+/// Folds `N` columns of one row.
+#[inline(always)]
+fn fold_row<T: Fold, C: Combine<T>, R: Rows<T>, S: Sums<T>, const N: usize>(
+    sums: &mut S,
+    column: usize,
+    rows: R,
+    n: usize,
+) {
+    let mut held: [T::Sum; N] = sums.load(column);
+    rows.step::<N>(n, column, &mut held, C::combine);
+    sums.store(column, held);
 }
 
 /// Folds `N` columns of rows.

@@ -129,17 +129,17 @@ impl Pooling for FindLoops {
     type Output = Loops;
 
     fn pool<T: Fold, C: Pool<T>>(self) -> Loops {
-        Loops {
+        let mut loops = Loops {
             sum_bytes: size_of::<T::Sum>(),
-            pool: match C::TAKES_WEIGHTS && self.is_weighted {
-                true => |rows, weights, bags, held, output| {
-                    pool::<T, C, _>(Weighted { rows, weights }, bags, held, output);
-                },
-                false => |rows, _, bags, held, output| {
-                    pool::<T, C, _>(rows, bags, held, output);
-                },
-            },
+            pool: |rows, _, bags, held, output| pool::<T, C, _>(rows, bags, held, output),
+        };
+        // The constant is asked first: loops that are never called are not compiled.
+        if C::TAKES_WEIGHTS && self.is_weighted {
+            loops.pool = |rows, weights, bags, held, output| {
+                pool::<T, C, _>(Weighted { rows, weights }, bags, held, output);
+            };
         }
+        loops
     }
 }
 

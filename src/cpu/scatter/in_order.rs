@@ -6,12 +6,13 @@
 
 use std::ops::Range;
 
+use super::super::fold::are_short;
 use super::super::lookups::{BAD, Lookups};
 use super::super::rows::forward;
 use super::balance::SAMPLE;
 use super::keep::{Kept, WINDOW};
 use super::loops::Loops;
-use super::updates::Numbered;
+use super::updates::{Numbered, Updates};
 use crate::operand::Params;
 use crate::plan::Plan;
 use crate::scatter::ScatterPlan;
@@ -69,8 +70,11 @@ impl<'a> InOrder<'a> {
         rows: Range<usize>,
         part: &mut [u8],
     ) -> bool {
+        let fold_each = loops.each.filter(|_| are_short(columns));
+        let row_bytes = part.len() / rows.len().max(1);
         let mut kept = Kept::new(rows);
         let mut any_bad = false;
+        let (mut to, mut starts) = (Vec::new(), Vec::new());
         for start in (0..self.count).step_by(WINDOW) {
             let window = start..self.count.min(start + WINDOW);
             any_bad |= self.keep(window, &mut kept);
@@ -79,7 +83,16 @@ impl<'a> InOrder<'a> {
                 start: forward(self.updates.start, start as isize, self.updates.step),
                 ..self.updates
             };
-            (loops.each)(part, columns, kept.rows(), updates);
+            if let Some(fold_each) = fold_each {
+                fold_each(part, columns, kept.rows(), updates);
+                continue;
+            }
+            to.clear();
+            to.extend(kept.rows().iter().map(|&row| row as usize * row_bytes));
+            starts.clear();
+            starts.extend((0..to.len()).map(|n| updates.start_of(n)));
+            let (bytes, starts) = (updates.bytes, &starts);
+            (loops.runs)(part, row_bytes, &to, Updates { bytes, starts });
         }
         any_bad
     }

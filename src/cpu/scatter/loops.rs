@@ -5,13 +5,13 @@ use super::super::fold::{fold_each, fold_runs};
 use super::updates::{Numbered, Strided, Updates};
 use crate::fold::{Combine, Fold, Folding};
 
+type FoldEach = fn(&mut [u8], usize, &[u32], Numbered<'_>);
+
 /// How rows of updates are folded into a destination.
 #[derive(Clone, Copy)]
 pub(super) struct Loops {
-    /// See [`Combine::RESUMES`].
-    pub(super) resumes: bool,
-    /// [`fold_each`].
-    pub(super) each: fn(&mut [u8], usize, &[u32], Numbered<'_>),
+    /// [`fold_each`], where [`Combine::RESUMES`] allows it.
+    pub(super) each: Option<FoldEach>,
     /// [`fold_runs`].
     pub(super) runs: fn(&mut [u8], usize, &[usize], Updates<'_>),
     /// The same, of rows with a step from column to column.
@@ -26,8 +26,13 @@ impl Folding for Find {
 
     fn fold<T: Fold, C: Combine<T>>(self) -> Loops {
         Loops {
-            resumes: C::RESUMES,
-            each: |target, columns, to, rows| fold_each::<T, C, _>(target, columns, to, rows),
+            // A constant is asked: loops that are never called are not compiled.
+            each: match C::RESUMES {
+                true => Some(|target, columns, to, rows| {
+                    fold_each::<T, C, _>(target, columns, to, rows);
+                }),
+                false => None,
+            },
             runs: |target, row_bytes, to, rows| fold_runs::<T, C, _>(target, row_bytes, to, rows),
             strided_runs: |target, row_bytes, to, rows| {
                 fold_runs::<T, C, _>(target, row_bytes, to, rows);

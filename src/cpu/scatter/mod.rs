@@ -2,7 +2,7 @@
 //!
 //! Threads take parts of the destination, each of which folds what belongs there in order: so no two
 //! threads write to one place, and the result does not depend on their number. Where a fold may stop and go on
-//! ([`Loops::resumes`]), short rows are folded in the order of the lookups, unless so many threads would each look at
+//! ([`Loops::each`]), short rows are folded in the order of the lookups, unless so many threads would each look at
 //! all of them. Else the lookups are sorted by key, many of them in chunks, one after the other: to fold their
 //! chunks in order is to fold them in order.
 
@@ -139,7 +139,7 @@ impl Work<'_> {
         let is_short = row_bytes < SORTED_ROW_BYTES && threads <= FEW_THREADS;
         let are_few = self.destination.len() / row_bytes <= u32::MAX as usize;
         let may_go_in_order =
-            self.loops.resumes && nest.is_rows() && are_few && (is_little || is_short);
+            self.loops.each.is_some() && nest.is_rows() && are_few && (is_little || is_short);
         let in_order = may_go_in_order
             .then(|| InOrder::new(self.plan, self.keys, self.indices.bytes(), self.updates))
             .flatten();
@@ -179,7 +179,7 @@ impl Work<'_> {
     /// Folds the lookups sorted by key.
     fn fold_sorted(&mut self, nest: &Nest) -> Result<bool> {
         let lookups = self.plan.lookups();
-        let most = if self.loops.resumes {
+        let most = if self.loops.each.is_some() {
             MOST_LOOKUPS
         } else {
             lookups

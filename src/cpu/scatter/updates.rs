@@ -55,6 +55,14 @@ pub(super) struct Numbered<'a> {
     pub(super) step: isize,
 }
 
+impl Numbered<'_> {
+    /// Where a row starts, in elements.
+    #[inline]
+    pub(super) fn start_of(&self, n: usize) -> usize {
+        forward(self.start, self.numbers[n] as isize, self.step)
+    }
+}
+
 impl<T: Fold> Rows<T> for Numbered<'_> {
     #[inline(always)]
     fn count(&self) -> usize {
@@ -69,8 +77,7 @@ impl<T: Fold> Rows<T> for Numbered<'_> {
         sums: &mut [T::Sum; N],
         step: impl Fn(T::Sum, T::Sum) -> T::Sum,
     ) {
-        let start = forward(self.start, self.numbers[n] as isize, self.step);
-        step_by_elements::<T, N>(self.bytes, start + column, sums, step);
+        step_by_elements::<T, N>(self.bytes, self.start_of(n) + column, sums, step);
     }
 }
 
