@@ -1,16 +1,18 @@
-//! Scatters of rows that take the lookups in their own order, without a sort.
+//! Scatters of rows that take the lookups in their own order, without a sort of all.
 //!
 //! A thread has some rows of the destination. It resolves all lookups, some at a time, keeps those of its own rows
 //! and folds them. So updates are read in the order in which they lie in memory, and nothing is stored for a
-//! lookup. What each thread does besides is to resolve the others' lookups.
+//! lookup. What each thread does besides is to resolve the others' lookups. Where a sum must have all of its values
+//! before it is rounded, a thread stores what it keeps, and sorts it.
 
+use std::iter::zip;
 use std::ops::Range;
 
 use super::super::fold::are_short;
 use super::super::lookups::{BAD, Lookups};
-use super::super::rows::forward;
 use super::balance::SAMPLE;
 use super::keep::{Kept, WINDOW};
+use super::keys::{digits_to_sort, sort_by_digits};
 use super::loops::Loops;
 use super::updates::{Numbered, Updates};
 use crate::operand::Params;
@@ -70,31 +72,65 @@ impl<'a> InOrder<'a> {
         rows: Range<usize>,
         part: &mut [u8],
     ) -> bool {
-        let fold_each = loops.each.filter(|_| are_short(columns));
-        let row_bytes = part.len() / rows.len().max(1);
+        let row_bytes = part.len() / rows.len();
+        let mut runs = Runs::default();
+        let Some(fold_each) = loops.each else {
+            let (pairs, any_bad) = self.sorted_pairs(rows);
+            for pair in pairs {
+                runs.push(
+                    pair.row as usize * row_bytes,
+                    self.updates.start_of(pair.lookup as usize),
+                );
+            }
+            runs.fold(loops, part, row_bytes, self.updates.bytes);
+            return any_bad;
+        };
         let mut kept = Kept::new(rows);
         let mut any_bad = false;
-        let (mut to, mut starts) = (Vec::new(), Vec::new());
-        for start in (0..self.count).step_by(WINDOW) {
-            let window = start..self.count.min(start + WINDOW);
-            any_bad |= self.keep(window, &mut kept);
+        for window in self.windows() {
+            any_bad |= self.keep(window.clone(), &mut kept);
             let updates = Numbered {
                 numbers: kept.numbers(),
-                start: forward(self.updates.start, start as isize, self.updates.step),
+                start: self.updates.start_of(window.start),
                 ..self.updates
             };
-            if let Some(fold_each) = fold_each {
+            if are_short(columns) {
                 fold_each(part, columns, kept.rows(), updates);
                 continue;
             }
-            to.clear();
-            to.extend(kept.rows().iter().map(|&row| row as usize * row_bytes));
-            starts.clear();
-            starts.extend((0..to.len()).map(|n| updates.start_of(n)));
-            let (bytes, starts) = (updates.bytes, &starts);
-            (loops.runs)(part, row_bytes, &to, Updates { bytes, starts });
+            for (&row, &number) in zip(kept.rows(), kept.numbers()) {
+                runs.push(row as usize * row_bytes, updates.start_of(number as usize));
+            }
+            runs.fold(loops, part, row_bytes, updates.bytes);
         }
         any_bad
+    }
+
+    fn windows(&self) -> impl Iterator<Item = Range<usize>> {
+        let starts = (0..self.count).step_by(WINDOW);
+        starts.map(|start| start..self.count.min(start + WINDOW))
+    }
+
+    /// What belongs to some rows, sorted by row; and whether some index is bad, of all.
+    fn sorted_pairs(&self, rows: Range<usize>) -> (Vec<RowPair>, bool) {
+        let mut kept = Kept::new(rows.clone());
+        let (mut pairs, mut any_bad) = (Vec::new(), false);
+        for window in self.windows() {
+            any_bad |= self.keep(window.clone(), &mut kept);
+            let pair = |(&row, &number)| RowPair {
+                row,
+                lookup: window.start as u32 + number,
+            };
+            pairs.extend(zip(kept.rows(), kept.numbers()).map(pair));
+        }
+        if !pairs.is_sorted() {
+            let digits = digits_to_sort(pairs.len(), rows.len(), 1);
+            let sorted = digits.map(|d| sort_by_digits(&mut pairs, d, |pair| pair.row as usize));
+            if !matches!(sorted, Some(Ok(()))) {
+                pairs.sort_unstable();
+            }
+        }
+        (pairs, any_bad)
     }
 
     /// Keeps what belongs to the rows; returns whether some index of the window is bad.
@@ -111,5 +147,34 @@ impl<'a> InOrder<'a> {
         self.lookups.find_from(window.start, starts);
         kept.take(starts.iter().copied());
         starts.contains(&BAD)
+    }
+}
+
+/// Where a lookup goes among some rows, and its number. No two are equal.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct RowPair {
+    row: u32,
+    lookup: u32,
+}
+
+/// Rows for [`Loops::runs`].
+#[derive(Default)]
+struct Runs {
+    to: Vec<usize>,
+    starts: Vec<usize>,
+}
+
+impl Runs {
+    fn push(&mut self, to: usize, start: usize) {
+        self.to.push(to);
+        self.starts.push(start);
+    }
+
+    /// Folds them, and has none then.
+    fn fold(&mut self, loops: Loops, part: &mut [u8], row_bytes: usize, bytes: &[u8]) {
+        let starts = &self.starts;
+        (loops.runs)(part, row_bytes, &self.to, Updates { bytes, starts });
+        self.to.clear();
+        self.starts.clear();
     }
 }

@@ -30,22 +30,35 @@ pub(super) fn sort(pairs: &mut Vec<Pair>, keys: usize) -> Result<bool> {
     let count = pairs.len();
     pairs.retain(|pair| pair.key != BAD);
     if !pairs.is_sorted() {
-        let digits = (keys.max(2) - 1).ilog2() / 8 + 1;
-        // To take a digit of each pair is about as much as two levels of comparing them, which threads share.
-        match 2 * digits as usize * threads() <= pairs.len().ilog2() as usize {
-            true => sort_by_digits(pairs, digits)?,
-            false => sort_unstable(pairs),
+        match digits_to_sort(pairs.len(), keys, threads()) {
+            Some(digits) => sort_by_digits(pairs, digits, |pair| pair.key)?,
+            None => sort_unstable(pairs),
         }
     }
     Ok(pairs.len() < count)
 }
 
+/// How many digits of eight bits such keys have, if it is less work to sort so many pairs by them: to take a digit of
+/// each pair is about as much as two levels of comparing them, which threads may share.
+pub(super) fn digits_to_sort(pairs: usize, keys: usize, threads: usize) -> Option<u32> {
+    let digits = (keys.max(2) - 1).ilog2() / 8 + 1;
+    (2 * digits as usize * threads <= pairs.max(1).ilog2() as usize).then_some(digits)
+}
+
 /// Sorts by digits of eight bits, the lowest first: each pass keeps the order that the passes before have made.
-fn sort_by_digits(pairs: &mut Vec<Pair>, digits: u32) -> Result<()> {
+///
+/// # Errors
+///
+/// [`Error::HostOutOfMemory`](crate::Error::HostOutOfMemory), and nothing is sorted then.
+pub(super) fn sort_by_digits<P: Copy>(
+    pairs: &mut Vec<P>,
+    digits: u32,
+    key: impl Fn(&P) -> usize,
+) -> Result<()> {
     let mut sorted = room(Role::Indices, pairs.len())?;
     sorted.extend_from_slice(pairs);
     for shift in (0..8 * digits).step_by(8) {
-        let digit = |pair: &Pair| pair.key >> shift & 0xff;
+        let digit = |pair: &P| key(pair) >> shift & 0xff;
         let mut places = [0; 256];
         pairs.iter().for_each(|pair| places[digit(pair)] += 1);
         let mut before = 0;

@@ -2,9 +2,9 @@
 //!
 //! Threads take parts of the destination, each of which folds what belongs there in order: so no two
 //! threads write to one place, and the result does not depend on their number. Where a fold may stop and go on
-//! ([`Loops::each`]), short rows are folded in the order of the lookups, unless so many threads would each look at
-//! all of them. Else the lookups are sorted by key, many of them in chunks, one after the other: to fold their
-//! chunks in order is to fold them in order.
+//! ([`Loops::each`]), or lookups are few, short rows are folded in the order of the lookups, unless so many threads
+//! would each look at all of them. Else the lookups are sorted by key, many of them in chunks, one after the other,
+//! if a fold may stop: to fold their chunks in order is to fold them in order.
 
 mod balance;
 mod in_order;
@@ -117,6 +117,10 @@ const SORTED_ROW_BYTES: usize = 512;
 /// takes less than its share of a sort.
 const FEW_THREADS: usize = 8;
 
+/// Where a fold may not stop, a thread stores so many lookups at most: with 32 bytes for each, as much as its second
+/// cache holds.
+const FEW_LOOKUPS: usize = 1 << 16;
+
 /// One execution.
 struct Work<'a> {
     plan: &'a ScatterPlan,
@@ -138,8 +142,8 @@ impl Work<'_> {
         let threads = if is_little { 1 } else { threads() };
         let is_short = row_bytes < SORTED_ROW_BYTES && threads <= FEW_THREADS;
         let are_few = self.destination.len() / row_bytes <= u32::MAX as usize;
-        let may_go_in_order =
-            self.loops.each.is_some() && nest.is_rows() && are_few && (is_little || is_short);
+        let may_stop = self.loops.each.is_some() || self.plan.lookups() <= FEW_LOOKUPS;
+        let may_go_in_order = may_stop && nest.is_rows() && are_few && (is_little || is_short);
         let in_order = may_go_in_order
             .then(|| InOrder::new(self.plan, self.keys, self.indices.bytes(), self.updates))
             .flatten();

@@ -55,26 +55,23 @@ fn any_number_of_threads_gives_the_same_bits() {
 }
 
 /// Over a copy of the base, as in the base itself and as the definition has it: rows of bytes that threads take in order,
-/// longer ones that are sorted, elements, halves that are rounded once, and no lookup at all.
+/// longer ones that are sorted, elements, halves that are rounded once, by rows of both kinds, and no lookup at all.
 #[test]
 fn a_copy_of_the_base_has_the_bits_of_a_scatter_in_place() {
-    let (rows, width, count) = match cfg!(miri) {
-        true => (70, 12, 50),
-        false => (7000, 300, 5000),
+    let (rows, wide, narrow, count) = match cfg!(miri) {
+        true => (70, 12, 5, 50),
+        false => (7000, 300, 250, 5000),
     };
     let calls = [
-        (Op::gather(0), DType::F32, &[count][..], &[count, width][..]),
-        (Op::gather(0), DType::BF16, &[count], &[count, width]),
-        (Op::gather(0), DType::I8, &[count], &[count, width]),
-        (
-            Op::gather_elements(0),
-            DType::F32,
-            &[40, width],
-            &[40, width],
-        ),
-        (Op::gather(0), DType::F32, &[0], &[0, width]),
+        (Op::gather(0), DType::F32, &[count][..], &[count, wide][..]),
+        (Op::gather(0), DType::BF16, &[count], &[count, wide]),
+        (Op::gather(0), DType::BF16, &[count], &[count, narrow]),
+        (Op::gather(0), DType::I8, &[count], &[count, wide]),
+        (Op::gather_elements(0), DType::F32, &[40, wide], &[40, wide]),
+        (Op::gather(0), DType::F32, &[0], &[0, wide]),
     ];
     for (op, dtype, ids_shape, updates_shape) in calls {
+        let width = updates_shape[1];
         let destination = Layout::contiguous(&[rows, width]);
         let [ids_layout, updates_layout] = [ids_shape, updates_shape].map(Layout::contiguous);
         let layouts = ScatterLayouts {

@@ -56,10 +56,10 @@ pub(super) struct Numbered<'a> {
 }
 
 impl Numbered<'_> {
-    /// Where a row starts, in elements.
+    /// Where the row with a number starts, in elements.
     #[inline]
-    pub(super) fn start_of(&self, n: usize) -> usize {
-        forward(self.start, self.numbers[n] as isize, self.step)
+    pub(super) fn start_of(&self, number: usize) -> usize {
+        forward(self.start, number as isize, self.step)
     }
 }
 
@@ -77,7 +77,12 @@ impl<T: Fold> Rows<T> for Numbered<'_> {
         sums: &mut [T::Sum; N],
         step: impl Fn(T::Sum, T::Sum) -> T::Sum,
     ) {
-        step_by_elements::<T, N>(self.bytes, self.start_of(n) + column, sums, step);
+        step_by_elements::<T, N>(
+            self.bytes,
+            self.start_of(self.numbers[n] as usize) + column,
+            sums,
+            step,
+        );
     }
 }
 
