@@ -47,8 +47,9 @@ impl Executor {
     /// bits of a quiet one without sign and payload; -0 is less than +0. GPUs may take subnormal
     /// numbers for zeros.
     ///
-    /// A device sorts the lookups by where they write, and so does the CPU path for rows of 512 bytes and more.
-    /// Indices that are in order cost no sort: that they are is looked for, not promised by the caller.
+    /// A device sorts the lookups by where they write, and so does the CPU path for rows of 512 bytes and more, and
+    /// for sums and products of f16 and bf16. Indices that are in order cost no sort: that they are is looked for, not
+    /// promised by the caller.
     ///
     /// ```
     /// use wgpu_gather::{Executor, Op, Reduce, Rules, Tensor};

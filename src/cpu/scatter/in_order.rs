@@ -72,19 +72,11 @@ impl<'a> InOrder<'a> {
         rows: Range<usize>,
         part: &mut [u8],
     ) -> bool {
+        let Some(fold_each) = loops.each else {
+            return self.fold_sorted(loops, rows, part);
+        };
         let row_bytes = part.len() / rows.len();
         let mut runs = Runs::default();
-        let Some(fold_each) = loops.each else {
-            let (pairs, any_bad) = self.sorted_pairs(rows);
-            for pair in pairs {
-                runs.push(
-                    pair.row as usize * row_bytes,
-                    self.updates.start_of(pair.lookup as usize),
-                );
-            }
-            runs.fold(loops, part, row_bytes, self.updates.bytes);
-            return any_bad;
-        };
         let mut kept = Kept::new(rows);
         let mut any_bad = false;
         for window in self.windows() {
@@ -103,6 +95,19 @@ impl<'a> InOrder<'a> {
             }
             runs.fold(loops, part, row_bytes, updates.bytes);
         }
+        any_bad
+    }
+
+    /// The same where a sum must have all of its values before it is rounded.
+    fn fold_sorted(&self, loops: Loops, rows: Range<usize>, part: &mut [u8]) -> bool {
+        let row_bytes = part.len() / rows.len();
+        let (pairs, any_bad) = self.sorted_pairs(rows);
+        let mut runs = Runs::default();
+        for RowPair { row, lookup } in pairs {
+            let start = self.updates.start_of(lookup as usize);
+            runs.push(row as usize * row_bytes, start);
+        }
+        runs.fold(loops, part, row_bytes, self.updates.bytes);
         any_bad
     }
 
