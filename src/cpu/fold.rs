@@ -9,7 +9,7 @@ use std::ops::Range;
 
 use bytemuck::Zeroable;
 
-use super::fetch::{AHEAD, fetch, rows_ahead};
+use super::fetch::{LINE_BYTES, fetch, rows_ahead};
 use crate::fold::{Combine, Fold, Pool};
 
 /// A list of rows that can be folded.
@@ -65,6 +65,8 @@ pub(super) struct Pooled<'a> {
     pub(super) goes_on: bool,
     pub(super) is_mean: bool,
     pub(super) columns: usize,
+    /// How many rows of a bag are folded at once, before the next columns of them.
+    pub(super) at_once: usize,
 }
 
 /// The sums of a bag.
@@ -117,7 +119,8 @@ fn columns_of<T, const N: usize>(row: &mut [u8], column: usize) -> &mut [u8] {
     part_mut(row, column * size_of::<T>(), N * size_of::<T>())
 }
 
-// What does not depend on the type is compiled once: what is said in the loops is compiled some thousand times.
+// These are not generic, so they are compiled once; the loops that call them are compiled for each type and each way
+// to reduce.
 
 /// So many bytes from number `first` on.
 #[inline]
@@ -155,6 +158,9 @@ pub(super) fn fetch_elements<T, const N: usize>(bytes: &[u8], first: usize) {
     fetch(bytes, first * size_of::<T>(), N * size_of::<T>());
 }
 
+/// Up to so many bytes of a destination are in the second cache, and not asked for.
+const NEAR_BYTES: usize = 1 << 20;
+
 /// What is fetched of a row of a destination ahead of its turn: a processor sees by itself how a long row goes on.
 const FETCHED_BYTES: usize = 512;
 
@@ -163,30 +169,36 @@ const FETCHED_BYTES: usize = 512;
 /// times as long to compile.
 macro_rules! vectorized {
     ($($(#[$attribute:meta])*
-    fn $name:ident<C: $combine:ident>($($argument:ident: $type:ty),*) $body:block)*) => {$(
+    fn $name:ident<C: $combine:ident $(, $R:ident: $rows:ident)?>(
+        $($argument:ident: $type:ty),*
+    ) $(-> $output:ty)? $body:block)*) => {$(
         $(#[$attribute])*
         #[cfg_attr(
             target_arch = "x86_64",
             allow(unsafe_code, reason = "a function for processors with AVX2")
         )]
-        pub(super) fn $name<T: Fold, C: $combine<T>, R: Rows<T>>($($argument: $type),*) {
+        pub(super) fn $name<T: Fold, C: $combine<T> $(, $R: $rows<T>)?>(
+            $($argument: $type),*
+        ) $(-> $output)? {
             #[inline(always)]
-            fn loops<T: Fold, C: $combine<T>, R: Rows<T>, const ALL: bool>(
+            fn loops<T: Fold, C: $combine<T>, $($R: $rows<T>,)? const ALL: bool>(
                 $($argument: $type),*
-            ) $body
+            ) $(-> $output)? $body
             #[cfg(target_arch = "x86_64")]
-            if R::ARE_DENSE
+            if true $(&& $R::ARE_DENSE)?
                 && std::arch::is_x86_feature_detected!("avx2")
                 && std::arch::is_x86_feature_detected!("f16c")
             {
                 #[target_feature(enable = "avx2,f16c")]
-                fn with_avx2<T: Fold, C: $combine<T>, R: Rows<T>>($($argument: $type),*) {
-                    loops::<T, C, R, true>($($argument),*);
+                fn with_avx2<T: Fold, C: $combine<T> $(, $R: $rows<T>)?>(
+                    $($argument: $type),*
+                ) $(-> $output)? {
+                    loops::<T, C, $($R,)? true>($($argument),*)
                 }
                 // SAFETY: the processor has AVX2 and F16C.
-                return unsafe { with_avx2::<T, C, R>($($argument),*) };
+                return unsafe { with_avx2::<T, C $(, $R)?>($($argument),*) };
             }
-            loops::<T, C, R, { !cfg!(target_arch = "x86_64") }>($($argument),*);
+            loops::<T, C, $($R,)? { !cfg!(target_arch = "x86_64") }>($($argument),*)
         }
     )*};
 }
@@ -194,11 +206,12 @@ macro_rules! vectorized {
 vectorized! {
     /// Folds the rows into those of `target`, of so many bytes, that start at the bytes in `to`: neighbours that go to
     /// one place together, rounded once.
-    fn fold_runs<C: Combine>(target: &mut [u8], row_bytes: usize, to: &[usize], rows: R) {
+    fn fold_runs<C: Combine, R: Rows>(target: &mut [u8], row_bytes: usize, to: &[usize], rows: R) {
         assert_eq!(to.len(), rows.count(), "each row goes somewhere");
+        let ahead = rows_ahead(row_bytes);
         let mut first = 0;
         while let Some(&at) = to.get(first) {
-            if let Some(&soon) = to.get(first + AHEAD) {
+            if let Some(&soon) = to.get(first + ahead) {
                 fetch(target, soon, row_bytes.min(FETCHED_BYTES));
             }
             let end = end_of_run(to, first);
@@ -209,92 +222,92 @@ vectorized! {
         }
     }
 
-    /// Folds each row into the row of `target`, of so many columns, that is named in `to`. What is folded is
-    /// rounded each time, which [`Combine::RESUMES`] allows. For rows that [`are_short`].
-    fn fold_each<C: Combine>(target: &mut [u8], columns: usize, to: &[u32], rows: R) {
-        assert_eq!(to.len(), rows.count(), "each row goes somewhere");
+    /// Folds rows of `rows`, those with these numbers, each into the row of `target` that is named in `to`; both lie one
+    /// after the other and have so many columns. What is folded is rounded each time, which [`Combine::RESUMES`]
+    /// allows. Only short rows of some widths have a loop of their own, as to find out how long they are takes
+    /// longer than to fold them; for others it does nothing and returns false.
+    fn fold_each<C: Combine>(
+        target: &mut [u8],
+        columns: usize,
+        to: &[u32],
+        numbers: &[u32],
+        rows: &[u8]
+    ) -> bool {
         match columns {
-            1 if ALL => fold_short::<T, C, R, 1>(target, to, rows),
-            2 if ALL => fold_short::<T, C, R, 2>(target, to, rows),
-            3 if ALL => fold_short::<T, C, R, 3>(target, to, rows),
-            4 if ALL => fold_short::<T, C, R, 4>(target, to, rows),
-            8 if ALL => fold_short::<T, C, R, 8>(target, to, rows),
-            16 if ALL => fold_short::<T, C, R, 16>(target, to, rows),
-            32 if ALL => fold_short::<T, C, R, 32>(target, to, rows),
-            64 if ALL => fold_short::<T, C, R, 64>(target, to, rows),
-            _ => each_row::<T>(target, columns, to, |sums, n| {
-                for column in 0..columns {
-                    fold_row::<T, C, R, _, 1>(sums, column, rows, n);
-                }
-            }),
+            1 if ALL => fold_short::<T, C, 1>(target, to, numbers, rows),
+            2 if ALL => fold_short::<T, C, 2>(target, to, numbers, rows),
+            3 if ALL => fold_short::<T, C, 3>(target, to, numbers, rows),
+            4 if ALL => fold_short::<T, C, 4>(target, to, numbers, rows),
+            8 if ALL => fold_short::<T, C, 8>(target, to, numbers, rows),
+            16 if ALL => fold_short::<T, C, 16>(target, to, numbers, rows),
+            32 if ALL => fold_short::<T, C, 32>(target, to, numbers, rows),
+            64 if ALL => fold_short::<T, C, 64>(target, to, numbers, rows),
+            _ => return false,
         }
+        true
     }
 
     /// Pools bags into the rows of `output`.
-    fn pool<C: Pool>(rows: R, bags: Pooled<'_>, held: &mut [u8], output: &mut [u8]) {
+    fn pool<C: Pool, R: Rows>(rows: R, bags: Pooled<'_>, held: &mut [u8], output: &mut [u8]) {
         assert_eq!(bags.ends.last(), Some(&rows.count()), "each row is in a bag");
         let row_bytes = bags.columns * size_of::<T>();
-        let (mut first, mut before) = (0, bags.before);
-        let mut left = bags.ends.len();
-        for (&end, output) in zip(bags.ends, output.chunks_exact_mut(row_bytes)) {
-            left -= 1;
-            let count = before + end - first;
-            let ends = left > 0 || !bags.goes_on;
-            if ends && count == 0 {
+        let (mut bag, mut first, mut before) = (0, 0usize, bags.before);
+        // One loop, not a loop over the parts of each bag: that made short bags slower.
+        while let Some(&end) = bags.ends.get(bag) {
+            let some = first..end.min(first.saturating_add(bags.at_once));
+            let is_whole = some.end == end && !(bags.goes_on && bag + 1 == bags.ends.len());
+            let count = before + some.len();
+            let output = part_mut(output, bag * row_bytes, row_bytes);
+            if is_whole && count == 0 {
                 output.fill(0);
-                continue;
+            } else {
+                let mut sums = BagSums::<T> {
+                    held: &mut *held,
+                    start: (before == 0).then(C::start),
+                    output: is_whole.then_some(output),
+                    divisor: bags.is_mean.then_some(count),
+                };
+                fold_columns::<T, C, R, _, ALL>(&mut sums, bags.columns, rows, some.clone());
             }
-            let mut sums = BagSums::<T> {
-                held: &mut *held,
-                start: (before == 0).then(C::start),
-                output: ends.then_some(output),
-                divisor: bags.is_mean.then_some(count),
-            };
-            fold_columns::<T, C, R, _, ALL>(&mut sums, bags.columns, rows, first..end);
-            (first, before) = (end, 0);
+            first = some.end;
+            (bag, before) = if first == end { (bag + 1, 0) } else { (bag, count) };
         }
     }
-}
-
-/// Whether rows of so many columns are folded by a loop of their own: to find out how long a short one is takes longer
-/// than to fold it.
-pub(super) fn are_short(columns: usize) -> bool {
-    matches!(columns, 1..=4 | 8 | 16 | 32 | 64)
 }
 
 /// [`fold_each`] for rows of `N` columns.
 #[inline(always)]
-fn fold_short<T: Fold, C: Combine<T>, R: Rows<T>, const N: usize>(
+fn fold_short<T: Fold, C: Combine<T>, const N: usize>(
     target: &mut [u8],
     to: &[u32],
-    rows: R,
+    numbers: &[u32],
+    rows: &[u8],
 ) {
-    each_row::<T>(target, N, to, |sums, n| {
-        fold_row::<T, C, R, _, N>(sums, 0, rows, n);
-    });
-}
-
-/// Calls `fold` with the row of sums of each row, and its number.
-#[inline(always)]
-fn each_row<T>(
-    target: &mut [u8],
-    columns: usize,
-    to: &[u32],
-    fold: impl Fn(&mut Elements<'_>, usize),
-) {
-    let row_bytes = columns * size_of::<T>();
+    let row_bytes = N * size_of::<T>();
     let ahead = rows_ahead(row_bytes);
-    for n in 0..to.len() {
-        fetch_row_after(target, row_bytes, to, n, ahead);
-        let row = part_mut(target, to[n] as usize * row_bytes, row_bytes);
-        fold(&mut Elements(row), n);
+    // Of single elements a processor has enough on their way by itself.
+    let is_far = row_bytes > 8 && target.len() > NEAR_BYTES;
+    for (n, (&row, &number)) in zip(to, numbers).enumerate() {
+        if is_far {
+            fetch_row_after(target, row_bytes, to, n, ahead);
+        }
+        // Other threads take some rows; shorter ones share cache lines, which are then read one after the other.
+        if row_bytes >= LINE_BYTES {
+            fetch_row_after(rows, row_bytes, numbers, n, ahead);
+        }
+        // One range, not two: of a number of 32 bits compilers know that it does not overflow.
+        let (from, at) = (number as usize * row_bytes, row as usize * row_bytes);
+        let mut sums = Elements(&mut target[at..at + row_bytes]);
+        let mut held: [T::Sum; N] = Sums::<T>::load(&sums, 0);
+        T::step_all(&rows[from..from + row_bytes], &mut held, C::combine);
+        Sums::<T>::store(&mut sums, 0, held);
     }
 }
 
 /// Asks for the row that is folded so many after number `n`.
 #[inline]
-fn fetch_row_after(target: &[u8], row_bytes: usize, to: &[u32], n: usize, ahead: Option<usize>) {
-    if let Some(&soon) = ahead.and_then(|ahead| to.get(n + ahead)) {
+fn fetch_row_after(target: &[u8], row_bytes: usize, to: &[u32], n: usize, ahead: usize) {
+    if let Some(&soon) = to.get(n + ahead) {
         fetch(target, soon as usize * row_bytes, row_bytes);
     }
 }
@@ -330,19 +343,6 @@ fn fold_columns<T: Fold, C: Combine<T>, R: Rows<T>, S: Sums<T>, const ALL: bool>
         fold_block::<T, C, R, S, 1>(sums, column, rows, some.clone());
         column += 1;
     }
-}
-
-/// Folds `N` columns of one row.
-#[inline(always)]
-fn fold_row<T: Fold, C: Combine<T>, R: Rows<T>, S: Sums<T>, const N: usize>(
-    sums: &mut S,
-    column: usize,
-    rows: R,
-    n: usize,
-) {
-    let mut held: [T::Sum; N] = sums.load(column);
-    rows.step::<N>(n, column, &mut held, C::combine);
-    sums.store(column, held);
 }
 
 /// Folds `N` columns of rows.

@@ -168,6 +168,10 @@ integers!(u8 u16 u32 u64 u128 i8 i16 i32 i64);
 /// How many neighbours are asked side by side.
 const LANES: usize = 8;
 
+/// Up to so many floats are stored and asked group by group: compilers find good instructions for that, and for many
+/// at once, but not for a few at once.
+const MOST_IN_GROUPS: usize = 32;
+
 /// Whether one of `N` values is a NaN, of which each group of [`LANES`] has as many; `is_negative_for` makes a number
 /// that is negative for a NaN only. Compilers find no good instructions for `any`.
 #[inline(always)]
@@ -201,14 +205,37 @@ macro_rules! floats {
             fn mul(sum: $type, value: $type) -> $type { sum * value }
             #[inline(always)]
             fn mean(sum: $type, count: usize) -> $type { sum / count as $type }
-            // The next step of a long row need not wait for what is asked here, as no NaN is expected.
+            // What is asked here, no step has to wait for, as no NaN is expected.
             #[inline(always)]
             fn narrow_all<const N: usize>(sums: &[$type; N], elements: &mut [u8]) {
-                match !N.is_multiple_of(LANES) || any_nan(sums, |sum| {
-                    <$type>::INFINITY.to_bits().wrapping_sub(sum.abs().to_bits()).cast_signed()
-                }) {
-                    true => narrow_each::<$type, N>(sums, elements),
-                    false => elements.copy_from_slice(bytemuck::cast_slice(sums)),
+                #[cold]
+                #[inline(never)]
+                fn narrow_again(elements: &mut [u8]) {
+                    for element in elements.chunks_exact_mut(size_of::<$type>()) {
+                        let sum = <$type>::narrow(bytemuck::pod_read_unaligned(element));
+                        element.copy_from_slice(&sum.to_ne_bytes());
+                    }
+                }
+                let is_negative_for_nan = |sum: $type| {
+                    let infinity = <$type>::INFINITY.to_bits();
+                    infinity.wrapping_sub(sum.abs().to_bits()).cast_signed()
+                };
+                if N > MOST_IN_GROUPS {
+                    return match any_nan(sums, is_negative_for_nan) {
+                        true => narrow_each::<$type, N>(sums, elements),
+                        false => elements.copy_from_slice(bytemuck::cast_slice(sums)),
+                    };
+                }
+                let group_bytes = N.min(LANES) * size_of::<$type>();
+                for (sums, elements) in sums.chunks(LANES).zip(elements.chunks_mut(group_bytes)) {
+                    elements.copy_from_slice(bytemuck::cast_slice(sums));
+                    let has_nan = match sums.first_chunk::<LANES>() {
+                        Some(sums) => any_nan(sums, is_negative_for_nan),
+                        None => sums.iter().fold(false, |any, sum| any | sum.is_nan()),
+                    };
+                    if has_nan {
+                        narrow_again(elements);
+                    }
                 }
             }
         }

@@ -18,6 +18,7 @@ use table::{Table, There};
 use window::{Source, Weights, Window};
 
 use super::destination::Destination;
+use super::fetch::rows_ahead;
 use super::fold::{Pooled, WIDE, pool};
 use super::lookups::{LOOKUP_BYTES, Lookups};
 use super::report::check;
@@ -37,10 +38,9 @@ use crate::shape::Layout;
 const LEAST_COLUMNS: usize = 64;
 /// The most lookups in a window.
 const WINDOW: usize = 1024;
-/// The most, if the columns of a row are not folded all at once: a processor then still knows the pages of the rows
-/// when it takes the next columns.
-const WIDE_WINDOW: usize = 64;
-/// The most bytes of rows that are made for a window, if it has more than one: they stay in the first cache.
+/// The most rows that are made for a window, and the most bytes of them, if there is more than one: they stay in the
+/// first cache.
+const MADE_ROWS: usize = 64;
 const MADE_BYTES: usize = 16 << 10;
 /// What a part has at least, in bytes that are read.
 const LEAST_BYTES: usize = 64 << 10;
@@ -208,10 +208,13 @@ impl Bags<'_> {
         let Source { plan, table, .. } = &self.source;
         let row_bytes = columns.len() * plan.dtype.bytes();
         let at_once = match table {
-            Table::There(_) if columns.len() <= WIDE => WINDOW,
-            Table::There(_) => WIDE_WINDOW,
-            _ => (MADE_BYTES / row_bytes).clamp(1, WIDE_WINDOW),
+            Table::There(_) => WINDOW,
+            _ => (MADE_BYTES / row_bytes).clamp(1, MADE_ROWS),
         };
+        let ahead = rows_ahead(match table {
+            Table::There(rows) if rows.are_codes => columns.len(),
+            _ => row_bytes,
+        });
         let mut held = vec![0; columns.len() * self.loops.sum_bytes];
         let mut made = Vec::new();
         let mut any_bad = false;
@@ -235,6 +238,7 @@ impl Bags<'_> {
                 first,
                 row: plan.row_bytes() / plan.dtype.bytes(),
                 bad: &self.bad,
+                ahead,
             };
             let pooled = Pooled {
                 ends: &window.ends,
@@ -242,6 +246,12 @@ impl Bags<'_> {
                 goes_on: window.goes_on,
                 is_mean: plan.mode == BagMode::Mean,
                 columns: columns.len(),
+                // Those that were asked for last are in the first cache still when the next columns are folded.
+                at_once: if columns.len() > WIDE {
+                    ahead
+                } else {
+                    usize::MAX
+                },
             };
             let output = &mut output[(bag - bags.start) * row_bytes..];
             (self.loops.pool)(rows, &window.weights, pooled, &mut held, output);

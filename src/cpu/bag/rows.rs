@@ -2,7 +2,7 @@
 
 use std::iter::zip;
 
-use super::super::fetch::{AHEAD, fetch};
+use super::super::fetch::fetch;
 use super::super::fold::{Rows, fetch_elements, step_by_elements};
 use super::super::lookups::BAD;
 use crate::fold::Fold;
@@ -20,6 +20,8 @@ pub(super) struct TableRows<'a> {
     pub(super) row: usize,
     /// As many elements as are folded at once, of what a bad index brings.
     pub(super) bad: &'a [u8],
+    /// How many rows are asked for ahead of their turn.
+    pub(super) ahead: usize,
 }
 
 impl<T: Fold> Rows<T> for TableRows<'_> {
@@ -45,7 +47,7 @@ impl<T: Fold> Rows<T> for TableRows<'_> {
 
     #[inline(always)]
     fn fetch_after<const N: usize>(&self, n: usize, column: usize) {
-        if let Some(&soon) = self.starts.get(n + AHEAD)
+        if let Some(&soon) = self.starts.get(n + self.ahead)
             && soon != BAD
         {
             fetch_elements::<T, N>(self.bytes, soon + self.first + column);
@@ -85,7 +87,7 @@ impl Rows<f32> for ByteRows<'_> {
 
     #[inline(always)]
     fn fetch_after<const N: usize>(&self, n: usize, column: usize) {
-        if let Some(&soon) = self.0.starts.get(n + AHEAD)
+        if let Some(&soon) = self.0.starts.get(n + self.0.ahead)
             && soon != BAD
         {
             fetch(self.0.bytes, soon + self.0.first + column, N);

@@ -3,7 +3,7 @@
 use std::iter::zip;
 use std::ops::Range;
 
-use super::super::fetch::{AHEAD, fetch};
+use super::super::fetch::fetch;
 use super::super::lookups::BAD;
 use super::super::rows::forward;
 use crate::error::{Result, Role};
@@ -11,6 +11,9 @@ use crate::memory::room;
 use crate::operand::{AnyTable, Params};
 use crate::plan::BagPlan;
 use crate::quantized::{Format, QuantizedTable, ROW_TAIL_BYTES};
+
+/// How many rows are asked for before they are made; a window has a few more.
+const AHEAD: usize = 8;
 
 /// A table whose rows are folded.
 pub(super) enum Table<'a> {

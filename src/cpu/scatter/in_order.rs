@@ -8,13 +8,14 @@
 use std::iter::zip;
 use std::ops::Range;
 
-use super::super::fold::are_short;
+use super::super::fetch::rows_ahead;
 use super::super::lookups::{BAD, Lookups};
+use super::super::rows::forward;
 use super::balance::SAMPLE;
 use super::keep::{Kept, WINDOW};
 use super::keys::{digits_to_sort, sort_by_digits};
 use super::loops::Loops;
-use super::updates::{Numbered, Updates};
+use super::updates::Updates;
 use crate::operand::Params;
 use crate::plan::Plan;
 use crate::scatter::ScatterPlan;
@@ -23,7 +24,7 @@ use crate::scatter::ScatterPlan;
 pub(super) struct InOrder<'a> {
     count: usize,
     lookups: Lookups<'a>,
-    updates: Numbered<'a>,
+    updates: EvenRows<'a>,
     /// The indices, and the bound below which they are keys.
     keys: Option<(&'a [u8], u64)>,
 }
@@ -39,9 +40,8 @@ impl<'a> InOrder<'a> {
         let lookups = Lookups::new(keys, indices);
         Some(InOrder {
             count: plan.lookups(),
-            updates: Numbered {
+            updates: EvenRows {
                 bytes: updates.bytes(),
-                numbers: &[],
                 start: plan.updates.offset(),
                 step: plan.lookup_digits.step_in_updates()?,
             },
@@ -76,24 +76,31 @@ impl<'a> InOrder<'a> {
             return self.fold_sorted(loops, rows, part);
         };
         let row_bytes = part.len() / rows.len();
-        let mut runs = Runs::default();
+        // It says so with nothing to fold, too.
+        let are_short = fold_each(&mut [], columns, &[], &[], &[]);
+        let (mut runs, mut copied) = (Runs::default(), Vec::new());
         let mut kept = Kept::new(rows);
         let mut any_bad = false;
         for window in self.windows() {
             any_bad |= self.keep(window.clone(), &mut kept);
-            let updates = Numbered {
-                numbers: kept.numbers(),
-                start: self.updates.start_of(window.start),
-                ..self.updates
-            };
-            if are_short(columns) {
-                fold_each(part, columns, kept.rows(), updates);
-                continue;
+            let start = |number: u32| self.updates.start_of(window.start + number as usize);
+            if !are_short {
+                for (&row, &number) in zip(kept.rows(), kept.numbers()) {
+                    runs.push(row as usize * row_bytes, start(number));
+                }
+                runs.fold(loops, part, row_bytes, self.updates.bytes);
+            } else if self.updates.step == columns as isize {
+                let first = start(0) * (row_bytes / columns);
+                let rows = &self.updates.bytes[first..][..window.len() * row_bytes];
+                fold_each(part, columns, kept.rows(), kept.numbers(), rows);
+            } else {
+                copied.clear();
+                for &number in kept.numbers() {
+                    let first = start(number) * (row_bytes / columns);
+                    copied.extend_from_slice(&self.updates.bytes[first..][..row_bytes]);
+                }
+                fold_each(part, columns, kept.rows(), &ALL_NUMBERS, &copied);
             }
-            for (&row, &number) in zip(kept.rows(), kept.numbers()) {
-                runs.push(row as usize * row_bytes, updates.start_of(number as usize));
-            }
-            runs.fold(loops, part, row_bytes, updates.bytes);
         }
         any_bad
     }
@@ -124,13 +131,14 @@ impl<'a> InOrder<'a> {
             any_bad |= self.keep(window.clone(), &mut kept);
             let pair = |(&row, &number)| RowPair {
                 row,
-                lookup: window.start as u32 + number,
+                lookup: window.start as u32 + number, // so few are sorted here
             };
             pairs.extend(zip(kept.rows(), kept.numbers()).map(pair));
         }
         if !pairs.is_sorted() {
             let digits = digits_to_sort(pairs.len(), rows.len(), 1);
             let sorted = digits.map(|d| sort_by_digits(&mut pairs, d, |pair| pair.row as usize));
+            // By comparing where that is less work, or memory for digits is lacking.
             if !matches!(sorted, Some(Ok(()))) {
                 pairs.sort_unstable();
             }
@@ -152,6 +160,30 @@ impl<'a> InOrder<'a> {
         self.lookups.find_from(window.start, starts);
         kept.take(starts.iter().copied());
         starts.contains(&BAD)
+    }
+}
+
+/// The numbers of all lookups of a window.
+static ALL_NUMBERS: [u32; WINDOW] = {
+    let mut numbers = [0; WINDOW];
+    let mut n = 0;
+    while n < WINDOW {
+        numbers[n] = n as u32;
+        n += 1;
+    }
+    numbers
+};
+
+/// Rows of updates at even distances, in elements.
+struct EvenRows<'a> {
+    bytes: &'a [u8],
+    start: usize,
+    step: isize,
+}
+
+impl EvenRows<'_> {
+    fn start_of(&self, lookup: usize) -> usize {
+        forward(self.start, lookup as isize, self.step)
     }
 }
 
@@ -177,8 +209,12 @@ impl Runs {
 
     /// Folds them, and has none then.
     fn fold(&mut self, loops: Loops, part: &mut [u8], row_bytes: usize, bytes: &[u8]) {
-        let starts = &self.starts;
-        (loops.runs)(part, row_bytes, &self.to, Updates { bytes, starts });
+        let updates = Updates {
+            bytes,
+            starts: &self.starts,
+            ahead: rows_ahead(row_bytes),
+        };
+        (loops.runs)(part, row_bytes, &self.to, updates);
         self.to.clear();
         self.starts.clear();
     }

@@ -2,10 +2,10 @@
 //! for all.
 
 use super::super::fold::{fold_each, fold_runs};
-use super::updates::{Numbered, Strided, Updates};
+use super::updates::{Strided, Updates};
 use crate::fold::{Combine, Fold, Folding};
 
-type FoldEach = fn(&mut [u8], usize, &[u32], Numbered<'_>);
+type FoldEach = fn(&mut [u8], usize, &[u32], &[u32], &[u8]) -> bool;
 
 /// How rows of updates are folded into a destination.
 #[derive(Clone, Copy)]
@@ -28,9 +28,7 @@ impl Folding for Find {
         Loops {
             // A constant is asked: loops that are never called are not compiled.
             each: match C::RESUMES {
-                true => Some(|target, columns, to, rows| {
-                    fold_each::<T, C, _>(target, columns, to, rows);
-                }),
+                true => Some(fold_each::<T, C>),
                 false => None,
             },
             runs: |target, row_bytes, to, rows| fold_runs::<T, C, _>(target, row_bytes, to, rows),

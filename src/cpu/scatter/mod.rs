@@ -27,6 +27,7 @@ use nest::{Nest, Run};
 use updates::{Strided, Updates, update_of};
 
 use super::destination::Destination;
+use super::fetch::rows_ahead;
 use super::lookups::LOOKUP_BYTES;
 use super::report::check;
 use super::threads::{BYTES_OF_ONE, threads};
@@ -250,6 +251,7 @@ impl Chunk<'_> {
             let updates = Updates {
                 bytes: self.updates,
                 starts: &starts,
+                ahead: rows_ahead(row_bytes),
             };
             match self.nest.slice_step {
                 1 => (self.loops.runs)(part, row_bytes, &to, updates),

@@ -130,7 +130,7 @@ fn a_copy_of_the_base_has_the_bits_of_a_scatter_in_place() {
 }
 
 /// Around every width that loops are made for, over several windows of lookups and several digits of keys, in one
-/// part and in many; rows whose columns lie apart in the updates are those of a transposed tensor.
+/// part and in many. Updates follow each other, or lie apart by rows, or by columns as those of a transposed tensor.
 #[test]
 fn rows_of_any_length_are_those_of_the_definition() {
     let (rows, count) = match cfg!(miri) {
@@ -141,17 +141,17 @@ fn rows_of_any_length_are_those_of_the_definition() {
     let types = [DType::F32, DType::F16, DType::I8, DType::F64, DType::C64];
     for (width, dtype) in widths.into_iter().flat_map(|w| types.map(|t| (w, t))) {
         let rows = rows.min(200_000 / width);
-        for (transposed, reduce) in [
-            (false, Reduce::Add),
-            (true, Reduce::Mul),
-            (false, Reduce::None),
+        let apart = width + 3;
+        for (strides, reduce) in [
+            ([width, 1], Reduce::Add),
+            ([apart, 1], Reduce::Add),
+            ([1, count], Reduce::Mul),
+            ([width, 1], Reduce::None),
         ] {
             let destination = Layout::contiguous(&[rows, width]);
             let ids_layout = Layout::contiguous(&[count]);
-            let updates_layout = match transposed {
-                true => Layout::strided(&[count, width], &[1, count as isize], 0).unwrap(),
-                false => Layout::contiguous(&[count, width]),
-            };
+            let steps = strides.map(|stride| stride as isize);
+            let updates_layout = Layout::strided(&[count, width], &steps, 0).unwrap();
             let layouts = ScatterLayouts {
                 dtype,
                 destination: &destination,
@@ -172,7 +172,7 @@ fn rows_of_any_length_are_those_of_the_definition() {
                 let byte = |n: usize| (n.wrapping_mul(seed) >> 7) as u8;
                 (0..elements * dtype.bytes()).map(byte).collect()
             };
-            let updates = bytes(0x9e37_79b1, count * width);
+            let updates = bytes(0x9e37_79b1, count * apart);
             let updates = Params::new(&updates, dtype, updates_layout).unwrap();
             let mut expected = bytes(0x85eb_ca77, rows * width);
             let mut got = expected.clone();
@@ -186,7 +186,7 @@ fn rows_of_any_length_are_those_of_the_definition() {
                 updates: updates.clone(),
             };
             scatter_reference::scatter(&call, &mut expected).unwrap();
-            assert!(got == expected, "{width} {dtype:?} {reduce:?} {transposed}");
+            assert!(got == expected, "{width} {dtype:?} {reduce:?} {strides:?}");
         }
     }
 }

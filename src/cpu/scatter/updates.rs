@@ -1,8 +1,6 @@
 //! The rows of updates.
 
-use super::super::fetch::AHEAD;
 use super::super::fold::{Rows, fetch_elements, step_by_elements};
-use super::super::rows::forward;
 use crate::fold::Fold;
 use crate::scatter::ScatterPlan;
 
@@ -18,6 +16,8 @@ pub(super) fn update_of(plan: &ScatterPlan, lookup: usize) -> usize {
 pub(super) struct Updates<'a> {
     pub(super) bytes: &'a [u8],
     pub(super) starts: &'a [usize],
+    /// How many are asked for ahead of their turn.
+    pub(super) ahead: usize,
 }
 
 impl<T: Fold> Rows<T> for Updates<'_> {
@@ -39,50 +39,9 @@ impl<T: Fold> Rows<T> for Updates<'_> {
 
     #[inline(always)]
     fn fetch_after<const N: usize>(&self, n: usize, column: usize) {
-        if let Some(&soon) = self.starts.get(n + AHEAD) {
+        if let Some(&soon) = self.starts.get(n + self.ahead) {
             fetch_elements::<T, N>(self.bytes, soon + column);
         }
-    }
-}
-
-/// The same by number, each a step after the one before.
-#[derive(Clone, Copy)]
-pub(super) struct Numbered<'a> {
-    pub(super) bytes: &'a [u8],
-    pub(super) numbers: &'a [u32],
-    /// Where number 0 lies.
-    pub(super) start: usize,
-    pub(super) step: isize,
-}
-
-impl Numbered<'_> {
-    /// Where the row with a number starts, in elements.
-    #[inline]
-    pub(super) fn start_of(&self, number: usize) -> usize {
-        forward(self.start, number as isize, self.step)
-    }
-}
-
-impl<T: Fold> Rows<T> for Numbered<'_> {
-    #[inline(always)]
-    fn count(&self) -> usize {
-        self.numbers.len()
-    }
-
-    #[inline(always)]
-    fn step<const N: usize>(
-        &self,
-        n: usize,
-        column: usize,
-        sums: &mut [T::Sum; N],
-        step: impl Fn(T::Sum, T::Sum) -> T::Sum,
-    ) {
-        step_by_elements::<T, N>(
-            self.bytes,
-            self.start_of(self.numbers[n] as usize) + column,
-            sums,
-            step,
-        );
     }
 }
 
@@ -110,7 +69,7 @@ impl<T: Fold> Rows<T> for Strided<'_> {
         sums: &mut [T::Sum; N],
         step: impl Fn(T::Sum, T::Sum) -> T::Sum,
     ) {
-        let Updates { bytes, starts } = self.updates;
+        let Updates { bytes, starts, .. } = self.updates;
         for (k, sum) in sums.iter_mut().enumerate() {
             let at = starts[n].wrapping_add_signed(self.step.wrapping_mul((column + k) as isize));
             step_by_elements::<T, 1>(bytes, at, std::array::from_mut(sum), &step);
