@@ -155,7 +155,11 @@ pub(super) fn step_by_elements<T: Fold, const N: usize>(
 /// Asks for `N` elements, from number `first` on.
 #[inline(always)]
 pub(super) fn fetch_elements<T, const N: usize>(bytes: &[u8], first: usize) {
-    fetch(bytes, first * size_of::<T>(), N * size_of::<T>());
+    fetch(
+        bytes,
+        first.wrapping_mul(size_of::<T>()),
+        N * size_of::<T>(),
+    );
 }
 
 /// Up to so many bytes of a destination are in the second cache, and not asked for.

@@ -212,7 +212,7 @@ impl Bags<'_> {
             _ => (MADE_BYTES / row_bytes).clamp(1, MADE_ROWS),
         };
         let ahead = rows_ahead(match table {
-            Table::There(rows) if rows.are_codes => columns.len(),
+            Table::There(rows) => columns.len() * rows.width,
             _ => row_bytes,
         });
         let mut held = vec![0; columns.len() * self.loops.sum_bytes];
@@ -226,7 +226,7 @@ impl Bags<'_> {
             };
             any_bad |= window.has_bad();
             let (bytes, first) = match table {
-                Table::There(rows) => (rows.bytes, columns.start),
+                Table::There(rows) => (rows.bytes, columns.start * rows.width),
                 _ => {
                     let rows = &mut window.starts;
                     (table.make_rows(rows, columns.clone(), &mut made), 0)
@@ -236,7 +236,7 @@ impl Bags<'_> {
                 bytes,
                 starts: &window.starts,
                 first,
-                row: plan.row_bytes() / plan.dtype.bytes(),
+                columns: plan.row_bytes() / plan.dtype.bytes(),
                 bad: &self.bad,
                 ahead,
             };

@@ -3,25 +3,44 @@
 use std::iter::zip;
 
 use super::super::fetch::fetch;
-use super::super::fold::{Rows, fetch_elements, step_by_elements};
-use super::super::lookups::BAD;
+use super::super::fold::Rows;
 use crate::fold::Fold;
 use crate::quantized::{ROW_TAIL_BYTES, scale_and_bias};
+
+/// The start of a row with a bad index: no memory is so long, so what follows it is not inside either.
+pub(super) const NOWHERE: usize = 1 << (usize::BITS - 1);
 
 /// Rows of a table, by what lookups have found.
 #[derive(Clone, Copy)]
 pub(super) struct TableRows<'a> {
     pub(super) bytes: &'a [u8],
-    /// Where each row starts, in elements, or [`BAD`].
+    /// Where each row starts, or [`NOWHERE`].
     pub(super) starts: &'a [usize],
-    /// The first column that is folded.
+    /// Where the first column that is folded is in a row.
     pub(super) first: usize,
     /// How many columns a row has.
-    pub(super) row: usize,
+    pub(super) columns: usize,
     /// As many elements as are folded at once, of what a bad index brings.
     pub(super) bad: &'a [u8],
     /// How many rows are asked for ahead of their turn.
     pub(super) ahead: usize,
+}
+
+impl TableRows<'_> {
+    /// So many bytes of row number `n`, from byte `first` of it on; nothing if it is [`NOWHERE`].
+    #[inline(always)]
+    fn part(&self, n: usize, first: usize, len: usize) -> Option<&[u8]> {
+        let start = self.starts[n] + first;
+        self.bytes.get(start..start + len)
+    }
+
+    /// Asks for such a part of the row that is folded after number `n`.
+    #[inline(always)]
+    fn fetch_part_after(&self, n: usize, first: usize, len: usize) {
+        if let Some(&soon) = self.starts.get(n + self.ahead) {
+            fetch(self.bytes, soon + first, len);
+        }
+    }
 }
 
 impl<T: Fold> Rows<T> for TableRows<'_> {
@@ -38,24 +57,23 @@ impl<T: Fold> Rows<T> for TableRows<'_> {
         sums: &mut [T::Sum; N],
         step: impl Fn(T::Sum, T::Sum) -> T::Sum,
     ) {
-        let (bytes, first) = match self.starts[n] {
-            BAD => (self.bad, 0),
-            start => (self.bytes, start + self.first + column),
+        let first = self.first + column * size_of::<T>();
+        let len = const { N * size_of::<T>() };
+        let row = match self.part(n, first, len) {
+            Some(row) => row,
+            None => &self.bad[..len],
         };
-        step_by_elements::<T, N>(bytes, first, sums, step);
+        T::step_all(row, sums, step);
     }
 
     #[inline(always)]
     fn fetch_after<const N: usize>(&self, n: usize, column: usize) {
-        if let Some(&soon) = self.starts.get(n + self.ahead)
-            && soon != BAD
-        {
-            fetch_elements::<T, N>(self.bytes, soon + self.first + column);
-        }
+        let first = self.first + column * size_of::<T>();
+        self.fetch_part_after(n, first, N * size_of::<T>());
     }
 }
 
-/// Rows of bytes, each with a scale and a bias behind it. Where one starts is in bytes.
+/// Rows of bytes, each with a scale and a bias behind it.
 #[derive(Clone, Copy)]
 pub(super) struct ByteRows<'a>(pub(super) TableRows<'a>);
 
@@ -73,26 +91,28 @@ impl Rows<f32> for ByteRows<'_> {
         sums: &mut [f32; N],
         step: impl Fn(f32, f32) -> f32,
     ) {
-        let TableRows { bytes, starts, .. } = self.0;
-        if starts[n] == BAD {
-            return step_by_elements::<f32, N>(self.0.bad, 0, sums, step);
+        let mut values = [0.0; N];
+        match self.0.part(n, 0, self.0.columns + ROW_TAIL_BYTES) {
+            Some(row) => {
+                let (codes, tail) = row.split_at(self.0.columns);
+                let (scale, bias) = scale_and_bias(tail);
+                for (value, &code) in zip(&mut values, &codes[self.0.first + column..][..N]) {
+                    *value = f32::from(code) * scale + bias;
+                }
+            }
+            None => {
+                let bytes: &mut [u8] = bytemuck::cast_slice_mut(&mut values);
+                bytes.copy_from_slice(&self.0.bad[..bytes.len()]);
+            }
         }
-        let row = &bytes[starts[n]..][..self.0.row + ROW_TAIL_BYTES];
-        let (codes, tail) = row.split_at(self.0.row);
-        let (scale, bias) = scale_and_bias(tail);
-        for (sum, &code) in zip(sums, &codes[self.0.first + column..][..N]) {
-            *sum = step(*sum, f32::from(code) * scale + bias);
-        }
+        // In one place, for the sums to be in registers.
+        f32::step_all(bytemuck::cast_slice(&values), sums, step);
     }
 
     #[inline(always)]
     fn fetch_after<const N: usize>(&self, n: usize, column: usize) {
-        if let Some(&soon) = self.0.starts.get(n + self.0.ahead)
-            && soon != BAD
-        {
-            fetch(self.0.bytes, soon + self.0.first + column, N);
-            fetch(self.0.bytes, soon + self.0.row, ROW_TAIL_BYTES);
-        }
+        self.0.fetch_part_after(n, self.0.first + column, N);
+        self.0.fetch_part_after(n, self.0.columns, ROW_TAIL_BYTES);
     }
 }
 

@@ -4,8 +4,8 @@ use std::iter::zip;
 use std::ops::Range;
 
 use super::super::fetch::fetch;
-use super::super::lookups::BAD;
 use super::super::rows::forward;
+use super::rows::NOWHERE;
 use crate::error::{Result, Role};
 use crate::memory::room;
 use crate::operand::{AnyTable, Params};
@@ -28,7 +28,9 @@ pub(super) enum Table<'a> {
 /// Rows that lie in memory as they are folded, at even distances.
 pub(super) struct There<'a> {
     pub(super) bytes: &'a [u8],
-    /// Where the first starts, and the step to the next: in elements, or in bytes.
+    /// Bytes of a column.
+    pub(super) width: usize,
+    /// Where the first starts, and the step to the next.
     offset: usize,
     step: isize,
     /// Whether they are bytes with a scale and a bias, not elements.
@@ -59,6 +61,7 @@ impl<'a> Table<'a> {
         match (table.format(), table.shape()) {
             (Format::Rows, &[_, row]) => Table::There(There {
                 bytes: table.codes(),
+                width: 1,
                 offset: 0,
                 step: (row + ROW_TAIL_BYTES) as isize,
                 are_codes: true,
@@ -67,11 +70,19 @@ impl<'a> Table<'a> {
         }
     }
 
-    /// Where a row starts, in steps of those that lie in memory; the number of one that is yet to be made.
+    /// Where a row starts that lies in memory; the number of one that is yet to be made.
     pub(super) fn start(&self, row: usize) -> usize {
         match self {
             Table::There(rows) => rows.start(row),
             _ => row,
+        }
+    }
+
+    /// [`Table::start`] of the first row, and the step to the next.
+    pub(super) fn starts(&self) -> (usize, isize) {
+        match self {
+            Table::There(rows) => (rows.offset, rows.step),
+            _ => (0, 1),
         }
     }
 
@@ -105,7 +116,7 @@ impl<'a> Table<'a> {
         match self {
             Table::There(_) => {}
             Table::Scattered(params, offsets) => {
-                let rows = zip(&*rows, places).filter(|&(&row, _)| row != BAD);
+                let rows = zip(&*rows, places).filter(|&(&row, _)| row != NOWHERE);
                 let (there, offsets) = (There::first_of(params), &offsets[columns.clone()]);
                 // A width that compilers know is copied by an instruction, not by a call.
                 let take = match width {
@@ -124,19 +135,23 @@ impl<'a> Table<'a> {
                 );
                 for (n, to) in (0..rows.len()).zip(places) {
                     if let Some(&soon) = rows.get(n + AHEAD)
-                        && soon != BAD
+                        && soon != NOWHERE
                     {
                         fetch(table.codes(), soon * codes, codes);
                     }
-                    if rows[n] != BAD {
+                    if rows[n] != NOWHERE {
                         let first = rows[n] * elements + columns.start;
                         table.decode_within(first, bytemuck::cast_slice_mut(to));
                     }
                 }
             }
         }
-        for (n, row) in rows.iter_mut().enumerate().filter(|(_, row)| **row != BAD) {
-            *row = n * columns.len();
+        for (n, row) in rows
+            .iter_mut()
+            .enumerate()
+            .filter(|(_, row)| **row != NOWHERE)
+        {
+            *row = n * row_bytes;
         }
         bytes
     }
@@ -145,10 +160,12 @@ impl<'a> Table<'a> {
 impl<'a> There<'a> {
     /// Of rows whose elements follow each other, or their first elements.
     fn first_of(params: &'a Params<'a>) -> Self {
+        let (layout, width) = (params.layout(), params.element_bytes());
         There {
             bytes: params.bytes(),
-            offset: params.layout().offset(),
-            step: params.layout().strides()[0],
+            width,
+            offset: layout.offset() * width,
+            step: layout.strides()[0].wrapping_mul(width as isize),
             are_codes: false,
         }
     }
@@ -161,7 +178,7 @@ impl<'a> There<'a> {
     fn take<const WIDTH: usize>(&self, row: usize, offsets: &[isize], to: &mut [u8]) {
         let start = self.start(row);
         for (to, &offset) in zip(to.chunks_exact_mut(WIDTH), offsets) {
-            let at = start.wrapping_add_signed(offset) * WIDTH;
+            let at = forward(start, offset, WIDTH as isize);
             to.copy_from_slice(&self.bytes[at..][..WIDTH]);
         }
     }

@@ -3,7 +3,10 @@
 use std::ops::Range;
 
 use super::super::lookups::{BAD, Lookups};
+use super::super::rows::forward;
+use super::rows::NOWHERE;
 use super::table::Table;
+use crate::index::{Bits, Word, with_index_type};
 use crate::operand::Params;
 use crate::plan::BagPlan;
 use crate::shape::Layout;
@@ -42,7 +45,7 @@ pub(super) struct Window<'a> {
     /// The row of each lookup, of the padding as well.
     rows: Vec<usize>,
     /// Of each lookup but those of the padding: where its row starts in the table, by [`Table::start`], or
-    /// [`BAD`].
+    /// [`NOWHERE`].
     pub(super) starts: Vec<usize>,
     /// Their weights.
     pub(super) weights: Vec<u8>,
@@ -96,19 +99,55 @@ impl<'a> Window<'a> {
         let ranges = &self.source.plan.ranges;
         let end = ranges.of(self.bags.end - 1).end;
         let lookups = self.next..end.min(self.next + self.most);
-        self.rows.resize(lookups.len(), BAD);
-        self.source.lookups.find_from(lookups.start, &mut self.rows);
+        self.rows.clear();
+        let are_plain = self.find_plain(lookups.clone());
+        if !are_plain {
+            self.starts.clear();
+            self.rows.resize(lookups.len(), BAD);
+            self.source.lookups.find_from(lookups.start, &mut self.rows);
+        }
         for bag in self.bags.clone().take(MOST_BAGS) {
             let of_bag = ranges.of(bag);
             self.goes_on = of_bag.end > lookups.end;
             let here = of_bag.start.max(lookups.start)..of_bag.end.min(lookups.end);
             self.next = here.end;
-            self.take(here, lookups.start);
-            self.ends.push(self.starts.len());
+            if are_plain {
+                self.ends.push(here.end - lookups.start);
+            } else {
+                self.take(here, lookups.start);
+                self.ends.push(self.starts.len());
+            }
             if self.goes_on {
                 break;
             }
         }
+        if are_plain {
+            self.starts.truncate(self.next - lookups.start);
+            if let Some(weights) = &self.source.weights {
+                weights.extend(&mut self.weights, lookups.start..self.next);
+            }
+        }
+    }
+
+    /// Finds where the rows of all these lookups start, if each index is a row under all rules and none is padding;
+    /// else returns false.
+    fn find_plain(&mut self, lookups: Range<usize>) -> bool {
+        let Source {
+            plan,
+            table,
+            lookups: rows,
+            ..
+        } = self.source;
+        let Some((indices, bound)) = rows.that_are_starts().filter(|_| plan.padding.is_none())
+        else {
+            return false;
+        };
+        let (first, step) = table.starts();
+        with_index_type!(rows.index_type(), I => {
+            let bytes = size_of::<I>();
+            let indices = &indices[lookups.start * bytes..lookups.end * bytes];
+            find_each::<<I as Word>::Bits>(indices, bound, first, step, &mut self.starts)
+        })
     }
 
     /// Whether some index of the window is bad.
@@ -121,7 +160,7 @@ impl<'a> Window<'a> {
         let source = self.source;
         let rows = &self.rows[lookups.start - first..lookups.end - first];
         let start = |&row: &usize| match row {
-            BAD => BAD,
+            BAD => NOWHERE,
             row => source.table.start(row),
         };
         let Some(padding) = source.plan.padding else {
@@ -140,6 +179,23 @@ impl<'a> Window<'a> {
             }
         }
     }
+}
+
+/// Adds where rows start to a list; returns whether all indices are below `bound`, else the list is of no use.
+fn find_each<W: Bits>(
+    indices: &[u8],
+    bound: u64,
+    first: usize,
+    step: isize,
+    starts: &mut Vec<usize>,
+) -> bool {
+    let mut all = true;
+    starts.extend(indices.chunks_exact(size_of::<W>()).map(|index| {
+        let index: u64 = bytemuck::pod_read_unaligned::<W>(index).into();
+        all &= index < bound;
+        forward(first, index as isize, step)
+    }));
+    all
 }
 
 impl<'a> Weights<'a> {
