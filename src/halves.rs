@@ -59,7 +59,7 @@ pub(crate) fn f32_to_bf16(value: f32) -> u16 {
 
 /// `value / 2^shift`, rounded; a tie to the even neighbour. The shift is not 0.
 #[inline]
-fn nearest_even(value: u32, shift: u32) -> u32 {
+pub(crate) fn nearest_even(value: u32, shift: u32) -> u32 {
     let below_half = (1 << (shift - 1)) - 1;
     (value + below_half + (value >> shift & 1)) >> shift
 }

@@ -163,7 +163,7 @@ pub(super) fn fetch_elements<T, const N: usize>(bytes: &[u8], first: usize) {
 }
 
 /// Up to so many bytes of a destination are in the second cache, and not asked for.
-const NEAR_BYTES: usize = 1 << 20;
+const NEAR_BYTES: usize = 2 << 20;
 
 /// What is fetched of a row of a destination ahead of its turn: a processor sees by itself how a long row goes on.
 const FETCHED_BYTES: usize = 512;

@@ -6,6 +6,7 @@ use bytemuck::Pod;
 
 use super::f16c;
 use super::half::{BF16, F16};
+use crate::halves::nearest_even;
 
 /// An element that can be folded.
 pub(crate) trait Fold: Pod + Send + Sync {
@@ -172,24 +173,35 @@ const LANES: usize = 8;
 /// at once, but not for a few at once.
 const MOST_IN_GROUPS: usize = 32;
 
-/// Whether one of `N` values is a NaN, of which each group of [`LANES`] has as many; `is_negative_for` makes a number
-/// that is negative for a NaN only. Compilers find no good instructions for `any`.
+/// A float that can be asked whether it is a NaN without a comparison.
+trait AsksForNan: Copy {
+    type Number: BitOr<Output = Self::Number> + Default + Copy + PartialOrd;
+    /// A number that is negative for a NaN only.
+    fn is_negative_for_nan(self) -> Self::Number;
+}
+
+/// Whether one of `N` values is a NaN, of which each group of [`LANES`] has as many. Compilers find no good
+/// instructions for `any`.
 #[inline(always)]
-fn any_nan<T: Copy, B: BitOr<Output = B> + Default + Copy + PartialOrd, const N: usize>(
-    values: &[T; N],
-    is_negative_for: impl Fn(T) -> B,
-) -> bool {
-    let mut lanes = [B::default(); LANES];
+fn any_nan<T: AsksForNan, const N: usize>(values: &[T; N]) -> bool {
+    let mut lanes = [T::Number::default(); LANES];
     for group in values.chunks_exact(LANES) {
         for (lane, &value) in lanes.iter_mut().zip(group) {
-            *lane = *lane | is_negative_for(value);
+            *lane = *lane | value.is_negative_for_nan();
         }
     }
-    lanes.into_iter().fold(B::default(), B::bitor) < B::default()
+    lanes.into_iter().fold(T::Number::default(), BitOr::bitor) < T::Number::default()
 }
 
 macro_rules! floats {
-    ($($type:ty: $nan:literal,)*) => {$(
+    ($($type:ty, $signed:ty: $nan:literal,)*) => {$(
+        impl AsksForNan for $type {
+            type Number = $signed;
+            #[inline(always)]
+            fn is_negative_for_nan(self) -> $signed {
+                <$type>::INFINITY.to_bits().wrapping_sub(self.abs().to_bits()).cast_signed()
+            }
+        }
         impl Fold for $type {
             type Sum = $type;
             const IS_EXACT: bool = true;
@@ -216,22 +228,22 @@ macro_rules! floats {
                         element.copy_from_slice(&sum.to_ne_bytes());
                     }
                 }
-                let is_negative_for_nan = |sum: $type| {
-                    let infinity = <$type>::INFINITY.to_bits();
-                    infinity.wrapping_sub(sum.abs().to_bits()).cast_signed()
-                };
                 if N > MOST_IN_GROUPS {
-                    return match any_nan(sums, is_negative_for_nan) {
+                    return match any_nan(sums) {
                         true => narrow_each::<$type, N>(sums, elements),
                         false => elements.copy_from_slice(bytemuck::cast_slice(sums)),
                     };
                 }
-                let group_bytes = N.min(LANES) * size_of::<$type>();
-                for (sums, elements) in sums.chunks(LANES).zip(elements.chunks_mut(group_bytes)) {
+                if N > 1 && N < LANES {
+                    return narrow_each::<$type, N>(sums, elements);
+                }
+                let group = N.min(LANES);
+                let groups = elements.chunks_exact_mut(group * size_of::<$type>());
+                for (sums, elements) in sums.chunks_exact(group).zip(groups) {
                     elements.copy_from_slice(bytemuck::cast_slice(sums));
                     let has_nan = match sums.first_chunk::<LANES>() {
-                        Some(sums) => any_nan(sums, is_negative_for_nan),
-                        None => sums.iter().fold(false, |any, sum| any | sum.is_nan()),
+                        Some(sums) => any_nan(sums),
+                        None => sums[0].is_nan(),
                     };
                     if has_nan {
                         narrow_again(elements);
@@ -256,8 +268,8 @@ macro_rules! floats {
 }
 
 floats! {
-    f32: 0x7fc0_0000,
-    f64: 0x7ff8_0000_0000_0000,
+    f32, i32: 0x7fc0_0000,
+    f64, i64: 0x7ff8_0000_0000_0000,
 }
 
 macro_rules! halves {
@@ -309,5 +321,17 @@ halves! {
             }
         }
     }
-    BF16 {}
+    BF16 {
+        #[inline(always)]
+        fn narrow_all<const N: usize>(sums: &[f32; N], elements: &mut [u8]) {
+            if !N.is_multiple_of(LANES) || any_nan(sums) {
+                return narrow_each::<BF16, N>(sums, elements);
+            }
+            let mut rounded = [0u16; N];
+            for (rounded, sum) in rounded.iter_mut().zip(sums) {
+                *rounded = nearest_even(sum.to_bits(), 16) as u16;
+            }
+            elements.copy_from_slice(bytemuck::cast_slice(&rounded));
+        }
+    }
 }
