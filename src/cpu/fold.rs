@@ -166,7 +166,7 @@ pub(super) fn fetch_elements<T, const N: usize>(bytes: &[u8], first: usize) {
 const NEAR_BYTES: usize = 2 << 20;
 
 /// What is fetched of a row of a destination ahead of its turn: a processor sees by itself how a long row goes on.
-const FETCHED_BYTES: usize = 512;
+pub(super) const FETCHED_BYTES: usize = 2048;
 
 /// Loops that are compiled once more for processors with AVX2, which not every processor of its kind has; those that
 /// have it have F16C. For the others the loops are fewer: `ALL` says whether to have all of them, which take several

@@ -28,7 +28,6 @@ use updates::{Strided, Updates, update_of};
 
 use super::destination::Destination;
 use super::fetch::rows_ahead;
-use super::lookups::LOOKUP_BYTES;
 use super::report::check;
 use super::threads::{BYTES_OF_ONE, threads};
 use crate::element::Element;
@@ -38,6 +37,9 @@ use crate::memory::filled_bits;
 use crate::operand::{Indices, Params};
 use crate::plan::Plan;
 use crate::scatter::ScatterPlan;
+
+/// What a lookup costs that is folded in order, as bytes that could be folded meanwhile.
+const LOOKUP_BYTES: usize = 16;
 
 /// The most lookups that are sorted at once, where they need not be all.
 const MOST_LOOKUPS: usize = 1 << 20;
