@@ -18,7 +18,6 @@ mkdir -p "$out"
 
 cargo build --release --locked
 peers=${CARGO_TARGET_DIR:-target}/release/wgpu-gather-peers
-results=()
 
 # part NAME COMMAND...: one part, whose results are in NAME.jsonl. A part that cannot run here is
 # named, and the table has the others.
@@ -26,16 +25,14 @@ part() {
     local file=$out/$1.jsonl
     shift
     printf '\n=== %s\n' "${file##*/}" >&2
-    if "$@" --out "$file" >/dev/null; then
-        results+=("$file")
-    else
-        printf 'NOT COMPLETE: %s\n' "$file" >&2
-        [[ -s $file ]] && results+=("$file")
-    fi
+    "$@" --out "$file" >/dev/null || printf 'NOT COMPLETE: %s\n' "$file" >&2
 }
 
-part peers-cpu "$peers" cpu "$@"
-part peers-cpu-python "$python" python/run.py --server "$peers" "$@"
+# Results of other processors stand beside these.
+processor=$(awk -F': ' '/^vendor_id/ && !v { v = $2 } /^model\t/ && !m { m = $2 }
+    END { print v "-" m }' /proc/cpuinfo | tr '[:upper:]' '[:lower:]')
+part "peers-cpu-$processor" "$peers" cpu "$@"
+part "peers-cpu-$processor-python" "$python" python/run.py --server "$peers" "$@"
 part peers-gpu "$peers" gpu "${adapter[@]}" "$@"
 if "$python" -c 'import sys, torch; sys.exit(not torch.cuda.is_available())' 2>/dev/null; then
     part peers-cuda-python "$python" python/run.py --server "$peers" \
@@ -44,9 +41,7 @@ else
     echo 'peers-cuda-python: no NVIDIA GPU, or no PyTorch with CUDA' >&2
 fi
 
-# Scatters and pooled lookups: a table of their own, with the results of other processors beside these.
-processor=$(awk -F': ' '/^vendor_id/ && !v { v = $2 } /^model\t/ && !m { m = $2 }
-    END { print v "-" m }' /proc/cpuinfo | tr '[:upper:]' '[:lower:]')
+# Scatters and pooled lookups: a table of their own.
 folds=$out/folds
 mkdir -p "$folds"
 threads=$(nproc)
@@ -57,4 +52,4 @@ taskset -c 0 "$python" python/folds.py --server "$peers" \
 "$peers" folds --adapter "${PEERS_ADAPTER:-vulkan}" --out "$out/folds-gpu.jsonl" | tee "$out/folds-gpu.txt"
 "$peers" folds-table "$folds"/*.jsonl | tee "$out/folds.txt"
 
-"$peers" table "${results[@]}" | tee "$out/peers.txt"
+"$peers" table "$out"/peers-*.jsonl | tee "$out/peers.txt"

@@ -125,6 +125,13 @@ impl About {
 }
 
 impl Run {
+    /// Whether both ran on one adapter, or on one processor with as many threads.
+    pub(crate) fn is_beside(&self, other: &Run) -> bool {
+        let on_the_same = self.on == other.on && self.adapter == other.adapter;
+        let one_processor = self.host == other.host && self.threads == other.threads;
+        on_the_same && (self.adapter.is_some() || one_processor)
+    }
+
     /// This command, here and now.
     pub(crate) fn new(on: &str, versions: impl IntoIterator<Item = (String, String)>) -> Self {
         let command: Vec<String> = std::env::args().skip(1).collect();

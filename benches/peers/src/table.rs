@@ -19,7 +19,7 @@ pub(crate) fn print(files: &[PathBuf]) -> Result<()> {
     Ok(())
 }
 
-/// A table for the CPU and one for each adapter.
+/// A table for each processor and one for each adapter.
 pub(crate) fn table(lines: &[Line]) -> String {
     let mut text = String::new();
     for section in sections(lines) {
@@ -43,9 +43,8 @@ fn sections(lines: &[Line]) -> Vec<Section<'_>> {
     for line in lines {
         match line {
             Line::Run { run } => {
-                let same =
-                    |s: &Section<'_>| s.runs[0].on == run.on && s.runs[0].adapter == run.adapter;
-                current = sections.iter().position(same).unwrap_or_else(|| {
+                let beside = |s: &Section<'_>| s.runs[0].is_beside(run);
+                current = sections.iter().position(beside).unwrap_or_else(|| {
                     let (runs, entries) = (Vec::new(), Vec::new());
                     sections.push(Section { runs, entries });
                     sections.len() - 1
@@ -136,7 +135,7 @@ impl Section<'_> {
                 run.on,
                 run.driver.as_deref().unwrap_or("unknown")
             ),
-            None => format!("{}, {} threads\n", run.on, run.threads),
+            None => format!("{}, {}, {} threads\n", run.on, run.host, run.threads),
         };
         if run.software_adapter {
             let _ = writeln!(text, "{SOFTWARE}");
@@ -376,5 +375,30 @@ mod tests {
                 "torch, not offered (no such call): b",
             ]
         );
+    }
+
+    #[test]
+    fn each_processor_has_a_table() {
+        let run = |host: &str, threads: usize| {
+            format!(r#"{{"run":{{"on":"cpu","date":"d","command":"c","host":"{host}","threads":{threads},"versions":{{}}}}}}"#)
+        };
+        let case = ["a", "random"];
+        let texts = [
+            run("this", 2),
+            entry(case, OURS, "fresh", None),
+            run("that", 2),
+            entry(case, OURS, "fresh", None),
+            run("this", 2),
+            entry(case, "numpy", "fresh", Some([2.0, 4.0])),
+            run("this", 1),
+        ];
+        let lines = texts.iter().map(|t| serde_json::from_str(t).unwrap());
+        let text = table(&lines.collect::<Vec<Line>>());
+        let headings: Vec<&str> = text.lines().filter(|l| l.starts_with("cpu, ")).collect();
+        assert_eq!(
+            headings,
+            ["cpu, this, 2 threads", "cpu, that, 2 threads", "cpu, this, 1 threads"]
+        );
+        assert_eq!(text.matches("numpy").count(), 2, "in one table, and as its best peer");
     }
 }
