@@ -4,10 +4,12 @@
 //! are looked up by the rules, some at a time, and then copied. Both loops are compiled for the
 //! usual short rows, so that a copy is no call, and for rows of any length.
 
-use std::iter::zip;
+use std::iter::{Skip, zip};
 use std::mem::MaybeUninit;
+use std::slice::ChunksExact;
 
-use super::lookups::{BAD, GROUP, Lookups};
+use super::fetch::{FETCHED_BYTES, LINE_BYTES, NEAR_BYTES, PAGE_BYTES, fetch, rows_ahead};
+use super::lookups::{BAD, GROUP, Lookups, Packed};
 use super::rows::{Rows, Run};
 use crate::index::{Bits, Word, with_index_type};
 use crate::plan::Plan;
@@ -146,10 +148,16 @@ impl<'a> Work<'a> {
             return 0;
         };
         let groups = lookups.indices.chunks_exact(GROUP * DEPTH * size_of::<W>());
+        // Single elements of one index are copied faster than they can be asked for.
+        let mut ahead = (DEPTH > 1 || width >= LINE_BYTES)
+            .then(|| Ahead::new(params, &lookups, groups.clone(), width));
         let (mut copied, mut start) = (0, lookups.start);
         for (rows, group) in zip(rows.chunks_exact_mut(GROUP * width), groups) {
             if !lookups.all_inside(group) {
                 break;
+            }
+            if let Some(ahead) = &mut ahead {
+                ahead.fetch_group(&lookups);
             }
             for (n, row) in rows.chunks_exact_mut(width).enumerate() {
                 let first = lookups.row(group, n, start);
@@ -198,6 +206,59 @@ impl<'a> Work<'a> {
     #[inline(always)]
     fn width<const WIDTH: usize>(&self) -> usize {
         if WIDTH == ANY { self.row_bytes } else { WIDTH }
+    }
+}
+
+/// Rows that are asked for before it is their turn.
+struct Ahead<'a> {
+    params: &'a [MaybeUninit<u8>],
+    groups: Skip<ChunksExact<'a, u8>>,
+    /// Where the first row of the next group starts before its indices are added.
+    start: usize,
+    width: usize,
+    /// Where the first row of the last group starts.
+    last: usize,
+}
+
+impl<'a> Ahead<'a> {
+    /// None of params that are near.
+    fn new<W: Bits, const DEPTH: usize>(
+        params: &'a [MaybeUninit<u8>],
+        lookups: &Packed<'a, W, DEPTH>,
+        groups: ChunksExact<'a, u8>,
+        width: usize,
+    ) -> Self {
+        let ahead = match params.len() {
+            0..=NEAR_BYTES => groups.len(),
+            _ => rows_ahead(width) / GROUP,
+        };
+        let steps = lookups.step.wrapping_mul(ahead * GROUP);
+        Ahead {
+            params,
+            groups: groups.skip(ahead),
+            start: lookups.start.wrapping_add(steps),
+            width,
+            last: 0,
+        }
+    }
+
+    /// Asks for the next group; not for short rows that begin in the page of those before, as rows of sorted
+    /// indices: a processor sees these by itself.
+    #[inline(always)]
+    fn fetch_group<W: Bits, const DEPTH: usize>(&mut self, lookups: &Packed<'a, W, DEPTH>) {
+        let Some(group) = self.groups.next() else {
+            return;
+        };
+        let first = lookups.row(group, 0, self.start);
+        let are_far = self.width >= LINE_BYTES || first.abs_diff(self.last) > PAGE_BYTES;
+        self.last = first;
+        for n in 0..GROUP {
+            if are_far {
+                let row = lookups.row(group, n, self.start);
+                fetch(self.params, row, self.width.min(FETCHED_BYTES));
+            }
+            self.start = self.start.wrapping_add(lookups.step);
+        }
     }
 }
 

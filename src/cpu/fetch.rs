@@ -4,6 +4,15 @@
 /// What a cache holds or lacks.
 pub(super) const LINE_BYTES: usize = 64;
 
+/// What memory is mapped by.
+pub(super) const PAGE_BYTES: usize = 4 << 10;
+
+/// Up to so many bytes are in the second cache, or near it: nothing is gained by asking for them.
+pub(super) const NEAR_BYTES: usize = 2 << 20;
+
+/// The most that is asked for of a row: a processor sees by itself how a long row goes on.
+pub(super) const FETCHED_BYTES: usize = 2 << 10;
+
 /// How many rows of so many bytes are asked for ahead of their turn: eight kilobytes, as more than that does not come
 /// while one line is waited for, and they are a fraction of the first cache.
 #[inline(always)]
@@ -21,13 +30,13 @@ pub(super) const fn rows_ahead(row_bytes: usize) -> usize {
     all(target_arch = "x86_64", not(miri)),
     allow(unsafe_code, reason = "an instruction that has no safe form")
 )]
-pub(super) fn fetch(bytes: &[u8], first: usize, len: usize) {
+pub(super) fn fetch<B>(bytes: &[B], first: usize, len: usize) {
     #[cfg(all(target_arch = "x86_64", not(miri)))]
     {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
 
         // Not `step_by`, which made the loops of bags slower.
-        let start = bytes.as_ptr().wrapping_add(first);
+        let start = bytes.as_ptr().cast::<u8>().wrapping_add(first);
         let mut line = 0;
         while line < len {
             // SAFETY: it reads and writes nothing, whatever the address; each processor of this kind has it.

@@ -9,7 +9,7 @@ use std::ops::Range;
 
 use bytemuck::Zeroable;
 
-use super::fetch::{LINE_BYTES, fetch, rows_ahead};
+use super::fetch::{FETCHED_BYTES, LINE_BYTES, NEAR_BYTES, fetch, rows_ahead};
 use crate::fold::{Combine, Fold, Pool};
 
 /// A list of rows that can be folded.
@@ -161,12 +161,6 @@ pub(super) fn fetch_elements<T, const N: usize>(bytes: &[u8], first: usize) {
         N * size_of::<T>(),
     );
 }
-
-/// Up to so many bytes of a destination are in the second cache, and not asked for.
-const NEAR_BYTES: usize = 2 << 20;
-
-/// What is fetched of a row of a destination ahead of its turn: a processor sees by itself how a long row goes on.
-pub(super) const FETCHED_BYTES: usize = 2048;
 
 /// Loops that are compiled once more for processors with AVX2, which not every processor of its kind has; those that
 /// have it have F16C. For the others the loops are fewer: `ALL` says whether to have all of them, which take several
