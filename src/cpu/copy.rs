@@ -8,7 +8,7 @@ use std::iter::{Skip, zip};
 use std::mem::MaybeUninit;
 use std::slice::ChunksExact;
 
-use super::fetch::{FETCHED_BYTES, LINE_BYTES, NEAR_BYTES, PAGE_BYTES, fetch, rows_ahead};
+use super::fetch::{FETCHED_BYTES, LINE_BYTES, NEAR_BYTES, fetch, rows_ahead};
 use super::lookups::{BAD, GROUP, Lookups, Packed};
 use super::rows::{Rows, Run};
 use crate::index::{Bits, Word, with_index_type};
@@ -242,15 +242,14 @@ impl<'a> Ahead<'a> {
         }
     }
 
-    /// Asks for the next group; not for short rows that begin in the page of those before, as rows of sorted
-    /// indices: a processor sees these by itself.
+    /// Asks for the next group; not for short rows that share cache lines with those before.
     #[inline(always)]
     fn fetch_group<W: Bits, const DEPTH: usize>(&mut self, lookups: &Packed<'a, W, DEPTH>) {
         let Some(group) = self.groups.next() else {
             return;
         };
         let first = lookups.row(group, 0, self.start);
-        let are_far = self.width >= LINE_BYTES || first.abs_diff(self.last) > PAGE_BYTES;
+        let are_far = self.width >= LINE_BYTES || first.abs_diff(self.last) > GROUP * LINE_BYTES;
         self.last = first;
         for n in 0..GROUP {
             if are_far {

@@ -4,9 +4,6 @@
 /// What a cache holds or lacks.
 pub(super) const LINE_BYTES: usize = 64;
 
-/// What memory is mapped by.
-pub(super) const PAGE_BYTES: usize = 4 << 10;
-
 /// Up to so many bytes are in the second cache, or near it: nothing is gained by asking for them.
 pub(super) const NEAR_BYTES: usize = 2 << 20;
 
