@@ -380,7 +380,9 @@ mod tests {
     #[test]
     fn each_processor_has_a_table() {
         let run = |host: &str, threads: usize| {
-            format!(r#"{{"run":{{"on":"cpu","date":"d","command":"c","host":"{host}","threads":{threads},"versions":{{}}}}}}"#)
+            format!(
+                r#"{{"run":{{"on":"cpu","date":"d","command":"c","host":"{host}","threads":{threads},"versions":{{}}}}}}"#
+            )
         };
         let case = ["a", "random"];
         let texts = [
@@ -397,8 +399,16 @@ mod tests {
         let headings: Vec<&str> = text.lines().filter(|l| l.starts_with("cpu, ")).collect();
         assert_eq!(
             headings,
-            ["cpu, this, 2 threads", "cpu, that, 2 threads", "cpu, this, 1 threads"]
+            [
+                "cpu, this, 2 threads",
+                "cpu, that, 2 threads",
+                "cpu, this, 1 threads"
+            ]
         );
-        assert_eq!(text.matches("numpy").count(), 2, "in one table, and as its best peer");
+        assert_eq!(
+            text.matches("numpy").count(),
+            2,
+            "in one table, and as its best peer"
+        );
     }
 }
