@@ -220,10 +220,10 @@ vectorized! {
         }
     }
 
-    /// Folds rows of `rows`, those with these numbers, each into the row of `target` that is named in `to`; both lie one
-    /// after the other and have so many columns. What is folded is rounded each time, which [`Combine::RESUMES`]
-    /// allows. Only short rows of some widths have a loop of their own, as to find out how long they are takes
-    /// longer than to fold them; for others it does nothing and returns false.
+    /// Folds those of `rows` that have these numbers, each into the row of `target` that is named in `to`. Both lie
+    /// one after the other and have so many columns. What is folded is rounded each time, which
+    /// [`Combine::RESUMES`] allows. Only short rows of some widths have a loop of their own, as to find out how long
+    /// they are takes longer than to fold them; for others it does nothing and returns false.
     fn fold_each<C: Combine>(
         target: &mut [u8],
         columns: usize,
@@ -231,6 +231,7 @@ vectorized! {
         numbers: &[u32],
         rows: &[u8]
     ) -> bool {
+        assert_eq!(to.len(), numbers.len(), "each row goes somewhere");
         match columns {
             1 if ALL => fold_short::<T, C, 1>(target, to, numbers, rows),
             2 if ALL => fold_short::<T, C, 2>(target, to, numbers, rows),

@@ -217,7 +217,7 @@ macro_rules! floats {
             fn mul(sum: $type, value: $type) -> $type { sum * value }
             #[inline(always)]
             fn mean(sum: $type, count: usize) -> $type { sum / count as $type }
-            // What is asked here, no step has to wait for, as no NaN is expected.
+            // No NaN is expected: no step waits for the answer.
             #[inline(always)]
             fn narrow_all<const N: usize>(sums: &[$type; N], elements: &mut [u8]) {
                 #[cold]
@@ -228,14 +228,14 @@ macro_rules! floats {
                         element.copy_from_slice(&sum.to_ne_bytes());
                     }
                 }
+                if N > 1 && !N.is_multiple_of(LANES) {
+                    return narrow_each::<$type, N>(sums, elements);
+                }
                 if N > MOST_IN_GROUPS {
                     return match any_nan(sums) {
                         true => narrow_each::<$type, N>(sums, elements),
                         false => elements.copy_from_slice(bytemuck::cast_slice(sums)),
                     };
-                }
-                if N > 1 && N < LANES {
-                    return narrow_each::<$type, N>(sums, elements);
                 }
                 let group = N.min(LANES);
                 let groups = elements.chunks_exact_mut(group * size_of::<$type>());

@@ -99,7 +99,8 @@ impl<'a> InOrder<'a> {
                     let first = start(number) * (row_bytes / columns);
                     copied.extend_from_slice(&self.updates.bytes[first..][..row_bytes]);
                 }
-                fold_each(part, columns, kept.rows(), &ALL_NUMBERS, &copied);
+                let numbers = &ALL_NUMBERS[..kept.rows().len()];
+                fold_each(part, columns, kept.rows(), numbers, &copied);
             }
         }
         any_bad

@@ -3,8 +3,8 @@
 //! Threads take parts of the destination, each of which folds what belongs there in order: so no two
 //! threads write to one place, and the result does not depend on their number. Where a fold may stop and go on
 //! ([`Loops::each`]), or lookups are few, rows that are not long are folded in the order of the lookups, unless so many
-//! threads would each look at all of them. Else the lookups are sorted by key, many of them in chunks, one after the other,
-//! if a fold may stop: to fold their chunks in order is to fold them in order.
+//! threads would each look at all of them. Else the lookups are sorted by key, many of them in chunks, one after the
+//! other, if a fold may stop: to fold their chunks in order is to fold them in order.
 
 mod balance;
 mod in_order;
@@ -117,7 +117,7 @@ fn run(
 const SORTED_ROW_BYTES: usize = 2 << 10;
 
 /// Not where the destination has no more bytes than this: it stays in caches meanwhile.
-const NEAR_BYTES: usize = 4 << 20;
+const CACHED_BYTES: usize = 4 << 20;
 
 /// Others are folded in the order of the lookups, by up to so many threads: each looks at all of them, which takes
 /// less than its share of a sort.
@@ -146,8 +146,8 @@ impl Work<'_> {
         let each = self.plan.lookups().saturating_mul(row_bytes + LOOKUP_BYTES);
         let is_little = each.saturating_add(self.destination.copied_bytes()) <= BYTES_OF_ONE;
         let threads = if is_little { 1 } else { threads() };
-        let is_near = self.destination.len() <= NEAR_BYTES;
-        let are_cheap = (row_bytes < SORTED_ROW_BYTES || is_near) && threads <= FEW_THREADS;
+        let is_cached = self.destination.len() <= CACHED_BYTES;
+        let are_cheap = (row_bytes < SORTED_ROW_BYTES || is_cached) && threads <= FEW_THREADS;
         let are_few = self.destination.len() / row_bytes <= u32::MAX as usize;
         let may_stop = self.loops.each.is_some() || self.plan.lookups() <= FEW_LOOKUPS;
         let may_go_in_order = may_stop && nest.is_rows() && are_few && (is_little || are_cheap);
