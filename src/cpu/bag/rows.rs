@@ -34,6 +34,13 @@ impl TableRows<'_> {
         self.bytes.get(start..start + len)
     }
 
+    /// A row that is not inside has a bad index.
+    #[cold]
+    #[inline(never)]
+    fn assert_nowhere(&self, n: usize) {
+        assert_eq!(self.starts[n], NOWHERE, "a plan reads outside the table");
+    }
+
     /// Asks for such a part of the row that is folded after number `n`.
     #[inline(always)]
     fn fetch_part_after(&self, n: usize, first: usize, len: usize) {
@@ -61,7 +68,10 @@ impl<T: Fold> Rows<T> for TableRows<'_> {
         let len = const { N * size_of::<T>() };
         let row = match self.part(n, first, len) {
             Some(row) => row,
-            None => &self.bad[..len],
+            None => {
+                self.assert_nowhere(n);
+                &self.bad[..len]
+            }
         };
         T::step_all(row, sums, step);
     }
@@ -101,6 +111,7 @@ impl Rows<f32> for ByteRows<'_> {
                 }
             }
             None => {
+                self.0.assert_nowhere(n);
                 let bytes: &mut [u8] = bytemuck::cast_slice_mut(&mut values);
                 bytes.copy_from_slice(&self.0.bad[..bytes.len()]);
             }
