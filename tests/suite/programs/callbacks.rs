@@ -162,6 +162,8 @@ impl Machine {
             let (op, rules) = (Op::gather(0), Rules::default());
             let made = engine.gather(op, &rules, &table, &ids);
             let flushed = made.and_then(|_| engine.flush());
+            // The memory of its tensors is in the pool before the main thread goes on, which may trim that.
+            drop((table, ids));
             let _ = sender.send(Said::IsDone(flushed));
         });
         let first = said
