@@ -10,7 +10,7 @@ use std::ops::Range;
 use bytemuck::Zeroable;
 
 use super::fetch::{FETCHED_BYTES, LINE_BYTES, NEAR_BYTES, fetch, rows_ahead};
-use crate::fold::{Combine, Fold, Pool};
+use crate::fold::{Combine, F16c, Fold, Pool};
 
 /// A list of rows that can be folded.
 pub(super) trait Rows<T: Fold>: Copy {
@@ -18,13 +18,15 @@ pub(super) trait Rows<T: Fold>: Copy {
     const ARE_DENSE: bool = true;
     /// How many there are.
     fn count(&self) -> usize;
-    /// Takes each of `N` sums a step on by the value of its column in row number `n`, from `column` on.
+    /// Takes each of `N` sums a step on by the value of its column in row number `n`, from `column` on. Halves are
+    /// converted by F16C if it is given.
     fn step<const N: usize>(
         &self,
         n: usize,
         column: usize,
         sums: &mut [T::Sum; N],
         step: impl Fn(T::Sum, T::Sum) -> T::Sum,
+        f16c: Option<F16c>,
     );
     /// Asks for `N` columns of a row that is combined soon after number `n`, if there is one that no processor guesses.
     #[inline(always)]
@@ -33,8 +35,8 @@ pub(super) trait Rows<T: Fold>: Copy {
 
 /// A row of sums.
 trait Sums<T: Fold> {
-    fn load<const N: usize>(&self, column: usize) -> [T::Sum; N];
-    fn store<const N: usize>(&mut self, column: usize, sums: [T::Sum; N]);
+    fn load<const N: usize>(&self, column: usize, f16c: Option<F16c>) -> [T::Sum; N];
+    fn store<const N: usize>(&mut self, column: usize, sums: [T::Sum; N], f16c: Option<F16c>);
 }
 
 /// Sums in the elements of a tensor, which are rounded when they are stored.
@@ -42,15 +44,15 @@ struct Elements<'a>(&'a mut [u8]);
 
 impl<T: Fold> Sums<T> for Elements<'_> {
     #[inline(always)]
-    fn load<const N: usize>(&self, column: usize) -> [T::Sum; N] {
+    fn load<const N: usize>(&self, column: usize, f16c: Option<F16c>) -> [T::Sum; N] {
         let mut sums = [T::Sum::zeroed(); N];
-        step_by_elements::<T, N>(self.0, column, &mut sums, |_, value| value);
+        step_by_elements::<T, N>(self.0, column, &mut sums, |_, value| value, f16c);
         sums
     }
 
     #[inline(always)]
-    fn store<const N: usize>(&mut self, column: usize, sums: [T::Sum; N]) {
-        T::narrow_all(&sums, columns_of::<T, N>(self.0, column));
+    fn store<const N: usize>(&mut self, column: usize, sums: [T::Sum; N], f16c: Option<F16c>) {
+        T::narrow_all(&sums, columns_of::<T, N>(self.0, column), f16c);
     }
 }
 
@@ -82,7 +84,7 @@ struct BagSums<'a, T: Fold> {
 
 impl<T: Fold> Sums<T> for BagSums<'_, T> {
     #[inline(always)]
-    fn load<const N: usize>(&self, column: usize) -> [T::Sum; N] {
+    fn load<const N: usize>(&self, column: usize, _f16c: Option<F16c>) -> [T::Sum; N] {
         if let Some(start) = self.start {
             return [start; N];
         }
@@ -93,7 +95,7 @@ impl<T: Fold> Sums<T> for BagSums<'_, T> {
     }
 
     #[inline(always)]
-    fn store<const N: usize>(&mut self, column: usize, mut sums: [T::Sum; N]) {
+    fn store<const N: usize>(&mut self, column: usize, mut sums: [T::Sum; N], f16c: Option<F16c>) {
         let Some(output) = &mut self.output else {
             return columns_of::<T::Sum, N>(self.held, column)
                 .copy_from_slice(bytemuck::cast_slice(&sums));
@@ -103,7 +105,7 @@ impl<T: Fold> Sums<T> for BagSums<'_, T> {
                 *sum = T::mean(*sum, divisor);
             }
         }
-        T::narrow_all(&sums, columns_of::<T, N>(output, column));
+        T::narrow_all(&sums, columns_of::<T, N>(output, column), f16c);
     }
 }
 
@@ -148,8 +150,9 @@ pub(super) fn step_by_elements<T: Fold, const N: usize>(
     first: usize,
     sums: &mut [T::Sum; N],
     step: impl Fn(T::Sum, T::Sum) -> T::Sum,
+    f16c: Option<F16c>,
 ) {
-    T::step_all(columns_in::<T, N>(bytes, first), sums, step);
+    T::step_all(columns_in::<T, N>(bytes, first), sums, step, f16c);
 }
 
 /// Asks for `N` elements, from number `first` on.
@@ -164,11 +167,12 @@ pub(super) fn fetch_elements<T, const N: usize>(bytes: &[u8], first: usize) {
 
 /// Loops that are compiled once more for processors with AVX2, which not every processor of its kind has; those that
 /// have it have F16C. For the others the loops are fewer: `ALL` says whether to have all of them, which take several
-/// times as long to compile.
+/// times as long to compile. The first argument is not handed in: F16C where the loops are compiled for it. So no row
+/// asks what the processor has, and no loop has instructions for both answers, between which sums would lie in memory.
 macro_rules! vectorized {
     ($($(#[$attribute:meta])*
     fn $name:ident<C: $combine:ident $(, $R:ident: $rows:ident)?>(
-        $($argument:ident: $type:ty),*
+        $f16c:ident; $($argument:ident: $type:ty),*
     ) $(-> $output:ty)? $body:block)*) => {$(
         $(#[$attribute])*
         #[cfg_attr(
@@ -180,23 +184,23 @@ macro_rules! vectorized {
         ) $(-> $output)? {
             #[inline(always)]
             fn loops<T: Fold, C: $combine<T>, $($R: $rows<T>,)? const ALL: bool>(
-                $($argument: $type),*
+                $f16c: Option<F16c>, $($argument: $type),*
             ) $(-> $output)? $body
             #[cfg(target_arch = "x86_64")]
             if true $(&& $R::ARE_DENSE)?
                 && std::arch::is_x86_feature_detected!("avx2")
-                && std::arch::is_x86_feature_detected!("f16c")
+                && let Some(f16c) = F16c::of_processor()
             {
                 #[target_feature(enable = "avx2,f16c")]
                 fn with_avx2<T: Fold, C: $combine<T> $(, $R: $rows<T>)?>(
-                    $($argument: $type),*
+                    f16c: F16c, $($argument: $type),*
                 ) $(-> $output)? {
-                    loops::<T, C, $($R,)? true>($($argument),*)
+                    loops::<T, C, $($R,)? true>(Some(f16c), $($argument),*)
                 }
                 // SAFETY: the processor has AVX2 and F16C.
-                return unsafe { with_avx2::<T, C $(, $R)?>($($argument),*) };
+                return unsafe { with_avx2::<T, C $(, $R)?>(f16c, $($argument),*) };
             }
-            loops::<T, C, $($R,)? { !cfg!(target_arch = "x86_64") }>($($argument),*)
+            loops::<T, C, $($R,)? { !cfg!(target_arch = "x86_64") }>(None, $($argument),*)
         }
     )*};
 }
@@ -204,7 +208,7 @@ macro_rules! vectorized {
 vectorized! {
     /// Folds the rows into those of `target`, of so many bytes, that start at the bytes in `to`: neighbours that go to
     /// one place together, rounded once.
-    fn fold_runs<C: Combine, R: Rows>(target: &mut [u8], row_bytes: usize, to: &[usize], rows: R) {
+    fn fold_runs<C: Combine, R: Rows>(f16c; target: &mut [u8], row_bytes: usize, to: &[usize], rows: R) {
         assert_eq!(to.len(), rows.count(), "each row goes somewhere");
         let ahead = rows_ahead(row_bytes);
         let mut first = 0;
@@ -215,7 +219,7 @@ vectorized! {
             let end = end_of_run(to, first);
             let mut sums = Elements(part_mut(target, at, row_bytes));
             let columns = row_bytes / size_of::<T>();
-            fold_columns::<T, C, R, _, ALL>(&mut sums, columns, rows, first..end);
+            fold_columns::<T, C, R, _, ALL>(&mut sums, columns, rows, first..end, f16c);
             first = end;
         }
     }
@@ -225,6 +229,7 @@ vectorized! {
     /// [`Combine::RESUMES`] allows. Only short rows of some widths have a loop of their own, as to find out how long
     /// they are takes longer than to fold them; for others it does nothing and returns false.
     fn fold_each<C: Combine>(
+        f16c;
         target: &mut [u8],
         columns: usize,
         to: &[u32],
@@ -233,21 +238,21 @@ vectorized! {
     ) -> bool {
         assert_eq!(to.len(), numbers.len(), "each row goes somewhere");
         match columns {
-            1 if ALL => fold_short::<T, C, 1>(target, to, numbers, rows),
-            2 if ALL => fold_short::<T, C, 2>(target, to, numbers, rows),
-            3 if ALL => fold_short::<T, C, 3>(target, to, numbers, rows),
-            4 if ALL => fold_short::<T, C, 4>(target, to, numbers, rows),
-            8 if ALL => fold_short::<T, C, 8>(target, to, numbers, rows),
-            16 if ALL => fold_short::<T, C, 16>(target, to, numbers, rows),
-            32 if ALL => fold_short::<T, C, 32>(target, to, numbers, rows),
-            64 if ALL => fold_short::<T, C, 64>(target, to, numbers, rows),
+            1 if ALL => fold_short::<T, C, 1>(target, to, numbers, rows, f16c),
+            2 if ALL => fold_short::<T, C, 2>(target, to, numbers, rows, f16c),
+            3 if ALL => fold_short::<T, C, 3>(target, to, numbers, rows, f16c),
+            4 if ALL => fold_short::<T, C, 4>(target, to, numbers, rows, f16c),
+            8 if ALL => fold_short::<T, C, 8>(target, to, numbers, rows, f16c),
+            16 if ALL => fold_short::<T, C, 16>(target, to, numbers, rows, f16c),
+            32 if ALL => fold_short::<T, C, 32>(target, to, numbers, rows, f16c),
+            64 if ALL => fold_short::<T, C, 64>(target, to, numbers, rows, f16c),
             _ => return false,
         }
         true
     }
 
     /// Pools bags into the rows of `output`.
-    fn pool<C: Pool, R: Rows>(rows: R, bags: Pooled<'_>, held: &mut [u8], output: &mut [u8]) {
+    fn pool<C: Pool, R: Rows>(f16c; rows: R, bags: Pooled<'_>, held: &mut [u8], output: &mut [u8]) {
         assert_eq!(bags.ends.last(), Some(&rows.count()), "each row is in a bag");
         let row_bytes = bags.columns * size_of::<T>();
         let (mut bag, mut first, mut before) = (0, 0usize, bags.before);
@@ -266,7 +271,7 @@ vectorized! {
                     output: is_whole.then_some(output),
                     divisor: bags.is_mean.then_some(count),
                 };
-                fold_columns::<T, C, R, _, ALL>(&mut sums, bags.columns, rows, some.clone());
+                fold_columns::<T, C, R, _, ALL>(&mut sums, bags.columns, rows, some.clone(), f16c);
             }
             first = some.end;
             (bag, before) = if first == end { (bag + 1, 0) } else { (bag, count) };
@@ -281,6 +286,7 @@ fn fold_short<T: Fold, C: Combine<T>, const N: usize>(
     to: &[u32],
     numbers: &[u32],
     rows: &[u8],
+    f16c: Option<F16c>,
 ) {
     let row_bytes = N * size_of::<T>();
     let ahead = rows_ahead(row_bytes);
@@ -297,9 +303,9 @@ fn fold_short<T: Fold, C: Combine<T>, const N: usize>(
         // One range, not two: of a number of 32 bits compilers know that it does not overflow.
         let (from, at) = (number as usize * row_bytes, row as usize * row_bytes);
         let mut sums = Elements(&mut target[at..at + row_bytes]);
-        let mut held: [T::Sum; N] = Sums::<T>::load(&sums, 0);
-        T::step_all(&rows[from..from + row_bytes], &mut held, C::combine);
-        Sums::<T>::store(&mut sums, 0, held);
+        let mut held: [T::Sum; N] = Sums::<T>::load(&sums, 0, f16c);
+        T::step_all(&rows[from..from + row_bytes], &mut held, C::combine, f16c);
+        Sums::<T>::store(&mut sums, 0, held, f16c);
     }
 }
 
@@ -321,25 +327,26 @@ fn fold_columns<T: Fold, C: Combine<T>, R: Rows<T>, S: Sums<T>, const ALL: bool>
     columns: usize,
     rows: R,
     some: Range<usize>,
+    f16c: Option<F16c>,
 ) {
     let mut column = 0;
     if R::ARE_DENSE && ALL && const { size_of::<T::Sum>() <= 4 } {
         while columns - column >= WIDE {
-            fold_block::<T, C, R, S, WIDE>(sums, column, rows, some.clone());
+            fold_block::<T, C, R, S, WIDE>(sums, column, rows, some.clone(), f16c);
             column += WIDE;
         }
     } else if R::ARE_DENSE && ALL {
         while columns - column >= WIDE / 2 {
-            fold_block::<T, C, R, S, { WIDE / 2 }>(sums, column, rows, some.clone());
+            fold_block::<T, C, R, S, { WIDE / 2 }>(sums, column, rows, some.clone(), f16c);
             column += WIDE / 2;
         }
     }
     while columns - column >= 8 {
-        fold_block::<T, C, R, S, 8>(sums, column, rows, some.clone());
+        fold_block::<T, C, R, S, 8>(sums, column, rows, some.clone(), f16c);
         column += 8;
     }
     while column < columns {
-        fold_block::<T, C, R, S, 1>(sums, column, rows, some.clone());
+        fold_block::<T, C, R, S, 1>(sums, column, rows, some.clone(), f16c);
         column += 1;
     }
 }
@@ -351,13 +358,14 @@ fn fold_block<T: Fold, C: Combine<T>, R: Rows<T>, S: Sums<T>, const N: usize>(
     column: usize,
     rows: R,
     some: Range<usize>,
+    f16c: Option<F16c>,
 ) {
-    let mut held: [T::Sum; N] = sums.load(column);
+    let mut held: [T::Sum; N] = sums.load(column, f16c);
     for n in some {
         if N > 1 {
             rows.fetch_after::<N>(n, column);
         }
-        rows.step::<N>(n, column, &mut held, C::combine);
+        rows.step::<N>(n, column, &mut held, C::combine, f16c);
     }
-    sums.store(column, held);
+    sums.store(column, held, f16c);
 }

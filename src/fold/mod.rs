@@ -23,6 +23,7 @@ mod tests;
 
 pub(crate) use dispatch::{Folding, Pooling, check, fold_with, pool_with};
 pub(crate) use element::FoldElement;
+pub(crate) use f16c::F16c;
 pub(crate) use number::{Add, Combine, Fold, Max, Pool};
 
 use crate::names::named;

@@ -4,7 +4,7 @@ use std::ops::BitOr;
 
 use bytemuck::Pod;
 
-use super::f16c;
+use super::f16c::{self, F16c};
 use super::half::{BF16, F16};
 use crate::halves::nearest_even;
 
@@ -16,6 +16,11 @@ pub(crate) trait Fold: Pod + Send + Sync {
     const IS_EXACT: bool;
     /// The value as the fold holds it, exactly.
     fn widen(self) -> Self::Sum;
+    /// The same, by F16C where it is given, as the next two.
+    #[inline(always)]
+    fn widen_by(self, _f16c: Option<F16c>) -> Self::Sum {
+        self.widen()
+    }
     /// The value at the end.
     fn narrow(sum: Self::Sum) -> Self;
     fn add(sum: Self::Sum, value: Self::Sum) -> Self::Sum;
@@ -26,12 +31,13 @@ pub(crate) trait Fold: Pod + Send + Sync {
         elements: &[u8],
         sums: &mut [Self::Sum; N],
         step: impl Fn(Self::Sum, Self::Sum) -> Self::Sum,
+        _f16c: Option<F16c>,
     ) {
         step_each::<Self, N>(elements, sums, step);
     }
     /// Writes the elements that `N` sums end in.
     #[inline(always)]
-    fn narrow_all<const N: usize>(sums: &[Self::Sum; N], elements: &mut [u8]) {
+    fn narrow_all<const N: usize>(sums: &[Self::Sum; N], elements: &mut [u8], _f16c: Option<F16c>) {
         narrow_each::<Self, N>(sums, elements);
     }
     /// The sum of `count` values, divided by it. Only floats have a mean; others keep the sum.
@@ -219,7 +225,7 @@ macro_rules! floats {
             fn mean(sum: $type, count: usize) -> $type { sum / count as $type }
             // No NaN is expected: no step waits for the answer.
             #[inline(always)]
-            fn narrow_all<const N: usize>(sums: &[$type; N], elements: &mut [u8]) {
+            fn narrow_all<const N: usize>(sums: &[$type; N], elements: &mut [u8], _: Option<F16c>) {
                 #[cold]
                 #[inline(never)]
                 fn narrow_again(elements: &mut [u8]) {
@@ -302,28 +308,44 @@ macro_rules! halves {
 halves! {
     F16 {
         #[inline(always)]
+        fn widen_by(self, f16c: Option<F16c>) -> f32 {
+            match f16c {
+                Some(f16c) => f16c.widen(bytemuck::cast([self.0; f16c::LANES]))[0],
+                None => self.widen(),
+            }
+        }
+        #[inline(always)]
         fn step_all<const N: usize>(
             elements: &[u8],
             sums: &mut [f32; N],
             step: impl Fn(f32, f32) -> f32,
+            f16c: Option<F16c>,
         ) {
-            let Some(values) = f16c::widen_all::<N>(elements) else {
+            let Some(f16c) = f16c.filter(|_| N.is_multiple_of(f16c::LANES)) else {
                 return step_each::<F16, N>(elements, sums, step);
             };
-            for (sum, value) in sums.iter_mut().zip(values) {
-                *sum = step(*sum, value);
+            // Group by group: for all values and all sums there are not registers enough.
+            let (sums, _) = sums.as_chunks_mut::<{ f16c::LANES }>();
+            for (sums, &elements) in sums.iter_mut().zip(elements.as_chunks().0) {
+                for (sum, value) in sums.iter_mut().zip(f16c.widen(elements)) {
+                    *sum = step(*sum, value);
+                }
             }
         }
         #[inline(always)]
-        fn narrow_all<const N: usize>(sums: &[f32; N], elements: &mut [u8]) {
-            if !f16c::narrow_all(sums, elements) {
-                narrow_each::<F16, N>(sums, elements);
+        fn narrow_all<const N: usize>(sums: &[f32; N], elements: &mut [u8], f16c: Option<F16c>) {
+            let Some(f16c) = f16c.filter(|_| N.is_multiple_of(f16c::LANES)) else {
+                return narrow_each::<F16, N>(sums, elements);
+            };
+            let (sums, _) = sums.as_chunks::<{ f16c::LANES }>();
+            for (elements, &sums) in elements.as_chunks_mut().0.iter_mut().zip(sums) {
+                *elements = f16c.narrow(sums);
             }
         }
     }
     BF16 {
         #[inline(always)]
-        fn narrow_all<const N: usize>(sums: &[f32; N], elements: &mut [u8]) {
+        fn narrow_all<const N: usize>(sums: &[f32; N], elements: &mut [u8], _: Option<F16c>) {
             if !N.is_multiple_of(LANES) || any_nan(sums) {
                 return narrow_each::<BF16, N>(sums, elements);
             }

@@ -83,11 +83,18 @@ fn run(call: &EmbeddingBag<'_>, plan: &BagPlan, mut output: Destination<'_>) -> 
         index_type,
         plan.indices(),
     )?;
-    let bad = match &call.rules.out_of_bounds {
-        OutOfBounds::Fill(fill) => fill.bytes().repeat(WIDE),
-        _ => vec![0; plan.dtype.bytes() * WIDE],
-    };
     let table = Table::new(&call.table, plan)?;
+    let fill = match &call.rules.out_of_bounds {
+        OutOfBounds::Fill(fill) => fill.bytes().to_vec(),
+        _ => vec![0; plan.dtype.bytes()],
+    };
+    let bad = match &table {
+        Table::There(rows) if rows.are_codes => row_of_bytes(
+            plan.row_bytes() / fill.len(),
+            bytemuck::pod_read_unaligned(&fill),
+        ),
+        _ => fill.repeat(WIDE),
+    };
     let loops = FindLoops {
         is_weighted: call.weights.is_some(),
     };
@@ -167,7 +174,7 @@ impl FindLoops {
 /// All bags of a call, which all threads read.
 struct Bags<'a> {
     source: Source<'a>,
-    /// As many elements as are folded at once, of what a bad index brings.
+    /// [`TableRows::bad`].
     bad: Vec<u8>,
     loops: Loops,
 }
@@ -257,6 +264,12 @@ impl Bags<'_> {
             (self.loops.pool)(rows, &window.weights, pooled, &mut held, output);
         }
     }
+}
+
+/// A row of bytes whose columns are all `value`, -0 included.
+fn row_of_bytes(columns: usize, value: f32) -> Vec<u8> {
+    let tail = [-0f32, value].map(f32::to_le_bytes);
+    [&vec![0; columns], tail.as_flattened()].concat()
 }
 
 /// So many, in parts of `each`; the last may have fewer.

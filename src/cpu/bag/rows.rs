@@ -4,7 +4,7 @@ use std::iter::zip;
 
 use super::super::fetch::fetch;
 use super::super::fold::Rows;
-use crate::fold::Fold;
+use crate::fold::{F16c, Fold};
 use crate::quantized::{ROW_TAIL_BYTES, scale_and_bias};
 
 /// The start of a row with a bad index: no memory is so long, so what follows it is not inside either.
@@ -20,7 +20,7 @@ pub(super) struct TableRows<'a> {
     pub(super) first: usize,
     /// How many columns a row has.
     pub(super) columns: usize,
-    /// As many elements as are folded at once, of what a bad index brings.
+    /// What a bad index brings: as many elements as are folded at once, or a row of bytes.
     pub(super) bad: &'a [u8],
     /// How many rows are asked for ahead of their turn.
     pub(super) ahead: usize,
@@ -32,13 +32,6 @@ impl TableRows<'_> {
     fn part(&self, n: usize, first: usize, len: usize) -> Option<&[u8]> {
         let start = self.starts[n] + first;
         self.bytes.get(start..start + len)
-    }
-
-    /// A row that is not inside has a bad index.
-    #[cold]
-    #[inline(never)]
-    fn assert_nowhere(&self, n: usize) {
-        assert_eq!(self.starts[n], NOWHERE, "a plan reads outside the table");
     }
 
     /// Asks for such a part of the row that is folded after number `n`.
@@ -63,17 +56,12 @@ impl<T: Fold> Rows<T> for TableRows<'_> {
         column: usize,
         sums: &mut [T::Sum; N],
         step: impl Fn(T::Sum, T::Sum) -> T::Sum,
+        f16c: Option<F16c>,
     ) {
         let first = self.first + column * size_of::<T>();
         let len = const { N * size_of::<T>() };
-        let row = match self.part(n, first, len) {
-            Some(row) => row,
-            None => {
-                self.assert_nowhere(n);
-                &self.bad[..len]
-            }
-        };
-        T::step_all(row, sums, step);
+        let row = self.part(n, first, len).unwrap_or(&self.bad[..len]);
+        T::step_all(row, sums, step, f16c);
     }
 
     #[inline(always)]
@@ -100,24 +88,14 @@ impl Rows<f32> for ByteRows<'_> {
         column: usize,
         sums: &mut [f32; N],
         step: impl Fn(f32, f32) -> f32,
+        _f16c: Option<F16c>,
     ) {
-        let mut values = [0.0; N];
-        match self.0.part(n, 0, self.0.columns + ROW_TAIL_BYTES) {
-            Some(row) => {
-                let (codes, tail) = row.split_at(self.0.columns);
-                let (scale, bias) = scale_and_bias(tail);
-                for (value, &code) in zip(&mut values, &codes[self.0.first + column..][..N]) {
-                    *value = f32::from(code) * scale + bias;
-                }
-            }
-            None => {
-                self.0.assert_nowhere(n);
-                let bytes: &mut [u8] = bytemuck::cast_slice_mut(&mut values);
-                bytes.copy_from_slice(&self.0.bad[..bytes.len()]);
-            }
+        let row = self.0.part(n, 0, self.0.columns + ROW_TAIL_BYTES);
+        let (codes, tail) = row.unwrap_or(self.0.bad).split_at(self.0.columns);
+        let (scale, bias) = scale_and_bias(tail);
+        for (sum, &code) in zip(sums, &codes[self.0.first + column..][..N]) {
+            *sum = step(*sum, f32::from(code) * scale + bias);
         }
-        // In one place, for the sums to be in registers.
-        f32::step_all(bytemuck::cast_slice(&values), sums, step);
     }
 
     #[inline(always)]
@@ -148,11 +126,12 @@ impl<T: Fold, R: Rows<T>> Rows<T> for Weighted<'_, R> {
         column: usize,
         sums: &mut [T::Sum; N],
         step: impl Fn(T::Sum, T::Sum) -> T::Sum,
+        f16c: Option<F16c>,
     ) {
         let weight = &self.weights[n * size_of::<T>()..][..size_of::<T>()];
-        let weight = bytemuck::pod_read_unaligned::<T>(weight).widen();
+        let weight = bytemuck::pod_read_unaligned::<T>(weight).widen_by(f16c);
         let weighted = |sum, value| step(sum, T::mul(weight, value));
-        self.rows.step::<N>(n, column, sums, weighted);
+        self.rows.step::<N>(n, column, sums, weighted, f16c);
     }
 
     #[inline(always)]

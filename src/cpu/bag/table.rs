@@ -30,7 +30,8 @@ pub(super) struct There<'a> {
     pub(super) bytes: &'a [u8],
     /// Bytes of a column.
     pub(super) width: usize,
-    /// Where the first starts, and the step to the next.
+    /// How many there are, where the first starts, and the step to the next.
+    rows: usize,
     offset: usize,
     step: isize,
     /// Whether they are bytes with a scale and a bias, not elements.
@@ -45,7 +46,8 @@ impl<'a> Table<'a> {
         };
         let geometry = plan.row.geometry();
         if geometry.slice() == plan.row_bytes() / plan.dtype.bytes() {
-            return Ok(Table::There(There::first_of(params)));
+            let rows = There::first_of(params).inside(plan.row_bytes());
+            return Ok(Table::There(rows));
         }
         let mut offsets = vec![0isize];
         for l in &geometry.loops {
@@ -59,13 +61,18 @@ impl<'a> Table<'a> {
 
     fn quantized(table: &'a QuantizedTable<'a>) -> Self {
         match (table.format(), table.shape()) {
-            (Format::Rows, &[_, row]) => Table::There(There {
-                bytes: table.codes(),
-                width: 1,
-                offset: 0,
-                step: (row + ROW_TAIL_BYTES) as isize,
-                are_codes: true,
-            }),
+            (Format::Rows, &[rows, row]) => {
+                let row_bytes = row + ROW_TAIL_BYTES;
+                let rows = There {
+                    bytes: table.codes(),
+                    width: 1,
+                    rows,
+                    offset: 0,
+                    step: row_bytes as isize,
+                    are_codes: true,
+                };
+                Table::There(rows.inside(row_bytes))
+            }
             _ => Table::Quantized(table),
         }
     }
@@ -164,13 +171,25 @@ impl<'a> There<'a> {
         There {
             bytes: params.bytes(),
             width,
+            rows: layout.shape()[0],
             offset: layout.offset() * width,
             step: layout.strides()[0].wrapping_mul(width as isize),
             are_codes: false,
         }
     }
 
+    /// These rows, all of which are in memory: of rows at even distances the first and the last are. What loops find
+    /// to be outside then has a bad index.
+    fn inside(self, row_bytes: usize) -> Self {
+        for row in (0..self.rows).take(1).chain((0..self.rows).next_back()) {
+            let from = self.bytes.get(self.start(row)..).unwrap_or_default();
+            assert!(from.len() >= row_bytes, "a row reaches outside the table");
+        }
+        self
+    }
+
     fn start(&self, row: usize) -> usize {
+        assert!(row < self.rows, "a lookup finds no row of the table");
         forward(self.offset, row as isize, self.step)
     }
 

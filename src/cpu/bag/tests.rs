@@ -145,7 +145,10 @@ fn bags_of_quantized_rows_are_those_of_the_definition() {
     let ends = ends();
     let count = ends[ends.len() - 1];
     let ids = Tensor::new(&[count], ids(count)).unwrap();
-    let rules = Rules::TORCH.with_out_of_bounds(OutOfBounds::Zero);
+    let zeros = Rules::TORCH.with_out_of_bounds(OutOfBounds::Zero);
+    let fill = |value: f32| OutOfBounds::Fill(Fill::from_bytes(&value.to_ne_bytes()));
+    let fills = [-0.0, 2.5, f32::NEG_INFINITY, f32::NAN].map(fill);
+    let fills = fills.map(|fill| Rules::TORCH.with_out_of_bounds(fill));
     let weights = elements(DType::F32, count, 11);
     let weights = Params::new(&weights, DType::F32, Layout::contiguous(&[count])).unwrap();
     let mut codes = elements(DType::U8, ROWS * (96 + 8), 7);
@@ -176,9 +179,11 @@ fn bags_of_quantized_rows_are_those_of_the_definition() {
                 bags = bags.with_padding_index(padding);
             }
             let table = table.to_type(FloatType::F32);
-            assert_equal((bags, &rules), &table, &ids, None);
-            if mode == BagMode::Sum {
-                assert_equal((bags, &rules), &table, &ids, Some(&weights));
+            for rules in fills.iter().chain([&zeros]) {
+                assert_equal((bags, rules), &table, &ids, None);
+                if mode == BagMode::Sum {
+                    assert_equal((bags, rules), &table, &ids, Some(&weights));
+                }
             }
         }
     }

@@ -1,7 +1,7 @@
 //! The rows of updates.
 
 use super::super::fold::{Rows, fetch_elements, step_by_elements};
-use crate::fold::Fold;
+use crate::fold::{F16c, Fold};
 use crate::scatter::ScatterPlan;
 
 /// Where the update of a lookup lies, in elements.
@@ -33,8 +33,9 @@ impl<T: Fold> Rows<T> for Updates<'_> {
         column: usize,
         sums: &mut [T::Sum; N],
         step: impl Fn(T::Sum, T::Sum) -> T::Sum,
+        f16c: Option<F16c>,
     ) {
-        step_by_elements::<T, N>(self.bytes, self.starts[n] + column, sums, step);
+        step_by_elements::<T, N>(self.bytes, self.starts[n] + column, sums, step, f16c);
     }
 
     #[inline(always)]
@@ -68,11 +69,12 @@ impl<T: Fold> Rows<T> for Strided<'_> {
         column: usize,
         sums: &mut [T::Sum; N],
         step: impl Fn(T::Sum, T::Sum) -> T::Sum,
+        f16c: Option<F16c>,
     ) {
         let Updates { bytes, starts, .. } = self.updates;
         for (k, sum) in sums.iter_mut().enumerate() {
             let at = starts[n].wrapping_add_signed(self.step.wrapping_mul((column + k) as isize));
-            step_by_elements::<T, 1>(bytes, at, std::array::from_mut(sum), &step);
+            step_by_elements::<T, 1>(bytes, at, std::array::from_mut(sum), &step, f16c);
         }
     }
 }
