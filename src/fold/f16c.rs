@@ -42,6 +42,8 @@ impl F16c {
 
 #[cfg(not(all(target_arch = "x86_64", not(miri))))]
 impl F16c {
+    /// For Miri.
+    #[cfg(target_arch = "x86_64")]
     pub(crate) fn of_processor() -> Option<Self> {
         None
     }
