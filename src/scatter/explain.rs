@@ -112,13 +112,13 @@ impl ScatterPlan {
         else {
             return (0, 0);
         };
-        let most = block.most_pairs(kernel) as usize;
+        let most = |is_cut| block.most_pairs(kernel, is_cut) as usize;
         let of_chunk = |count: usize, piece: Option<u32>| match piece.map(|piece| piece as usize) {
             Some(piece) => {
                 let joins = usize::from(count > piece);
-                count.div_ceil(most / piece * piece) + joins
+                count.div_ceil(most(true) / piece * piece) + joins
             }
-            None => count.div_ceil(most),
+            None => count.div_ceil(most(false)),
         };
         let chunk = lookups.clamp(1, MOST_LOOKUPS);
         let piece = block.piece(self, kernel, chunk);
@@ -126,7 +126,7 @@ impl ScatterPlan {
             lookups / chunk * of_chunk(chunk, piece) + of_chunk(lookups % chunk, piece);
         let longest = match self.reduce {
             Reduce::None => 1,
-            _ => piece.map_or(most, |piece| piece as usize),
+            _ => piece.map_or(most(false), |piece| piece as usize),
         };
         (dispatches, longest.min(lookups))
     }

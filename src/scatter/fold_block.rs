@@ -181,25 +181,25 @@ impl FoldBlock {
         }
         let piece = (count as u32).isqrt().next_power_of_two();
         let loops = [piece, (count as u32).div_ceil(piece)];
-        let most = self.most_pairs(kernel);
+        let most = self.most_pairs(kernel, true);
         loops.iter().all(|&steps| steps <= most).then_some(piece)
     }
 
-    /// The most pairs of a pass, so that no invocation takes more than [`MAX_LOOP_STEPS`]: for each of its
-    /// free steps, it goes through all of them if they have one key.
-    pub(crate) fn most_pairs(&self, kernel: FoldKernel) -> u32 {
+    /// The most pairs, or pieces, of a pass whose keys are cut or not, so that no invocation takes more than
+    /// [`MAX_LOOP_STEPS`]: it goes through all of them if they have one key, for each free step that it folds by
+    /// itself.
+    pub(crate) fn most_pairs(&self, kernel: FoldKernel, is_cut: bool) -> u32 {
         if self.reduce == Reduce::None as u32 {
             return u32::MAX; // one pair is folded, whatever the others are
         }
-        // To leave the loop over free steps is one, too.
-        let of_free_step = (MAX_LOOP_STEPS - 1) / kernel.steps_of_invocation(self.free_count);
+        let of_free_step = MAX_LOOP_STEPS / kernel.steps_in_turn(is_cut);
         // The digits of a number are a loop over them, and a step that leaves it.
         let loops = |digits: u32| match kernel.fills_lanes() {
             true => 0,
             false => digits + 1,
         };
-        // The free step itself, and leaving the loop over pairs.
-        let once = 2 + loops(self.key_digits) + loops(self.free_digits);
+        // To leave the loop over pairs is one, too.
+        let once = 1 + loops(self.key_digits) + loops(self.free_digits);
         (of_free_step - once) / (1 + loops(self.lookup_digits))
     }
 

@@ -23,7 +23,7 @@ const ROW_WORKGROUP: u32 = 32;
 /// The fewest units of a row that is folded so: each of them has one.
 const LEAST_ROW_UNITS: usize = ROW_WORKGROUP as usize;
 
-/// The most free steps of each, as `STEPS` there.
+/// The free steps of each.
 const ROW_STEPS: u32 = 2;
 
 /// What a fold pipeline is compiled for.
@@ -124,10 +124,10 @@ impl FoldKernel {
         }
     }
 
-    /// How many free steps an invocation folds, one after the other.
-    pub(super) fn steps_of_invocation(&self, free_count: u32) -> u32 {
-        match self.rows {
-            true => free_count.div_ceil(ROW_WORKGROUP).clamp(1, ROW_STEPS),
+    /// How many free steps an invocation folds one after the other: of a key that is not cut, both together.
+    pub(super) fn steps_in_turn(&self, is_cut: bool) -> u32 {
+        match self.rows && is_cut {
+            true => ROW_STEPS,
             false => 1,
         }
     }

@@ -208,8 +208,11 @@ const CONSTRUCTS: &[(&str, &[&str])] = &[
         &["digits that all count from the number"],
     ),
     (
-        "fold_rows.wgsl fold_steps for",
-        &["the last steps of a row left out"],
+        "fold_rows.wgsl fold_two_steps for",
+        &[
+            "all updates of a row but the first lost",
+            "the last update of a row lost",
+        ],
     ),
 ];
 

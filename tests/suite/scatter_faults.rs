@@ -23,7 +23,7 @@ macro_rules! faults {
 faults! {
     "base dropped": "fn fold_updates"
         "var sum = widen(before);" => "var sum = vec4(0u);",
-    "a row not gone on with": "WORKGROUP * STEPS"
+    "a row not gone on with": "fn fold_two_steps"
         "begins_pass | (" => "(",
     "sums of the pass before dropped": "fn fold_updates"
         "if (goes_on) {" => "if (false) {",
@@ -171,10 +171,22 @@ faults! {
         "!ends & !begun" => "!ends",
     "pieces of one free step joined in all": "fn joined"
         "carried(n * fold.free_count + free)" => "carried(n * fold.free_count)",
-    "each workgroup of a pair at the start of the row": "WORKGROUP * STEPS"
-        "free = start + invocation" => "free = invocation",
-    "the last steps of a row left out": "WORKGROUP * STEPS"
-        "free < end; free += WORKGROUP" => "free + WORKGROUP < end; free += WORKGROUP",
+    "each workgroup of a pair at the start of the row": "fn fold_two_steps"
+        "let a = start + 2u" => "let a = 2u",
+    "two steps of an invocation that are one": "fn fold_two_steps"
+        "let b = a + NEIGHBOURS;" => "let b = a;",
+    "the base of a row dropped": "fn fold_two_steps"
+        "sum_b = widen(load_destination" => "sum_b = vec4(0u); let unused = widen(load_destination",
+    "all updates of a row but the first lost": "fn fold_two_steps"
+        "(n < end) & (pair.x" => "(n < at.first + 1u) & (pair.x",
+    "the last update of a row lost": "fn fold_two_steps"
+        "(n < end) & (pair.x" => "(n + 1u < end) & (pair.x",
+    "updates of the next keys folded into a row, too": "fn fold_two_steps"
+        "(pair.x == key); n++" => "(pair.x >= key); n++",
+    "the last steps of a row not stored": "fn fold_two_steps"
+        "(b <= last_step)" => "(b < last_step)",
+    "steps past the end of a row stored, too": "fn fold_two_steps"
+        "(b <= last_step)" => "(b >= 0u)",
 }
 
 /// What the shaders have of scatters of more than one tile.
@@ -227,10 +239,10 @@ fn scatters() -> Vec<Scatter> {
     long.base.fill(0);
     all.push(long);
     // More of one row than a pass has.
-    let long = [&[2, 256][..], &[19_000], &[19_000, 256]];
+    let long = [&[2, 256][..], &[50_000], &[50_000, 256]];
     let mut long = scatter(Op::gather(0), long, DType::F32, Reduce::Add, 10);
     long.base = tame_values(DType::F32, Reduce::Add, 2 * 256, 10);
-    long.updates = tame_values(DType::F32, Reduce::Add, 19_000 * 256, 110);
+    long.updates = tame_values(DType::F32, Reduce::Add, 50_000 * 256, 110);
     all.push(long);
     all
 }

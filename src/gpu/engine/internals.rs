@@ -60,7 +60,7 @@ pub fn waiting_gathers(engine: &crate::gpu::Engine) -> usize {
 pub fn most_pairs(plan: &ScatterPlan) -> Result<u32> {
     let kernel = FoldKernel::of(plan.op, plan.reduce, plan.dtype)?;
     let kernel = kernel.in_lanes(plan).unwrap_or(kernel);
-    Ok(FoldBlock::new(plan, kernel)?.most_pairs(kernel))
+    Ok(FoldBlock::new(plan, kernel)?.most_pairs(kernel, false))
 }
 
 /// How many statuses a tensor has that may have bad indices to report.

@@ -71,7 +71,7 @@ impl<'a> Folds<'a> {
         let piece = self.block.piece(self.plan, self.kernel, count);
         let piece = piece.filter(|&piece| {
             self.windows.bind_all_updates()
-                && piece as usize <= self.most()
+                && piece as usize <= self.most(true)
                 && bytes(pieces(piece)) <= limit
         });
         let bytes = match piece {
@@ -112,28 +112,30 @@ impl<'a> Folds<'a> {
                 (CARRY, sort.whole(&sums.carry)),
             ];
             match sums.piece {
-                None => all.extend(self.passes(block, count, count, self.most(), &bindings)?),
+                None => {
+                    all.extend(self.passes(block, count, count, self.most(false), &bindings)?)
+                }
                 Some(piece) => {
-                    let most = self.most() / piece as usize * piece as usize;
+                    let most = self.most(true) / piece as usize * piece as usize;
                     let folds = block.in_pieces(piece, false);
                     all.extend(self.passes(folds, count, count, most, &bindings)?);
                     let joins = block.in_pieces(piece, true);
                     let pieces = count.div_ceil(piece as usize) - 1;
-                    all.extend(self.passes(joins, pieces, count, self.most(), &bindings)?);
+                    all.extend(self.passes(joins, pieces, count, self.most(true), &bindings)?);
                 }
             }
         }
         Ok(all)
     }
 
-    /// The most pairs that a dispatch folds.
-    fn most(&self) -> usize {
+    /// The most pairs that a dispatch folds, if keys are cut or not.
+    fn most(&self, is_cut: bool) -> usize {
         let free = u64::from(self.block.free_count().max(1));
         let of_pass =
             self.context.binding_limits.pass_bytes / (free * self.kernel.unit_bytes as u64);
         of_pass
             .min(MOST_INVOCATIONS / free)
-            .min(u64::from(self.block.most_pairs(self.kernel)))
+            .min(u64::from(self.block.most_pairs(self.kernel, is_cut)))
             .max(1) as usize
     }
 
