@@ -215,8 +215,8 @@ mod tests {
         bags: [u32; 2],
         rows: BTreeMap<usize, u32>,
         lookups: BTreeMap<usize, u32>,
-        /// The calls with more than 16,381 updates of one key in rows of more than 512 bytes, each a
-        /// multiple of 16: of which an invocation folds several fours, and a dispatch not all updates.
+        /// The calls with more than 32,767 updates of one key in rows of more than 512 bytes, each a
+        /// multiple of 16: of which an invocation folds two fours, and a dispatch not all updates.
         long_runs: Vec<u32>,
     }
 
@@ -241,7 +241,7 @@ mod tests {
                     let bytes = row * scatter.dtype.bytes();
                     let is_row = scatter.call.op == Op::gather(0) && scatter.dtype.bytes() == 4;
                     let is_long = bytes > 512 && bytes.is_multiple_of(16);
-                    if is_row && is_long && longest_run(&scatter.call) > 16_381 {
+                    if is_row && is_long && longest_run(&scatter.call) > 32_767 {
                         self.long_runs.push(number);
                     }
                 }

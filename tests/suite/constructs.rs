@@ -105,19 +105,23 @@ const CONSTRUCTS: &[(&str, &[&str])] = &[
         ],
     ),
     (
-        "keys_sorted.wgsl main for",
+        "keys_sorted.wgsl sort_few for",
+        &["the last of as many keys not compared"],
+    ),
+    (
+        "keys_sorted.wgsl sort_many for",
         &["the last of few keys not made"],
     ),
     (
-        "keys_sorted.wgsl main for 2",
+        "keys_sorted.wgsl sort_many for 2",
         &["the last of few keys not held"],
     ),
     (
-        "keys_sorted.wgsl main for 3",
+        "keys_sorted.wgsl sort_many for 3",
         &["the highest digit of few keys left unsorted"],
     ),
     (
-        "keys_sorted.wgsl main for 4",
+        "keys_sorted.wgsl sort_many for 4",
         &["the last of few pairs not stored"],
     ),
     (
