@@ -16,7 +16,7 @@ const LOOKUPS: [usize; 8] = [100, 1000, 3000, 10_000, 9000, 30_000, 100_000, 1];
 const ROWS: [usize; 20] = [
     1, 2, 3, 4, 8, 16, 17, 64, 100, 128, 256, 300, 900, 1024, 1300, 2048, 2680, 4096, 7000, 10_000,
 ];
-const LONG_RUNS: [usize; 4] = [18_000, 17_000, 20_000, 22_000];
+const LONG_RUNS: [usize; 4] = [36_000, 34_000, 40_000, 44_000];
 const KEYS: [usize; 7] = [3, 1, 2, 10, 100, 1000, 50_000];
 
 /// How the lookups are spread over the keys.
