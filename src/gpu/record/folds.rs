@@ -113,7 +113,7 @@ impl<'a> Folds<'a> {
             ];
             match sums.piece {
                 None => {
-                    all.extend(self.passes(block, count, count, self.most(false), &bindings)?)
+                    all.extend(self.passes(block, count, count, self.most(false), &bindings)?);
                 }
                 Some(piece) => {
                     let most = self.most(true) / piece as usize * piece as usize;
