@@ -1,5 +1,5 @@
 // A workgroup takes free steps of one pair only, so its loads of pairs are uniform. Each invocation takes two of
-// them. Eight neighbours read and write contiguous bytes, in one of their steps after the other.
+// them: eight neighbours read and write 128 contiguous bytes in their first step, and the next 128 in their second.
 
 const WORKGROUP = 32u;
 const NEIGHBOURS = 8u;
@@ -26,8 +26,8 @@ fn fold_steps(at: Start, group: u32, invocation: u32) {
     }
 }
 
-// Folds two free steps of a key that is not cut: the loads of both are in flight together, and a pair is loaded once.
-// A step past the end of the row repeats the last one, and is not stored.
+// Folds two free steps of a key that is not cut. The loads of both are in flight together, and each pair is loaded
+// once for both. A step past the end of the row repeats the last one, and is not stored.
 fn fold_two_steps(at: Start, a: u32, b: u32) {
     let last_step = fold.free_count - 1u;
     let step_a = at_digits(64u, fold.free_digits, min(a, last_step));

@@ -20,7 +20,8 @@ fn key_or_padding(n: u32) -> u32 {
     return key;
 }
 
-// Each invocation has a pair and counts those that come before it: for so few, that is less than to sort by digits.
+// Each invocation counts the pairs that come before its own: with so few, that takes fewer steps and barriers than a
+// sort by digits.
 fn sort_few(invocation: u32) {
     let own = key_or_padding(invocation);
     words[invocation] = own;

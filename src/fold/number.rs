@@ -16,7 +16,7 @@ pub(crate) trait Fold: Pod + Send + Sync {
     const IS_EXACT: bool;
     /// The value as the fold holds it, exactly.
     fn widen(self) -> Self::Sum;
-    /// The same, by F16C where it is given, as the next two.
+    /// The same, by F16C if it is given.
     #[inline(always)]
     fn widen_by(self, _f16c: Option<F16c>) -> Self::Sum {
         self.widen()
@@ -25,7 +25,7 @@ pub(crate) trait Fold: Pod + Send + Sync {
     fn narrow(sum: Self::Sum) -> Self;
     fn add(sum: Self::Sum, value: Self::Sum) -> Self::Sum;
     fn mul(sum: Self::Sum, value: Self::Sum) -> Self::Sum;
-    /// Takes each of `N` sums a step on by the value of its element.
+    /// Takes each of `N` sums a step on by the value of its element, which is widened by F16C if it is given.
     #[inline(always)]
     fn step_all<const N: usize>(
         elements: &[u8],
@@ -35,7 +35,7 @@ pub(crate) trait Fold: Pod + Send + Sync {
     ) {
         step_each::<Self, N>(elements, sums, step);
     }
-    /// Writes the elements that `N` sums end in.
+    /// Writes the elements that `N` sums end in, narrowed by F16C if it is given.
     #[inline(always)]
     fn narrow_all<const N: usize>(sums: &[Self::Sum; N], elements: &mut [u8], _f16c: Option<F16c>) {
         narrow_each::<Self, N>(sums, elements);

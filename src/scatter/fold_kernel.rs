@@ -23,7 +23,7 @@ const ROW_WORKGROUP: u32 = 32;
 /// The fewest units of a row that is folded so: each of them has one.
 const LEAST_ROW_UNITS: usize = ROW_WORKGROUP as usize;
 
-/// The free steps of each.
+/// The free steps of each invocation.
 const ROW_STEPS: u32 = 2;
 
 /// What a fold pipeline is compiled for.

@@ -106,7 +106,7 @@ const CONSTRUCTS: &[(&str, &[&str])] = &[
     ),
     (
         "keys_sorted.wgsl sort_few for",
-        &["the last of as many keys not compared"],
+        &["the last key not compared"],
     ),
     (
         "keys_sorted.wgsl sort_many for",

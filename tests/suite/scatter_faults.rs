@@ -69,17 +69,17 @@ faults! {
         "shift < bits; shift += 4u" => "shift == 0u || shift + 4u < bits; shift += 4u",
     "the last of few keys not made": "key = key_of_row"
         "if (n < geometry.row_count) {\n        key" => "if (n + 1u < geometry.row_count) {\n        key",
-    "no barrier after the keys of as many invocations": "key = key_of_row"
+    "no barrier before keys are compared": "key = key_of_row"
         "workgroupBarrier(); // after the few keys" => "",
-    "the last of as many keys not compared": "key = key_of_row"
+    "the last key not compared": "key = key_of_row"
         "n < geometry.row_count; n++" => "n + 1u < geometry.row_count; n++",
-    "equal keys of as many in the wrong order": "key = key_of_row"
+    "equal keys compared in the wrong order": "key = key_of_row"
         "(n < invocation)" => "(n > invocation)",
-    "the last of as many pairs not stored": "key = key_of_row"
+    "the last of the compared pairs not stored": "key = key_of_row"
         "if (invocation < geometry" => "if (invocation + 1u < geometry",
-    "no barrier before as many pairs are taken to their places": "key = key_of_row"
+    "no barrier before compared pairs are taken to their places": "key = key_of_row"
         "workgroupBarrier(); // after the places" => "",
-    "no barrier before as many pairs are taken from there": "key = key_of_row"
+    "no barrier before compared pairs are taken from there": "key = key_of_row"
         "workgroupBarrier(); // after the few pairs" => "",
     "the last of few pairs not stored": "key = key_of_row"
         "if (n < geometry.row_count) {\n            pairs" => "if (n + 1u < geometry.row_count) {\n            pairs",

@@ -85,10 +85,16 @@ impl<'a> Table<'a> {
         }
     }
 
-    /// [`Table::start`] of the first row, and the step to the next.
-    pub(super) fn starts(&self) -> (usize, isize) {
+    /// [`Table::start`] of the first row, and the step to the next, for rows below `bound`.
+    pub(super) fn starts(&self, bound: u64) -> (usize, isize) {
         match self {
-            Table::There(rows) => (rows.offset, rows.step),
+            Table::There(rows) => {
+                assert!(
+                    bound <= rows.rows as u64,
+                    "lookups find no row of the table"
+                );
+                (rows.offset, rows.step)
+            }
             _ => (0, 1),
         }
     }
@@ -181,9 +187,11 @@ impl<'a> There<'a> {
     /// These rows, all of which are in memory: of rows at even distances the first and the last are. What loops find
     /// to be outside then has a bad index.
     fn inside(self, row_bytes: usize) -> Self {
-        for row in (0..self.rows).take(1).chain((0..self.rows).next_back()) {
-            let from = self.bytes.get(self.start(row)..).unwrap_or_default();
-            assert!(from.len() >= row_bytes, "a row reaches outside the table");
+        if let Some(last) = self.rows.checked_sub(1) {
+            for row in [0, last] {
+                let from = self.bytes.get(self.start(row)..).unwrap_or_default();
+                assert!(from.len() >= row_bytes, "a row reaches outside the table");
+            }
         }
         self
     }

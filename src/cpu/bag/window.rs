@@ -142,7 +142,7 @@ impl<'a> Window<'a> {
         else {
             return false;
         };
-        let (first, step) = table.starts();
+        let (first, step) = table.starts(bound);
         with_index_type!(rows.index_type(), I => {
             let bytes = size_of::<I>();
             let indices = &indices[lookups.start * bytes..lookups.end * bytes];
