@@ -10,6 +10,7 @@ use std::ops::Range;
 use bytemuck::Zeroable;
 
 use super::fetch::{FETCHED_BYTES, LINE_BYTES, NEAR_BYTES, fetch, rows_ahead};
+use super::vectors::vectorized;
 use crate::fold::{Combine, F16c, Fold, Pool};
 
 /// A list of rows that can be folded.
@@ -165,50 +166,10 @@ pub(super) fn fetch_elements<T, const N: usize>(bytes: &[u8], first: usize) {
     );
 }
 
-/// Loops that are compiled once more for processors with AVX2, which not every processor of its kind has; those that
-/// have it have F16C. For the others the loops are fewer: `ALL` says whether to have all of them, which take several
-/// times as long to compile. The first argument is not handed in: F16C where the loops are compiled for it. So no row
-/// asks what the processor has, and no loop has instructions for both answers, between which sums would lie in memory.
-macro_rules! vectorized {
-    ($($(#[$attribute:meta])*
-    fn $name:ident<C: $combine:ident $(, $R:ident: $rows:ident)?>(
-        $f16c:ident; $($argument:ident: $type:ty),*
-    ) $(-> $output:ty)? $body:block)*) => {$(
-        $(#[$attribute])*
-        #[cfg_attr(
-            target_arch = "x86_64",
-            allow(unsafe_code, reason = "a function for processors with AVX2")
-        )]
-        pub(super) fn $name<T: Fold, C: $combine<T> $(, $R: $rows<T>)?>(
-            $($argument: $type),*
-        ) $(-> $output)? {
-            #[inline(always)]
-            fn loops<T: Fold, C: $combine<T>, $($R: $rows<T>,)? const ALL: bool>(
-                $f16c: Option<F16c>, $($argument: $type),*
-            ) $(-> $output)? $body
-            #[cfg(target_arch = "x86_64")]
-            if true $(&& $R::ARE_DENSE)?
-                && std::arch::is_x86_feature_detected!("avx2")
-                && let Some(f16c) = F16c::of_processor()
-            {
-                #[target_feature(enable = "avx2,f16c")]
-                fn with_avx2<T: Fold, C: $combine<T> $(, $R: $rows<T>)?>(
-                    f16c: F16c, $($argument: $type),*
-                ) $(-> $output)? {
-                    loops::<T, C, $($R,)? true>(Some(f16c), $($argument),*)
-                }
-                // SAFETY: the processor has AVX2 and F16C.
-                return unsafe { with_avx2::<T, C $(, $R)?>(f16c, $($argument),*) };
-            }
-            loops::<T, C, $($R,)? { !cfg!(target_arch = "x86_64") }>(None, $($argument),*)
-        }
-    )*};
-}
-
 vectorized! {
     /// Folds the rows into those of `target`, of so many bytes, that start at the bytes in `to`: neighbours that go to
     /// one place together, rounded once.
-    fn fold_runs<C: Combine, R: Rows>(f16c; target: &mut [u8], row_bytes: usize, to: &[usize], rows: R) {
+    [Avx2 if R::ARE_DENSE] fn fold_runs<T: Fold, C: Combine<T>, R: Rows<T>>(f16c; target: &mut [u8], row_bytes: usize, to: &[usize], rows: R) {
         assert_eq!(to.len(), rows.count(), "each row goes somewhere");
         let ahead = rows_ahead(row_bytes);
         let mut first = 0;
@@ -219,7 +180,7 @@ vectorized! {
             let end = end_of_run(to, first);
             let mut sums = Elements(part_mut(target, at, row_bytes));
             let columns = row_bytes / size_of::<T>();
-            fold_columns::<T, C, R, _, ALL>(&mut sums, columns, rows, first..end, f16c);
+            fold_columns::<T, C, R, _, WIDE>(&mut sums, columns, rows, first..end, f16c);
             first = end;
         }
     }
@@ -228,7 +189,7 @@ vectorized! {
     /// one after the other and have so many columns. What is folded is rounded each time, which
     /// [`Combine::RESUMES`] allows. Only short rows of some widths have a loop of their own, as to find out how long
     /// they are takes longer than to fold them; for others it does nothing and returns false.
-    fn fold_each<C: Combine>(
+    [Avx2] fn fold_each<T: Fold, C: Combine<T>>(
         f16c;
         target: &mut [u8],
         columns: usize,
@@ -238,21 +199,23 @@ vectorized! {
     ) -> bool {
         assert_eq!(to.len(), numbers.len(), "each row goes somewhere");
         match columns {
-            1 if ALL => fold_short::<T, C, 1>(target, to, numbers, rows, f16c),
-            2 if ALL => fold_short::<T, C, 2>(target, to, numbers, rows, f16c),
-            3 if ALL => fold_short::<T, C, 3>(target, to, numbers, rows, f16c),
-            4 if ALL => fold_short::<T, C, 4>(target, to, numbers, rows, f16c),
-            8 if ALL => fold_short::<T, C, 8>(target, to, numbers, rows, f16c),
-            16 if ALL => fold_short::<T, C, 16>(target, to, numbers, rows, f16c),
-            32 if ALL => fold_short::<T, C, 32>(target, to, numbers, rows, f16c),
-            64 if ALL => fold_short::<T, C, 64>(target, to, numbers, rows, f16c),
+            1 if WIDE > 0 => fold_short::<T, C, 1>(target, to, numbers, rows, f16c),
+            2 if WIDE > 0 => fold_short::<T, C, 2>(target, to, numbers, rows, f16c),
+            3 if WIDE > 0 => fold_short::<T, C, 3>(target, to, numbers, rows, f16c),
+            4 if WIDE > 0 => fold_short::<T, C, 4>(target, to, numbers, rows, f16c),
+            8 if WIDE > 0 => fold_short::<T, C, 8>(target, to, numbers, rows, f16c),
+            16 if WIDE > 0 => fold_short::<T, C, 16>(target, to, numbers, rows, f16c),
+            32 if WIDE > 0 => fold_short::<T, C, 32>(target, to, numbers, rows, f16c),
+            64 if WIDE > 0 => fold_short::<T, C, 64>(target, to, numbers, rows, f16c),
             _ => return false,
         }
         true
     }
 
     /// Pools bags into the rows of `output`.
-    fn pool<C: Pool, R: Rows>(f16c; rows: R, bags: Pooled<'_>, held: &mut [u8], output: &mut [u8]) {
+    [Avx512] fn pool<T: Fold, C: Pool<T>, R: Rows<T>>(
+        f16c; rows: R, bags: Pooled<'_>, held: &mut [u8], output: &mut [u8]
+    ) {
         assert_eq!(bags.ends.last(), Some(&rows.count()), "each row is in a bag");
         let row_bytes = bags.columns * size_of::<T>();
         let (mut bag, mut first, mut before) = (0, 0usize, bags.before);
@@ -271,7 +234,7 @@ vectorized! {
                     output: is_whole.then_some(output),
                     divisor: bags.is_mean.then_some(count),
                 };
-                fold_columns::<T, C, R, _, ALL>(&mut sums, bags.columns, rows, some.clone(), f16c);
+                fold_columns::<T, C, R, _, WIDE>(&mut sums, bags.columns, rows, some.clone(), f16c);
             }
             first = some.end;
             (bag, before) = if first == end { (bag + 1, 0) } else { (bag, count) };
@@ -317,55 +280,72 @@ fn fetch_row_after(target: &[u8], row_bytes: usize, to: &[u32], n: usize, ahead:
     }
 }
 
-/// Columns whose sums of 4 bytes are in registers together: half of what AVX2 and NEON have.
-pub(super) const WIDE: usize = 64;
-
 /// Folds rows block by block.
 #[inline(always)]
-fn fold_columns<T: Fold, C: Combine<T>, R: Rows<T>, S: Sums<T>, const ALL: bool>(
+fn fold_columns<T: Fold, C: Combine<T>, R: Rows<T>, S: Sums<T>, const WIDE: usize>(
     sums: &mut S,
     columns: usize,
     rows: R,
     some: Range<usize>,
     f16c: Option<F16c>,
 ) {
-    let mut column = 0;
-    if R::ARE_DENSE && ALL && const { size_of::<T::Sum>() <= 4 } {
-        while columns - column >= WIDE {
-            fold_block::<T, C, R, S, WIDE>(sums, column, rows, some.clone(), f16c);
-            column += WIDE;
+    let mut blocks = Blocks {
+        sums,
+        column: 0,
+        columns,
+        rows,
+        some,
+        f16c,
+    };
+    if R::ARE_DENSE && const { size_of::<T::Sum>() <= 4 } {
+        if WIDE >= 128 {
+            blocks.fold::<T, C, 128>();
         }
-    } else if R::ARE_DENSE && ALL {
-        while columns - column >= WIDE / 2 {
-            fold_block::<T, C, R, S, { WIDE / 2 }>(sums, column, rows, some.clone(), f16c);
-            column += WIDE / 2;
+        if WIDE >= 64 {
+            blocks.fold::<T, C, 64>();
+        }
+    } else if R::ARE_DENSE {
+        if WIDE >= 128 {
+            blocks.fold::<T, C, 64>();
+        }
+        if WIDE >= 64 {
+            blocks.fold::<T, C, 32>();
         }
     }
-    while columns - column >= 8 {
-        fold_block::<T, C, R, S, 8>(sums, column, rows, some.clone(), f16c);
-        column += 8;
-    }
-    while column < columns {
-        fold_block::<T, C, R, S, 1>(sums, column, rows, some.clone(), f16c);
-        column += 1;
-    }
+    blocks.fold::<T, C, 8>();
+    blocks.fold::<T, C, 1>();
 }
 
-/// Folds `N` columns of rows.
-#[inline(always)]
-fn fold_block<T: Fold, C: Combine<T>, R: Rows<T>, S: Sums<T>, const N: usize>(
-    sums: &mut S,
+/// Columns of rows that are folded block by block.
+struct Blocks<'a, R, S> {
+    sums: &'a mut S,
+    /// The first that is to be folded, and how many there are.
     column: usize,
+    columns: usize,
     rows: R,
     some: Range<usize>,
     f16c: Option<F16c>,
-) {
-    let mut held: [T::Sum; N] = sums.load(column, f16c);
-    for n in some {
-        if N > 1 {
-            rows.fetch_after::<N>(n, column);
+}
+
+impl<R, S> Blocks<'_, R, S> {
+    /// Folds `N` columns at a time, as often as there are so many.
+    #[inline(always)]
+    fn fold<T: Fold, C: Combine<T>, const N: usize>(&mut self)
+    where
+        R: Rows<T>,
+        S: Sums<T>,
+    {
+        while self.columns - self.column >= N {
+            let (column, f16c) = (self.column, self.f16c);
+            let mut held: [T::Sum; N] = self.sums.load(column, f16c);
+            for n in self.some.clone() {
+                if N > 1 {
+                    self.rows.fetch_after::<N>(n, column);
+                }
+                self.rows.step::<N>(n, column, &mut held, C::combine, f16c);
+            }
+            self.sums.store(column, held, f16c);
+            self.column += N;
         }
-        rows.step::<N>(n, column, &mut held, C::combine, f16c);
     }
-    sums.store(column, held, f16c);
 }

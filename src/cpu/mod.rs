@@ -22,6 +22,7 @@ pub(crate) mod scatter_reference;
 #[cfg(test)]
 mod tests;
 pub(crate) mod threads;
+mod vectors;
 
 use crate::call::Gather;
 use crate::element::Element;

@@ -190,8 +190,8 @@ trait AsksForNan: Copy {
 /// instructions for `any`.
 #[inline(always)]
 fn any_nan<T: AsksForNan, const N: usize>(values: &[T; N]) -> bool {
-    let mut lanes = [T::Number::default(); LANES];
-    for group in values.chunks_exact(LANES) {
+    let mut lanes = [T::Number::default(); 2 * LANES];
+    for group in values.chunks(2 * LANES) {
         for (lane, &value) in lanes.iter_mut().zip(group) {
             *lane = *lane | value.is_negative_for_nan();
         }

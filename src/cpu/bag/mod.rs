@@ -19,10 +19,11 @@ use window::{Source, Weights, Window};
 
 use super::destination::Destination;
 use super::fetch::rows_ahead;
-use super::fold::{Pooled, WIDE, pool};
+use super::fold::{Pooled, pool};
 use super::lookups::{LOOKUP_BYTES, Lookups};
 use super::report::check;
 use super::threads::{BYTES_OF_ONE, threads};
+use super::vectors::{Vectors, WIDE_AVX512};
 use crate::bag::BagMode;
 use crate::call::EmbeddingBag;
 use crate::element::Element;
@@ -93,7 +94,7 @@ fn run(call: &EmbeddingBag<'_>, plan: &BagPlan, mut output: Destination<'_>) -> 
             plan.row_bytes() / fill.len(),
             bytemuck::pod_read_unaligned(&fill),
         ),
-        _ => fill.repeat(WIDE),
+        _ => fill.repeat(WIDE_AVX512),
     };
     let loops = FindLoops {
         is_weighted: call.weights.is_some(),
@@ -254,7 +255,7 @@ impl Bags<'_> {
                 is_mean: plan.mode == BagMode::Mean,
                 columns: columns.len(),
                 // Those that were asked for last are in the first cache still when the next columns are folded.
-                at_once: if columns.len() > WIDE {
+                at_once: if columns.len() > Vectors::of_processor().wide() {
                     ahead
                 } else {
                     usize::MAX

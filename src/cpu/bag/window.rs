@@ -1,9 +1,11 @@
 //! Lookups of bags that follow each other: what they find, a window of them at a time.
 
+use std::iter::zip;
 use std::ops::Range;
 
 use super::super::lookups::{BAD, Lookups};
 use super::super::rows::forward;
+use super::super::vectors::vectorized;
 use super::rows::NOWHERE;
 use super::table::Table;
 use crate::index::{Bits, Word, with_index_type};
@@ -146,6 +148,7 @@ impl<'a> Window<'a> {
         with_index_type!(rows.index_type(), I => {
             let bytes = size_of::<I>();
             let indices = &indices[lookups.start * bytes..lookups.end * bytes];
+            self.starts.resize(lookups.len(), 0);
             find_each::<<I as Word>::Bits>(indices, bound, first, step, &mut self.starts)
         })
     }
@@ -181,21 +184,31 @@ impl<'a> Window<'a> {
     }
 }
 
-/// Adds where rows start to a list; returns whether all indices are below `bound`, else the list is of no use.
-fn find_each<W: Bits>(
-    indices: &[u8],
-    bound: u64,
-    first: usize,
-    step: isize,
-    starts: &mut Vec<usize>,
-) -> bool {
-    let mut all = true;
-    starts.extend(indices.chunks_exact(size_of::<W>()).map(|index| {
-        let index: u64 = bytemuck::pod_read_unaligned::<W>(index).into();
-        all &= index < bound;
-        forward(first, index as isize, step)
-    }));
-    all
+vectorized! {
+    /// Finds where rows start, `first` and so many steps from there; returns whether all indices are below `bound`, else
+    /// what was found is of no use.
+    [Avx512] fn find_each<W: Bits>(
+        _f16c; indices: &[u8], bound: u64, first: usize, step: isize, starts: &mut [usize],
+    ) -> bool {
+        let each = zip(starts, indices.chunks_exact(size_of::<W>()));
+        let index = |bytes: &[u8]| -> u64 { bytemuck::pod_read_unaligned::<W>(bytes).into() };
+        let mut all = true;
+        if let (Ok(bound), Ok(step)) = (u32::try_from(bound), u32::try_from(step)) {
+            // Few processors multiply several of 64 bits at once, all do so for 32.
+            for (start, bytes) in each {
+                let index = index(bytes);
+                all &= index < bound.into();
+                *start = first + (u64::from(index as u32) * u64::from(step)) as usize;
+            }
+        } else {
+            for (start, bytes) in each {
+                let index = index(bytes);
+                all &= index < bound;
+                *start = forward(first, index as isize, step);
+            }
+        }
+        all
+    }
 }
 
 impl<'a> Weights<'a> {
