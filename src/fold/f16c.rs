@@ -38,6 +38,19 @@ impl F16c {
         // SAFETY: the processor has F16C.
         unsafe { x86::narrow(values) }
     }
+
+    /// Whether one of `N` values, a multiple of [`LANES`], is a NaN.
+    #[inline(always)]
+    pub(super) fn any_nan_of_f32<const N: usize>(self, values: &[f32; N]) -> bool {
+        // SAFETY: the processor has AVX, as all have that have F16C.
+        unsafe { x86::any_nan_of_f32(values) }
+    }
+
+    #[inline(always)]
+    pub(super) fn any_nan_of_f64<const N: usize>(self, values: &[f64; N]) -> bool {
+        // SAFETY: the processor has AVX, as all have that have F16C.
+        unsafe { x86::any_nan_of_f64(values) }
+    }
 }
 
 #[cfg(not(all(target_arch = "x86_64", not(miri))))]
@@ -55,13 +68,22 @@ impl F16c {
     pub(super) fn narrow(self, _: [f32; LANES]) -> [u8; 2 * LANES] {
         match self.0 {}
     }
+
+    pub(super) fn any_nan_of_f32<const N: usize>(self, _: &[f32; N]) -> bool {
+        match self.0 {}
+    }
+
+    pub(super) fn any_nan_of_f64<const N: usize>(self, _: &[f64; N]) -> bool {
+        match self.0 {}
+    }
 }
 
 #[cfg(all(target_arch = "x86_64", not(miri)))]
 mod x86 {
     use std::arch::x86_64::{
-        _CMP_UNORD_Q, _MM_FROUND_TO_NEAREST_INT, _mm256_blendv_ps, _mm256_cmp_ps, _mm256_cvtph_ps,
-        _mm256_cvtps_ph, _mm256_set1_ps,
+        _CMP_UNORD_Q, _MM_FROUND_TO_NEAREST_INT, _mm256_blendv_ps, _mm256_cmp_pd, _mm256_cmp_ps,
+        _mm256_cvtph_ps, _mm256_cvtps_ph, _mm256_movemask_pd, _mm256_movemask_ps, _mm256_or_pd,
+        _mm256_or_ps, _mm256_set1_ps, _mm256_setzero_pd, _mm256_setzero_ps,
     };
 
     #[inline]
@@ -78,6 +100,28 @@ mod x86 {
         let is_nan = _mm256_cmp_ps::<_CMP_UNORD_Q>(values, values);
         let values = _mm256_blendv_ps(values, nan, is_nan);
         bytemuck::cast(_mm256_cvtps_ph::<_MM_FROUND_TO_NEAREST_INT>(values))
+    }
+
+    #[inline]
+    #[target_feature(enable = "avx,f16c")]
+    pub(super) fn any_nan_of_f32<const N: usize>(values: &[f32; N]) -> bool {
+        let mut any = _mm256_setzero_ps();
+        for &group in values.as_chunks::<8>().0 {
+            let group = bytemuck::cast(group);
+            any = _mm256_or_ps(any, _mm256_cmp_ps::<_CMP_UNORD_Q>(group, group));
+        }
+        _mm256_movemask_ps(any) != 0
+    }
+
+    #[inline]
+    #[target_feature(enable = "avx,f16c")]
+    pub(super) fn any_nan_of_f64<const N: usize>(values: &[f64; N]) -> bool {
+        let mut any = _mm256_setzero_pd();
+        for &group in values.as_chunks::<4>().0 {
+            let group = bytemuck::cast(group);
+            any = _mm256_or_pd(any, _mm256_cmp_pd::<_CMP_UNORD_Q>(group, group));
+        }
+        _mm256_movemask_pd(any) != 0
     }
 }
 
@@ -110,6 +154,22 @@ mod tests {
                 expected,
                 "{high:#x}"
             );
+        }
+    }
+
+    #[test]
+    fn a_nan_is_found_at_any_place() {
+        let f16c = super::F16c::of_processor().expect("this needs a processor with F16C");
+        let (f32s, f64s) = ([f32::INFINITY; 24], [f64::NEG_INFINITY; 24]);
+        assert!(!f16c.any_nan_of_f32(&f32s) && !f16c.any_nan_of_f64(&f64s));
+        for place in 0..24 {
+            for sign in [1.0, -1.0] {
+                let (mut f32s, mut f64s) = (f32s, f64s);
+                f32s[place] = f32::NAN.copysign(sign);
+                f64s[place] = f64::NAN.copysign(sign.into());
+                assert!(f16c.any_nan_of_f32(&f32s), "{place}");
+                assert!(f16c.any_nan_of_f64(&f64s), "{place}");
+            }
         }
     }
 }

@@ -175,10 +175,6 @@ integers!(u8 u16 u32 u64 u128 i8 i16 i32 i64);
 /// How many neighbours are asked side by side.
 const LANES: usize = 8;
 
-/// Up to so many floats are stored and asked group by group: compilers find good instructions for that, and for many
-/// at once, but not for a few at once.
-const MOST_IN_GROUPS: usize = 32;
-
 /// A float that can be asked whether it is a NaN without a comparison.
 trait AsksForNan: Copy {
     type Number: BitOr<Output = Self::Number> + Default + Copy + PartialOrd;
@@ -200,7 +196,7 @@ fn any_nan<T: AsksForNan, const N: usize>(values: &[T; N]) -> bool {
 }
 
 macro_rules! floats {
-    ($($type:ty, $signed:ty: $nan:literal,)*) => {$(
+    ($($type:ty, $signed:ty: $nan:literal, $any_nan:ident;)*) => {$(
         impl AsksForNan for $type {
             type Number = $signed;
             #[inline(always)]
@@ -225,7 +221,7 @@ macro_rules! floats {
             fn mean(sum: $type, count: usize) -> $type { sum / count as $type }
             // No NaN is expected: no step waits for the answer.
             #[inline(always)]
-            fn narrow_all<const N: usize>(sums: &[$type; N], elements: &mut [u8], _: Option<F16c>) {
+            fn narrow_all<const N: usize>(sums: &[$type; N], elements: &mut [u8], f16c: Option<F16c>) {
                 #[cold]
                 #[inline(never)]
                 fn narrow_again(elements: &mut [u8]) {
@@ -237,23 +233,14 @@ macro_rules! floats {
                 if N > 1 && !N.is_multiple_of(LANES) {
                     return narrow_each::<$type, N>(sums, elements);
                 }
-                if N > MOST_IN_GROUPS {
-                    return match any_nan(sums) {
-                        true => narrow_each::<$type, N>(sums, elements),
-                        false => elements.copy_from_slice(bytemuck::cast_slice(sums)),
-                    };
-                }
-                let group = N.min(LANES);
-                let groups = elements.chunks_exact_mut(group * size_of::<$type>());
-                for (sums, elements) in sums.chunks_exact(group).zip(groups) {
-                    elements.copy_from_slice(bytemuck::cast_slice(sums));
-                    let has_nan = match sums.first_chunk::<LANES>() {
-                        Some(sums) => any_nan(sums),
-                        None => sums[0].is_nan(),
-                    };
-                    if has_nan {
-                        narrow_again(elements);
-                    }
+                elements.copy_from_slice(bytemuck::cast_slice(sums));
+                let any_nan = match f16c {
+                    _ if N == 1 => sums[0].is_nan(),
+                    Some(f16c) => f16c.$any_nan(sums),
+                    None => any_nan(sums),
+                };
+                if any_nan {
+                    narrow_again(elements);
                 }
             }
         }
@@ -274,8 +261,8 @@ macro_rules! floats {
 }
 
 floats! {
-    f32, i32: 0x7fc0_0000,
-    f64, i64: 0x7ff8_0000_0000_0000,
+    f32, i32: 0x7fc0_0000, any_nan_of_f32;
+    f64, i64: 0x7ff8_0000_0000_0000, any_nan_of_f64;
 }
 
 macro_rules! halves {
@@ -345,8 +332,12 @@ halves! {
     }
     BF16 {
         #[inline(always)]
-        fn narrow_all<const N: usize>(sums: &[f32; N], elements: &mut [u8], _: Option<F16c>) {
-            if !N.is_multiple_of(LANES) || any_nan(sums) {
+        fn narrow_all<const N: usize>(sums: &[f32; N], elements: &mut [u8], f16c: Option<F16c>) {
+            let any_nan = || match f16c {
+                Some(f16c) => f16c.any_nan_of_f32(sums),
+                None => any_nan(sums),
+            };
+            if !N.is_multiple_of(LANES) || any_nan() {
                 return narrow_each::<BF16, N>(sums, elements);
             }
             let mut rounded = [0u16; N];
