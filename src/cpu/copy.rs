@@ -24,6 +24,19 @@ const MOST_FIXED: usize = 64;
 /// Stands for a width that is not known at compile time.
 const ANY: usize = 0;
 
+/// Params of more bytes are not in the caches as a whole.
+const FAR_BYTES: usize = 16 << 20;
+
+/// How many short rows of one index are asked for ahead of their turn, where they lie apart: a processor has some 70 of
+/// them on their way by itself. They are lines of half of the first cache.
+const SHORT_AHEAD: usize = 512;
+
+/// The same for short rows of several indices, which are asked for group by group.
+const TUPLES_AHEAD: usize = 128;
+
+/// Where each cache line is looked up so often, it is asked for in vain most of the time.
+const OFTEN: usize = 8;
+
 /// One execution, shared by all threads.
 pub(super) struct Work<'a> {
     plan: &'a Plan,
@@ -31,6 +44,8 @@ pub(super) struct Work<'a> {
     lookups: Lookups<'a>,
     /// Bytes of one row of the output.
     pub(super) row_bytes: usize,
+    /// How its rows may lie.
+    pattern: Pattern,
     /// The row of a bad index, or its beginning.
     bad_row: [MaybeUninit<u8>; MOST_FIXED],
 }
@@ -42,10 +57,12 @@ impl<'a> Work<'a> {
         if row_bytes <= MOST_FIXED {
             fill(plan, &mut bad_row[..row_bytes]);
         }
+        let lookups = Lookups::new(plan, indices);
         Work {
             plan,
             params: bytemuck::cast_slice(params),
-            lookups: Lookups::new(plan, indices),
+            pattern: Pattern::of(plan, &lookups, row_bytes, params.len()),
+            lookups,
             row_bytes,
             bad_row,
         }
@@ -59,6 +76,7 @@ impl<'a> Work<'a> {
         // The bytes of the next row that lie before `output`.
         let mut skip = first % row_bytes;
         let mut any_bad = false;
+        let mut pattern = self.pattern;
         while !output.is_empty() {
             let whole = if skip == 0 {
                 output.len() / row_bytes
@@ -73,11 +91,83 @@ impl<'a> Work<'a> {
             let (now, later) = output.split_at_mut(bytes);
             any_bad |= match whole {
                 0 => self.copy_part(run, now, skip),
-                _ => self.copy_run(run, now),
+                _ if pattern == Pattern::Any => self.copy_run(run, now),
+                _ => self.copy_parts(run, now, &mut pattern),
             };
             (output, skip) = (later, 0);
         }
         any_bad
+    }
+
+    /// Copies the rows of a run, part by part if those of the next part are asked for meanwhile; returns whether some
+    /// have a bad index.
+    #[inline(never)]
+    fn copy_parts(
+        &self,
+        mut run: Run,
+        mut rows: &mut [MaybeUninit<u8>],
+        pattern: &mut Pattern,
+    ) -> bool {
+        let mut any_bad = false;
+        while let Some(at_once) = pattern.at_once().filter(|&at_once| at_once < run.rows) {
+            let (now, later) = run.split_at(at_once);
+            let (part, later_rows) = rows.split_at_mut(at_once * self.row_bytes);
+            with_index_type!(self.plan.index_type(), I => {
+                if let Pattern::Apart = pattern {
+                    let soon = later.split_at(later.rows.min(SHORT_AHEAD)).0;
+                    self.fetch_rows::<<I as Word>::Bits>(soon);
+                }
+                any_bad |= self.copy_run(now, part);
+                // These are in the caches now; they tell how those lie that come.
+                let some = now.split_at(SHORT_AHEAD).0;
+                *pattern = self.pattern_of::<<I as Word>::Bits>(some);
+            });
+            (run, rows) = (later, later_rows);
+        }
+        any_bad | self.copy_run(run, rows)
+    }
+
+    /// How short rows lie, by a few of them.
+    fn pattern_of<W: Bits>(&self, run: Run) -> Pattern {
+        let Some(lookups) = self
+            .lookups
+            .packed::<W, 1>(run, self.row_bytes, self.params.len())
+        else {
+            return Pattern::Following;
+        };
+        let row = |group: &[u8], n| lookups.row(group, n, lookups.start);
+        let mut last = None;
+        let mut some = lookups.indices.chunks_exact(8 * GROUP * size_of::<W>());
+        let lie_apart = some.any(|groups| {
+            let first = row(groups, 0);
+            let before = last.replace(first).unwrap_or(first);
+            is_far(before, first, 8 * GROUP) || is_far(first, row(groups, GROUP), GROUP)
+        });
+        match lie_apart {
+            true => Pattern::Apart,
+            false => Pattern::Following,
+        }
+    }
+
+    /// Asks for short rows of one index each, but for groups near to the one before.
+    fn fetch_rows<W: Bits>(&self, run: Run) {
+        let Some(lookups) = self
+            .lookups
+            .packed::<W, 1>(run, self.row_bytes, self.params.len())
+        else {
+            return;
+        };
+        let row = |group: &[u8], n| lookups.row(group, n, lookups.start);
+        let mut last = usize::MAX;
+        for group in lookups.indices.chunks_exact(GROUP * size_of::<W>()) {
+            let first = row(group, 0);
+            if is_far(first, last, GROUP) {
+                for n in 0..GROUP {
+                    fetch(self.params, row(group, n), self.row_bytes);
+                }
+            }
+            last = first;
+        }
     }
 
     /// Copies the rows of a run; returns whether some of them have a bad index.
@@ -209,6 +299,46 @@ impl<'a> Work<'a> {
     }
 }
 
+/// How rows of one index lie.
+#[derive(Clone, Copy, PartialEq)]
+enum Pattern {
+    /// It does not matter.
+    Any,
+    /// Short, in memory that is far, and so that no processor guesses where the next is.
+    Apart,
+    /// The same, but one after the other or in one place.
+    Following,
+}
+
+impl Pattern {
+    /// What is to be expected of rows of so many bytes.
+    fn of(plan: &Plan, lookups: &Lookups<'_>, row_bytes: usize, params_bytes: usize) -> Self {
+        let in_run = plan.geometry().row_loops().last().map_or(1, |l| l.extent);
+        let reach = lookups.reach_bytes();
+        let are_few = in_run / OFTEN < reach / LINE_BYTES || reach > FAR_BYTES;
+        let are_short = lookups.packed_depth == 1 && row_bytes < LINE_BYTES;
+        match are_short && are_few && in_run > SHORT_AHEAD && params_bytes > FAR_BYTES {
+            true => Pattern::Apart,
+            false => Pattern::Any,
+        }
+    }
+
+    /// How many are copied before the next are looked at.
+    fn at_once(self) -> Option<usize> {
+        match self {
+            Pattern::Any => None,
+            Pattern::Apart => Some(SHORT_AHEAD),
+            Pattern::Following => Some(8 * SHORT_AHEAD),
+        }
+    }
+}
+
+/// Whether no processor guesses where the second of two rows starts: with `rows` from one to the other, these are more
+/// than two cache lines apart.
+fn is_far(start: usize, other: usize, rows: usize) -> bool {
+    start.abs_diff(other) > rows * 2 * LINE_BYTES
+}
+
 /// Rows that are asked for before it is their turn.
 struct Ahead<'a> {
     params: &'a [MaybeUninit<u8>],
@@ -230,6 +360,7 @@ impl<'a> Ahead<'a> {
     ) -> Self {
         let ahead = match params.len() {
             0..=NEAR_BYTES => groups.len(),
+            _ if width < LINE_BYTES => TUPLES_AHEAD / GROUP,
             _ => rows_ahead(width) / GROUP,
         };
         let steps = lookups.step.wrapping_mul(ahead * GROUP);

@@ -69,6 +69,12 @@ impl<'a> Lookups<'a> {
         (each_is && rows.indices_stride == 1).then(|| (&self.indices[first..], only.plainly_inside))
     }
 
+    /// How far apart indices that are plainly inside lead, in bytes.
+    pub(super) fn reach_bytes(&self) -> usize {
+        self.reach
+            .map_or(0, |[least, greatest]| greatest.abs_diff(least))
+    }
+
     pub(super) fn index_type(&self) -> IndexType {
         self.plan.index_type()
     }

@@ -242,6 +242,45 @@ fn long_rows() {
     }
 }
 
+/// Short rows of params that are far from the processor: those that lie apart are asked for ahead of their turn, in
+/// parts, and how the next lie is told from the last.
+#[test]
+#[cfg_attr(miri, ignore = "16 MiB")]
+fn far_rows() {
+    let far = (16 << 20) + 4096;
+    let bytes = data(far);
+    let count = 12_000;
+    let spread = |n: usize| n.wrapping_mul(2_654_435_761);
+    let patterns: [&dyn Fn(usize) -> usize; 4] =
+        [&|n| spread(n), &|n| n / 3, &|n| spread(n / 64), &|n| {
+            if n / 3000 % 2 == 0 { n } else { spread(n) }
+        }];
+    for (width, backwards) in [(1, false), (4, false), (4, true), (12, false), (64, false)] {
+        let rows = far / width;
+        let layout = match backwards {
+            false => Layout::contiguous(&[rows]),
+            true => Layout::strided(&[rows], &[-1], rows - 1).unwrap(),
+        };
+        let params = Params::new(&bytes[1..=rows * width], width, layout).unwrap();
+        for (pattern, bad) in zip(patterns.iter().cycle(), [0, 1, 5000, 3, 513, 7, 2, 0]) {
+            let id = |n: usize| match bad > 0 && n % bad == bad - 1 {
+                true => u32::MAX,
+                false => (pattern(n) % rows) as u32,
+            };
+            let ids: Vec<u32> = (0..count).map(id).collect();
+            // In one run, and in runs of 64, each of which is a row of its own.
+            for layout in [
+                Layout::contiguous(&[count]),
+                Layout::contiguous(&[count / 64, 64]),
+            ] {
+                let ids = &ids[..layout.shape().iter().product()];
+                let ids = Indices::new(bytemuck::cast_slice(ids), IndexType::U32, layout).unwrap();
+                check(Op::gather(0), &Rules::default(), &params, &ids).unwrap();
+            }
+        }
+    }
+}
+
 /// Fresh memory of every size that is treated differently, in every element.
 #[test]
 #[cfg_attr(miri, ignore = "4 MiB")]
