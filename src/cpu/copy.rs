@@ -44,8 +44,8 @@ pub(super) struct Work<'a> {
     lookups: Lookups<'a>,
     /// Bytes of one row of the output.
     pub(super) row_bytes: usize,
-    /// How its rows may lie.
-    pattern: Pattern,
+    /// Whether short rows are asked for ahead of their turn.
+    asks_ahead: bool,
     /// The row of a bad index, or its beginning.
     bad_row: [MaybeUninit<u8>; MOST_FIXED],
 }
@@ -61,7 +61,7 @@ impl<'a> Work<'a> {
         Work {
             plan,
             params: bytemuck::cast_slice(params),
-            pattern: Pattern::of(plan, &lookups, row_bytes, params.len()),
+            asks_ahead: asks_ahead(plan, &lookups, row_bytes, params.len()),
             lookups,
             row_bytes,
             bad_row,
@@ -76,7 +76,9 @@ impl<'a> Work<'a> {
         // The bytes of the next row that lie before `output`.
         let mut skip = first % row_bytes;
         let mut any_bad = false;
-        let mut pattern = self.pattern;
+        if self.asks_ahead && skip == 0 && output.len().is_multiple_of(row_bytes) {
+            return self.write_ahead(first / row_bytes, output);
+        }
         while !output.is_empty() {
             let whole = if skip == 0 {
                 output.len() / row_bytes
@@ -91,70 +93,70 @@ impl<'a> Work<'a> {
             let (now, later) = output.split_at_mut(bytes);
             any_bad |= match whole {
                 0 => self.copy_part(run, now, skip),
-                _ if pattern == Pattern::Any => self.copy_run(run, now),
-                _ => self.copy_parts(run, now, &mut pattern),
+                _ => self.copy_run(run, now),
             };
             (output, skip) = (later, 0);
         }
         any_bad
     }
 
-    /// Copies the rows of a run, part by part if those of the next part are asked for meanwhile; returns whether some
-    /// have a bad index.
-    #[inline(never)]
-    fn copy_parts(
-        &self,
-        mut run: Run,
-        mut rows: &mut [MaybeUninit<u8>],
-        pattern: &mut Pattern,
-    ) -> bool {
-        let mut any_bad = false;
-        while let Some(at_once) = pattern.at_once().filter(|&at_once| at_once < run.rows) {
-            let (now, later) = run.split_at(at_once);
-            let (part, later_rows) = rows.split_at_mut(at_once * self.row_bytes);
+    /// [`Work::write`] for short rows from number `first` on, which are asked for ahead of their turn where they lie
+    /// apart.
+    fn write_ahead(&self, first: usize, mut output: &mut [MaybeUninit<u8>]) -> bool {
+        let geometry = self.plan.geometry();
+        let mut rows = Rows::new(geometry, first);
+        let mut soon = Rows::new(geometry, first + SHORT_AHEAD);
+        let (mut lie_apart, mut any_bad) = (true, false);
+        while !output.is_empty() {
+            let most = if lie_apart {
+                SHORT_AHEAD
+            } else {
+                8 * SHORT_AHEAD
+            };
+            let run = rows.next_run(most.min(output.len() / self.row_bytes));
+            let (now, later) = output.split_at_mut(run.rows * self.row_bytes);
             with_index_type!(self.plan.index_type(), I => {
-                if let Pattern::Apart = pattern {
-                    let soon = later.split_at(later.rows.min(SHORT_AHEAD)).0;
-                    self.fetch_rows::<<I as Word>::Bits>(soon);
+                let mut left = run.rows;
+                while left > 0 {
+                    let run = soon.next_run(left);
+                    if lie_apart {
+                        self.fetch_rows::<<I as Word>::Bits>(run);
+                    }
+                    left -= run.rows;
                 }
-                any_bad |= self.copy_run(now, part);
+                any_bad |= self.copy_run(run, now);
                 // These are in the caches now; they tell how those lie that come.
-                let some = now.split_at(SHORT_AHEAD).0;
-                *pattern = self.pattern_of::<<I as Word>::Bits>(some);
+                let some = run.split_at(run.rows.min(SHORT_AHEAD)).0;
+                lie_apart = self.lie_apart::<<I as Word>::Bits>(some);
             });
-            (run, rows) = (later, later_rows);
+            output = later;
         }
-        any_bad | self.copy_run(run, rows)
+        any_bad
     }
 
-    /// How short rows lie, by a few of them.
-    fn pattern_of<W: Bits>(&self, run: Run) -> Pattern {
-        let Some(lookups) = self
+    /// Whether rows of one index each lie apart, by a few of them.
+    fn lie_apart<W: Bits>(&self, run: Run) -> bool {
+        let lookups = self
             .lookups
-            .packed::<W, 1>(run, self.row_bytes, self.params.len())
-        else {
-            return Pattern::Following;
-        };
-        let row = |group: &[u8], n| lookups.row(group, n, lookups.start);
-        let mut last = None;
-        let mut some = lookups.indices.chunks_exact(8 * GROUP * size_of::<W>());
-        let lie_apart = some.any(|groups| {
-            let first = row(groups, 0);
-            let before = last.replace(first).unwrap_or(first);
-            is_far(before, first, 8 * GROUP) || is_far(first, row(groups, GROUP), GROUP)
-        });
-        match lie_apart {
-            true => Pattern::Apart,
-            false => Pattern::Following,
-        }
+            .packed::<W, 1>(run, self.row_bytes, self.params.len());
+        lookups.is_some_and(|lookups| {
+            let row = |group: &[u8], n| lookups.row(group, n, lookups.start);
+            let mut last = None;
+            let mut some = lookups.indices.chunks_exact(8 * GROUP * size_of::<W>());
+            some.any(|groups| {
+                let first = row(groups, 0);
+                let before = last.replace(first).unwrap_or(first);
+                is_far(before, first, 8 * GROUP) || is_far(first, row(groups, GROUP), GROUP)
+            })
+        })
     }
 
     /// Asks for short rows of one index each, but for groups near to the one before.
     fn fetch_rows<W: Bits>(&self, run: Run) {
-        let Some(lookups) = self
+        let lookups = self
             .lookups
-            .packed::<W, 1>(run, self.row_bytes, self.params.len())
-        else {
+            .packed::<W, 1>(run, self.row_bytes, self.params.len());
+        let Some(lookups) = lookups else {
             return;
         };
         let row = |group: &[u8], n| lookups.row(group, n, lookups.start);
@@ -299,38 +301,14 @@ impl<'a> Work<'a> {
     }
 }
 
-/// How rows of one index lie.
-#[derive(Clone, Copy, PartialEq)]
-enum Pattern {
-    /// It does not matter.
-    Any,
-    /// Short, in memory that is far, and so that no processor guesses where the next is.
-    Apart,
-    /// The same, but one after the other or in one place.
-    Following,
-}
-
-impl Pattern {
-    /// What is to be expected of rows of so many bytes.
-    fn of(plan: &Plan, lookups: &Lookups<'_>, row_bytes: usize, params_bytes: usize) -> Self {
-        let in_run = plan.geometry().row_loops().last().map_or(1, |l| l.extent);
-        let reach = lookups.reach_bytes();
-        let are_few = in_run / OFTEN < reach / LINE_BYTES || reach > FAR_BYTES;
-        let are_short = lookups.packed_depth == 1 && row_bytes < LINE_BYTES;
-        match are_short && are_few && in_run > SHORT_AHEAD && params_bytes > FAR_BYTES {
-            true => Pattern::Apart,
-            false => Pattern::Any,
-        }
-    }
-
-    /// How many are copied before the next are looked at.
-    fn at_once(self) -> Option<usize> {
-        match self {
-            Pattern::Any => None,
-            Pattern::Apart => Some(SHORT_AHEAD),
-            Pattern::Following => Some(8 * SHORT_AHEAD),
-        }
-    }
+/// Whether rows of so many bytes are asked for by [`Work::write_ahead`]: short ones of one index, out of params that are
+/// far, in long runs, but not so many that each cache line is looked up often.
+fn asks_ahead(plan: &Plan, lookups: &Lookups<'_>, row_bytes: usize, params_bytes: usize) -> bool {
+    let in_run = plan.geometry().row_loops().last().map_or(1, |l| l.extent);
+    let reach = lookups.reach_bytes();
+    let are_few = in_run / OFTEN < reach / LINE_BYTES || reach > FAR_BYTES;
+    let are_short = lookups.packed_depth == 1 && row_bytes < LINE_BYTES;
+    are_short && are_few && in_run > SHORT_AHEAD && params_bytes > FAR_BYTES
 }
 
 /// Whether no processor guesses where the second of two rows starts: with `rows` from one to the other, these are more

@@ -249,7 +249,7 @@ fn long_rows() {
 fn far_rows() {
     let far = (16 << 20) + 4096;
     let bytes = data(far);
-    let count = 12_000;
+    let count = 40_000; // several threads share them
     let spread = |n: usize| n.wrapping_mul(2_654_435_761);
     let patterns: [&dyn Fn(usize) -> usize; 4] =
         [&|n| spread(n), &|n| n / 3, &|n| spread(n / 64), &|n| {
@@ -268,13 +268,11 @@ fn far_rows() {
                 false => (pattern(n) % rows) as u32,
             };
             let ids: Vec<u32> = (0..count).map(id).collect();
-            // In one run, and in runs of 64, each of which is a row of its own.
-            for layout in [
-                Layout::contiguous(&[count]),
-                Layout::contiguous(&[count / 64, 64]),
-            ] {
-                let ids = &ids[..layout.shape().iter().product()];
-                let ids = Indices::new(bytemuck::cast_slice(ids), IndexType::U32, layout).unwrap();
+            // In one run, and in runs that end within what is asked for.
+            let in_runs = Layout::strided(&[count / 770, 700], &[770, 1], 0).unwrap();
+            for layout in [Layout::contiguous(&[count]), in_runs] {
+                let ids = bytemuck::cast_slice(&ids);
+                let ids = Indices::new(ids, IndexType::U32, layout).unwrap();
                 check(Op::gather(0), &Rules::default(), &params, &ids).unwrap();
             }
         }
