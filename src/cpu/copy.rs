@@ -4,12 +4,12 @@
 //! are looked up by the rules, some at a time, and then copied. Both loops are compiled for the
 //! usual short rows, so that a copy is no call, and for rows of any length.
 
-use std::iter::{Skip, zip};
-use std::mem::MaybeUninit;
-use std::slice::ChunksExact;
+use std::iter::zip;
+use std::mem::{MaybeUninit, take};
 
-use super::fetch::{FETCHED_BYTES, LINE_BYTES, NEAR_BYTES, fetch, rows_ahead};
-use super::lookups::{BAD, GROUP, Lookups, Packed};
+use super::ahead::{Ahead, ShortRows};
+use super::fetch::LINE_BYTES;
+use super::lookups::{BAD, GROUP, Lookups};
 use super::rows::{Rows, Run};
 use crate::index::{Bits, Word, with_index_type};
 use crate::plan::Plan;
@@ -24,19 +24,6 @@ const MOST_FIXED: usize = 64;
 /// Stands for a width that is not known at compile time.
 const ANY: usize = 0;
 
-/// Params of more bytes are not in the caches as a whole.
-const FAR_BYTES: usize = 16 << 20;
-
-/// How many short rows of one index are asked for ahead of their turn, where they lie apart: a processor has some 70 of
-/// them on their way by itself. They are lines of half of the first cache.
-const SHORT_AHEAD: usize = 512;
-
-/// The same for short rows of several indices, which are asked for group by group.
-const TUPLES_AHEAD: usize = 128;
-
-/// Where each cache line is looked up so often, it is asked for in vain most of the time.
-const OFTEN: usize = 8;
-
 /// One execution, shared by all threads.
 pub(super) struct Work<'a> {
     plan: &'a Plan,
@@ -44,8 +31,6 @@ pub(super) struct Work<'a> {
     lookups: Lookups<'a>,
     /// Bytes of one row of the output.
     pub(super) row_bytes: usize,
-    /// Whether short rows are asked for ahead of their turn.
-    asks_ahead: bool,
     /// The row of a bad index, or its beginning.
     bad_row: [MaybeUninit<u8>; MOST_FIXED],
 }
@@ -57,12 +42,10 @@ impl<'a> Work<'a> {
         if row_bytes <= MOST_FIXED {
             fill(plan, &mut bad_row[..row_bytes]);
         }
-        let lookups = Lookups::new(plan, indices);
         Work {
             plan,
             params: bytemuck::cast_slice(params),
-            asks_ahead: asks_ahead(plan, &lookups, row_bytes, params.len()),
-            lookups,
+            lookups: Lookups::new(plan, indices),
             row_bytes,
             bad_row,
         }
@@ -76,8 +59,15 @@ impl<'a> Work<'a> {
         // The bytes of the next row that lie before `output`.
         let mut skip = first % row_bytes;
         let mut any_bad = false;
-        if self.asks_ahead && skip == 0 && output.len().is_multiple_of(row_bytes) {
-            return self.write_ahead(first / row_bytes, output);
+        let short = self.short_rows();
+        if skip == 0 && output.len().is_multiple_of(row_bytes) && short.pay() {
+            let count = output.len() / row_bytes;
+            short.for_each_run(first / row_bytes, count, |run| {
+                let (now, later) = take(&mut output).split_at_mut(run.rows * row_bytes);
+                any_bad |= self.copy_run(run, now);
+                output = later;
+            });
+            return any_bad;
         }
         while !output.is_empty() {
             let whole = if skip == 0 {
@@ -100,75 +90,13 @@ impl<'a> Work<'a> {
         any_bad
     }
 
-    /// [`Work::write`] for short rows from number `first` on, which are asked for ahead of their turn where they lie
-    /// apart.
-    fn write_ahead(&self, first: usize, mut output: &mut [MaybeUninit<u8>]) -> bool {
-        let geometry = self.plan.geometry();
-        let mut rows = Rows::new(geometry, first);
-        let mut soon = Rows::new(geometry, first + SHORT_AHEAD);
-        let (mut lie_apart, mut any_bad) = (true, false);
-        while !output.is_empty() {
-            let most = if lie_apart {
-                SHORT_AHEAD
-            } else {
-                8 * SHORT_AHEAD
-            };
-            let run = rows.next_run(most.min(output.len() / self.row_bytes));
-            let (now, later) = output.split_at_mut(run.rows * self.row_bytes);
-            with_index_type!(self.plan.index_type(), I => {
-                let mut left = run.rows;
-                while left > 0 {
-                    let run = soon.next_run(left);
-                    if lie_apart {
-                        self.fetch_rows::<<I as Word>::Bits>(run);
-                    }
-                    left -= run.rows;
-                }
-                any_bad |= self.copy_run(run, now);
-                // These are in the caches now; they tell how those lie that come.
-                let some = run.split_at(run.rows.min(SHORT_AHEAD)).0;
-                lie_apart = self.lie_apart::<<I as Word>::Bits>(some);
-            });
-            output = later;
-        }
-        any_bad
-    }
-
-    /// Whether rows of one index each lie apart, by a few of them.
-    fn lie_apart<W: Bits>(&self, run: Run) -> bool {
-        let lookups = self
-            .lookups
-            .packed::<W, 1>(run, self.row_bytes, self.params.len());
-        lookups.is_some_and(|lookups| {
-            let row = |group: &[u8], n| lookups.row(group, n, lookups.start);
-            let mut last = None;
-            let mut some = lookups.indices.chunks_exact(8 * GROUP * size_of::<W>());
-            some.any(|groups| {
-                let first = row(groups, 0);
-                let before = last.replace(first).unwrap_or(first);
-                is_far(before, first, 8 * GROUP) || is_far(first, row(groups, GROUP), GROUP)
-            })
-        })
-    }
-
-    /// Asks for short rows of one index each, but for groups near to the one before.
-    fn fetch_rows<W: Bits>(&self, run: Run) {
-        let lookups = self
-            .lookups
-            .packed::<W, 1>(run, self.row_bytes, self.params.len());
-        let Some(lookups) = lookups else {
-            return;
-        };
-        let row = |group: &[u8], n| lookups.row(group, n, lookups.start);
-        let mut last = usize::MAX;
-        for group in lookups.indices.chunks_exact(GROUP * size_of::<W>()) {
-            let first = row(group, 0);
-            if is_far(first, last, GROUP) {
-                for n in 0..GROUP {
-                    fetch(self.params, row(group, n), self.row_bytes);
-                }
-            }
-            last = first;
+    /// The rows, if they are short.
+    fn short_rows(&self) -> ShortRows<'_> {
+        ShortRows {
+            plan: self.plan,
+            lookups: &self.lookups,
+            params: self.params,
+            row_bytes: self.row_bytes,
         }
     }
 
@@ -298,75 +226,6 @@ impl<'a> Work<'a> {
     #[inline(always)]
     fn width<const WIDTH: usize>(&self) -> usize {
         if WIDTH == ANY { self.row_bytes } else { WIDTH }
-    }
-}
-
-/// Whether rows of so many bytes are asked for by [`Work::write_ahead`]: short ones of one index, out of params that are
-/// far, in long runs, but not so many that each cache line is looked up often.
-fn asks_ahead(plan: &Plan, lookups: &Lookups<'_>, row_bytes: usize, params_bytes: usize) -> bool {
-    let in_run = plan.geometry().row_loops().last().map_or(1, |l| l.extent);
-    let reach = lookups.reach_bytes();
-    let are_few = in_run / OFTEN < reach / LINE_BYTES || reach > FAR_BYTES;
-    let are_short = lookups.packed_depth == 1 && row_bytes < LINE_BYTES;
-    are_short && are_few && in_run > SHORT_AHEAD && params_bytes > FAR_BYTES
-}
-
-/// Whether no processor guesses where the second of two rows starts: with `rows` from one to the other, these are more
-/// than two cache lines apart.
-fn is_far(start: usize, other: usize, rows: usize) -> bool {
-    start.abs_diff(other) > rows * 2 * LINE_BYTES
-}
-
-/// Rows that are asked for before it is their turn.
-struct Ahead<'a> {
-    params: &'a [MaybeUninit<u8>],
-    groups: Skip<ChunksExact<'a, u8>>,
-    /// Where the first row of the next group starts before its indices are added.
-    start: usize,
-    width: usize,
-    /// Where the first row of the last group starts.
-    last: usize,
-}
-
-impl<'a> Ahead<'a> {
-    /// None of params that are near.
-    fn new<W: Bits, const DEPTH: usize>(
-        params: &'a [MaybeUninit<u8>],
-        lookups: &Packed<'a, W, DEPTH>,
-        groups: ChunksExact<'a, u8>,
-        width: usize,
-    ) -> Self {
-        let ahead = match params.len() {
-            0..=NEAR_BYTES => groups.len(),
-            _ if width < LINE_BYTES => TUPLES_AHEAD / GROUP,
-            _ => rows_ahead(width) / GROUP,
-        };
-        let steps = lookups.step.wrapping_mul(ahead * GROUP);
-        Ahead {
-            params,
-            groups: groups.skip(ahead),
-            start: lookups.start.wrapping_add(steps),
-            width,
-            last: 0,
-        }
-    }
-
-    /// Asks for the next group; not for short rows that share cache lines with those before.
-    #[inline(always)]
-    fn fetch_group<W: Bits, const DEPTH: usize>(&mut self, lookups: &Packed<'a, W, DEPTH>) {
-        let Some(group) = self.groups.next() else {
-            return;
-        };
-        let first = lookups.row(group, 0, self.start);
-        let are_far = self.width >= LINE_BYTES || first.abs_diff(self.last) > GROUP * LINE_BYTES;
-        self.last = first;
-        for n in 0..GROUP {
-            if are_far {
-                let row = lookups.row(group, n, self.start);
-                fetch(self.params, row, self.width.min(FETCHED_BYTES));
-            }
-            self.start = self.start.wrapping_add(lookups.step);
-        }
     }
 }
 

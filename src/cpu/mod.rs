@@ -3,6 +3,7 @@
 //! [`mod@reference`] is written from the operators' definitions and knows no plan; [`parallel`]
 //! executes a [`Plan`](crate::Plan). Comparing the two finds wrong lowering, merging and splitting.
 
+mod ahead;
 pub(crate) mod bag;
 pub(crate) mod bag_reference;
 mod chunks;
