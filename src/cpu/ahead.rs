@@ -13,8 +13,8 @@ use crate::plan::Plan;
 /// Params of more bytes are not in the caches as a whole.
 const FAR_BYTES: usize = 16 << 20;
 
-/// How many short rows of one index are asked for ahead of their turn, where they lie apart: a processor has some 70 of
-/// them on their way by itself. They are lines of half of the first cache.
+/// How many short rows of one index are asked for ahead of their turn, where they lie apart. By itself a processor looks
+/// some 70 of them ahead; so many cache lines are 32 KiB, which the first cache holds.
 const SHORT_AHEAD: usize = 512;
 
 /// The same for short rows of several indices, which are asked for group by group.
@@ -92,13 +92,16 @@ impl ShortRows<'_> {
     /// Whether those of a run lie apart, by a few of them.
     fn lie_apart<W: Bits>(&self, run: Run) -> bool {
         self.packed::<W>(run).is_some_and(|lookups| {
-            let row = |group: &[u8], n| lookups.row(group, n, lookups.start);
+            let (mut start, step) = (lookups.start, lookups.step);
             let mut last = None;
             let mut some = lookups.indices.chunks_exact(8 * GROUP * size_of::<W>());
             some.any(|groups| {
-                let first = row(groups, 0);
+                let row =
+                    |n: usize| lookups.row(groups, n, start.wrapping_add(n.wrapping_mul(step)));
+                let (first, next) = (row(0), row(GROUP));
                 let before = last.replace(first).unwrap_or(first);
-                is_far(before, first, 8 * GROUP) || is_far(first, row(groups, GROUP), GROUP)
+                start = start.wrapping_add(step.wrapping_mul(8 * GROUP));
+                is_far(before, first, 8 * GROUP) || is_far(first, next, GROUP)
             })
         })
     }
@@ -108,16 +111,18 @@ impl ShortRows<'_> {
         let Some(lookups) = self.packed::<W>(run) else {
             return;
         };
-        let row = |group: &[u8], n| lookups.row(group, n, lookups.start);
+        let (mut start, step) = (lookups.start, lookups.step);
         let mut last = usize::MAX;
         for group in lookups.indices.chunks_exact(GROUP * size_of::<W>()) {
-            let first = row(group, 0);
+            let row = |n: usize| lookups.row(group, n, start.wrapping_add(n.wrapping_mul(step)));
+            let first = row(0);
             if is_far(first, last, GROUP) {
                 for n in 0..GROUP {
-                    fetch(self.params, row(group, n), self.row_bytes);
+                    fetch(self.params, row(n), self.row_bytes);
                 }
             }
             last = first;
+            start = start.wrapping_add(step.wrapping_mul(GROUP));
         }
     }
 }

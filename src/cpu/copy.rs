@@ -55,7 +55,6 @@ impl<'a> Work<'a> {
     /// of an element; returns whether some index was bad.
     pub(super) fn write(&self, first: usize, mut output: &mut [MaybeUninit<u8>]) -> bool {
         let row_bytes = self.row_bytes;
-        let mut rows = Rows::new(self.plan.geometry(), first / row_bytes);
         // The bytes of the next row that lie before `output`.
         let mut skip = first % row_bytes;
         let mut any_bad = false;
@@ -69,6 +68,7 @@ impl<'a> Work<'a> {
             });
             return any_bad;
         }
+        let mut rows = Rows::new(self.plan.geometry(), first / row_bytes);
         while !output.is_empty() {
             let whole = if skip == 0 {
                 output.len() / row_bytes

@@ -58,6 +58,7 @@ impl Vectors {
         }
     }
 
+    /// Those that loops take here.
     #[inline]
     pub(super) fn of_processor() -> Self {
         #[cfg(target_arch = "x86_64")]

@@ -194,11 +194,12 @@ vectorized! {
         let index = |bytes: &[u8]| -> u64 { bytemuck::pod_read_unaligned::<W>(bytes).into() };
         let mut all = true;
         if let (Ok(bound), Ok(step)) = (u32::try_from(bound), u32::try_from(step)) {
-            // Few processors multiply several of 64 bits at once, all do so for 32.
+            // Compilers find several products of 32 bits at once, where they do not for those of 64. An index that is
+            // not below the bound may lead anywhere.
             for (start, bytes) in each {
                 let index = index(bytes);
                 all &= index < bound.into();
-                *start = first + (u64::from(index as u32) * u64::from(step)) as usize;
+                *start = first.wrapping_add((u64::from(index as u32) * u64::from(step)) as usize);
             }
         } else {
             for (start, bytes) in each {
