@@ -239,3 +239,28 @@ impl<'a> Weights<'a> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::vectors::tests::with_each_kind;
+    use super::*;
+
+    #[test]
+    fn a_bad_index_leads_anywhere_and_is_reported() {
+        with_each_kind(|| {
+            let mut starts = [0; 3];
+            let (first, step) = (usize::MAX - 40, u32::MAX as isize);
+            let indices = [0, 4, u32::MAX];
+            let indices = bytemuck::cast_slice(&indices);
+            assert!(!find_each::<u32>(indices, 5, first, step, &mut starts));
+            assert!(find_each::<u32>(
+                &indices[..8],
+                5,
+                first,
+                -8,
+                &mut starts[..2]
+            ));
+            assert_eq!(starts[..2], [first, first - 32]);
+        });
+    }
+}
