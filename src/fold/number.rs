@@ -180,12 +180,18 @@ trait AsksForNan: Copy {
     type Number: BitOr<Output = Self::Number> + Default + Copy + PartialOrd;
     /// A number that is negative for a NaN only.
     fn is_negative_for_nan(self) -> Self::Number;
+
+    /// Whether one of `N` values, a multiple of [`LANES`], is a NaN; AVX is asked if F16C is given. Compilers find no
+    /// good instructions for `any`.
+    #[inline(always)]
+    fn any_nan<const N: usize>(values: &[Self; N], _f16c: Option<F16c>) -> bool {
+        asked_lane_by_lane(values)
+    }
 }
 
-/// Whether one of `N` values is a NaN, of which each group of [`LANES`] has as many. Compilers find no good
-/// instructions for `any`.
+/// [`AsksForNan::any_nan`] for any processor.
 #[inline(always)]
-fn any_nan<T: AsksForNan, const N: usize>(values: &[T; N]) -> bool {
+fn asked_lane_by_lane<T: AsksForNan, const N: usize>(values: &[T; N]) -> bool {
     let mut lanes = [T::Number::default(); 2 * LANES];
     for group in values.chunks(2 * LANES) {
         for (lane, &value) in lanes.iter_mut().zip(group) {
@@ -196,13 +202,14 @@ fn any_nan<T: AsksForNan, const N: usize>(values: &[T; N]) -> bool {
 }
 
 macro_rules! floats {
-    ($($type:ty, $signed:ty: $nan:literal, $any_nan:ident;)*) => {$(
+    ($($type:ty, $signed:ty: $nan:literal { $($by_hardware:tt)* })*) => {$(
         impl AsksForNan for $type {
             type Number = $signed;
             #[inline(always)]
             fn is_negative_for_nan(self) -> $signed {
                 <$type>::INFINITY.to_bits().wrapping_sub(self.abs().to_bits()).cast_signed()
             }
+            $($by_hardware)*
         }
         impl Fold for $type {
             type Sum = $type;
@@ -234,10 +241,9 @@ macro_rules! floats {
                     return narrow_each::<$type, N>(sums, elements);
                 }
                 elements.copy_from_slice(bytemuck::cast_slice(sums));
-                let any_nan = match f16c {
-                    _ if N == 1 => sums[0].is_nan(),
-                    Some(f16c) => f16c.$any_nan(sums),
-                    None => any_nan(sums),
+                let any_nan = match sums.first() {
+                    Some(only) if N == 1 => only.is_nan(),
+                    _ => <$type>::any_nan(sums, f16c),
                 };
                 if any_nan {
                     narrow_again(elements);
@@ -261,8 +267,16 @@ macro_rules! floats {
 }
 
 floats! {
-    f32, i32: 0x7fc0_0000, any_nan_of_f32;
-    f64, i64: 0x7ff8_0000_0000_0000, any_nan_of_f64;
+    f32, i32: 0x7fc0_0000 {
+        #[inline(always)]
+        fn any_nan<const N: usize>(values: &[f32; N], f16c: Option<F16c>) -> bool {
+            match f16c {
+                Some(f16c) => f16c.any_nan(values),
+                None => asked_lane_by_lane(values),
+            }
+        }
+    }
+    f64, i64: 0x7ff8_0000_0000_0000 {}
 }
 
 macro_rules! halves {
@@ -333,11 +347,7 @@ halves! {
     BF16 {
         #[inline(always)]
         fn narrow_all<const N: usize>(sums: &[f32; N], elements: &mut [u8], f16c: Option<F16c>) {
-            let any_nan = || match f16c {
-                Some(f16c) => f16c.any_nan_of_f32(sums),
-                None => any_nan(sums),
-            };
-            if !N.is_multiple_of(LANES) || any_nan() {
+            if !N.is_multiple_of(LANES) || f32::any_nan(sums, f16c) {
                 return narrow_each::<BF16, N>(sums, elements);
             }
             let mut rounded = [0u16; N];
