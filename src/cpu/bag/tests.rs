@@ -90,7 +90,11 @@ fn bags_of_any_length_and_width_are_those_of_the_definition() {
         DType::F64,
         DType::C64,
     ];
-    for (n, columns) in [1, 3, 8, 33, 64, 65, 201].into_iter().enumerate() {
+    let widths = match cfg!(miri) {
+        true => &[1, 8, 33][..],
+        false => &[1, 3, 8, 33, 64, 65, 201],
+    };
+    for (n, &columns) in widths.iter().enumerate() {
         for (k, dtype) in types.into_iter().enumerate() {
             let padding = [None, Some(3)][(n + k) % 2];
             let fill = Fill::from_bytes(&elements(dtype, 1, 5));
