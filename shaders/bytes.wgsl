@@ -29,9 +29,9 @@ fn main(
         next_at = walk(at, row + 1u);
         next = look_up(next_at);
     }
-    if (wraps()) {
-        source = wrapped(at, source);
-        next = wrapped(next_at, next);
+    if (rule(WRAP)) {
+        source = wrapped(place_again(row), source);
+        next = wrapped(place_again(row + 1u), next);
     }
     var bytes = load_bytes(source, column) & taken;
     var mine = select(0u, taken, source.mine);

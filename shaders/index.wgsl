@@ -86,18 +86,29 @@ fn is_less(a: vec2<u32>, b: vec2<u32>) -> bool {
 fn modulo(index: vec2<u32>, extent: vec2<u32>, divisor: vec2<u32>) -> vec2<u32> {
     let negative = is_negative(index);
     let magnitude = select(index, subtract(vec2(0u), index), negative);
-    var short = is_short() | (magnitude.y == 0u);
     var rest = magnitude;
     if (WIDE) {
-        short = is_less(magnitude, extent);
+        let steps = select(64u, 0u, is_less(magnitude, extent));
+        rest = select(long_division(magnitude, extent, steps), rest, steps == 0u);
     } else {
-        // `divide` takes values below 2^31, so divide the half.
-        let half = magnitude.x >> 1u;
-        let twice = 2u * (half - divide(half, divisor) * extent.x) + (magnitude.x & 1u);
-        rest = vec2(select(twice, twice - extent.x, twice >= extent.x), 0u);
+        let short = is_short() | (magnitude.y == 0u);
+        rest = vec2(short_remainder(select(magnitude.y, magnitude.x, short), extent.x, divisor), 0u);
+        // The low word, bit by bit, if there is a high one. Extents are below 2^31: doubling does not overflow.
+        var bits = magnitude.x;
+        for (var n = select(32u, 0u, short); n > 0u; n--) {
+            let twice = (rest.x << 1u) | (bits >> 31u);
+            bits <<= 1u;
+            rest.x = select(twice, twice - extent.x, twice >= extent.x);
+        }
     }
-    rest = select(long_division(magnitude, extent, select(64u, 0u, short)), rest, short);
     return select(rest, subtract(extent, rest), negative & any(rest != vec2(0u)));
+}
+
+// Remainder of a word. `divide` takes values below 2^31, so it divides the half.
+fn short_remainder(value: u32, extent: u32, divisor: vec2<u32>) -> u32 {
+    let half = value >> 1u;
+    let twice = 2u * (half - divide(half, divisor) * extent) + (value & 1u);
+    return select(twice, twice - extent, twice >= extent);
 }
 
 // Remainder by binary long division, over 64 steps, or none if it is not needed. Extents are below 2^63, so

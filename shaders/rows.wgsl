@@ -36,9 +36,9 @@ fn main(
         other_to += rows * geometry.row_length;
         ahead = 0u;
     }
-    if (wraps()) {
-        source = wrapped(at, source);
-        other = wrapped(other_at, other);
+    if (rule(WRAP)) {
+        source = wrapped(place_again(row), source);
+        other = wrapped(place_again(next), other);
     }
     let span = sharers * IN_FLIGHT;
     let first = workgroup.z * span + (invocation & (sharers - 1u));

@@ -55,8 +55,7 @@ impl OutOfBounds {
         ]
     }
 
-    /// Whether it takes a division, which in a shader is a loop of 64 steps (`long_division` in
-    /// `shaders/index.wgsl`).
+    /// Whether it takes a division, which in a shader is a loop (`modulo` in `shaders/index.wgsl`).
     pub(crate) fn divides(&self) -> bool {
         *self == OutOfBounds::Wrap
     }

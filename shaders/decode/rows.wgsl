@@ -19,7 +19,7 @@ fn main(
     }
     let at = place(row);
     var source = look_up(at);
-    if (wraps()) {
+    if ((DEPTH == 0u) & rule(WRAP)) {
         source = wrapped(at, source);
     }
     let last = geometry.row_length - 1u;

@@ -98,15 +98,30 @@ impl KernelKind {
         }
     }
 
-    /// It writes several words of the output with one store, so it cannot leave out some of them.
-    pub(crate) fn is_fast(self) -> bool {
+    /// The sizes of nests that it is compiled for. Four loops gain where words are assembled: kernels of whole
+    /// words for any nest are as far below the time of memory as those for four loops would be
+    /// (`tests/isa/tables`).
+    pub(crate) fn nests(self) -> &'static [NestSize] {
+        const WORDS: [NestSize; 3] = [NestSize::new(2, 1), NestSize::new(2, 3), NestSize::ANY];
+        const PARTS: [NestSize; 4] = [
+            NestSize::new(2, 1),
+            NestSize::new(4, 1),
+            NestSize::new(2, 3),
+            NestSize::ANY,
+        ];
         match self {
-            KernelKind::ElementsX4 | KernelKind::BytesVec4 => true,
-            KernelKind::Rows
-            | KernelKind::Elements
-            | KernelKind::Bytes
-            | KernelKind::BytesX4
-            | KernelKind::Subword => false,
+            KernelKind::Rows | KernelKind::Elements => &WORDS,
+            KernelKind::ElementsX4 => &WORDS[..1],
+            KernelKind::Bytes | KernelKind::BytesX4 | KernelKind::Subword => &PARTS,
+            KernelKind::BytesVec4 => &PARTS[..2],
+        }
+    }
+
+    /// The sizes of nests that there are kernels for whose access is of `widest` bytes at most.
+    pub(super) fn nests_of(widest: usize) -> &'static [NestSize] {
+        match widest {
+            1 | 2 => KernelKind::Bytes.nests(),
+            _ => KernelKind::Rows.nests(),
         }
     }
 

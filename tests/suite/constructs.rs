@@ -56,9 +56,10 @@ const CONSTRUCTS: &[(&str, &[&str])] = &[
         "index.wgsl is_inside return",
         &["extents of a check in one word"],
     ),
+    ("index.wgsl modulo for", &["last bit of a modulo left out"]),
     (
         "index.wgsl long_division for",
-        &["last bit of a modulo left out"],
+        &["last bit of a long division left out"],
     ),
     (
         "check.wgsl count_from for",

@@ -28,8 +28,8 @@ const EXPLAINED: &[(&str, &str, &str)] = &[
     ),
     (
         "X3557: loop only executes for 0 iteration(s), forcing loop to unroll",
-        "long_division",
-        "a pipeline for indices of 32 bits never divides in 64 bits",
+        "modulo",
+        "a pipeline for indices of 32 bits has no high word",
     ),
     (
         "equality comparison with extraneous parentheses",

@@ -131,6 +131,35 @@ pub(crate) const SHADER_FAULTS: &[Fault] = &[
     ("last of four elements twice", Whole, |s| {
         plant(s, "at_d", "fetch(source_d, 0u)", "fetch(source_c, 0u)")
     }),
+    ("another row wraps around: rows", Whole, |s| {
+        plant(s, "other_to", "place_again(next)", "place_again(row)")
+    }),
+    ("another row wraps around: elements", Whole, |s| {
+        plant(s, "at_d", "place_again(d)", "place_again(c)")
+    }),
+    ("another row wraps around: elements_x4", Whole, |s| {
+        plant(
+            s,
+            "fn advance",
+            "place_again(first + 3u)",
+            "place_again(first)",
+        )
+    }),
+    ("another row wraps around: bytes", Whole, |s| {
+        let part = "byte_mask(geometry.row_length - column)";
+        plant(s, part, "place_again(row + 1u)", "place_again(row)")
+    }),
+    ("another row wraps around: bytes_x4", Whole, |s| {
+        plant(
+            s,
+            "fn byte_masks",
+            "place_again(row + 1u)",
+            "place_again(row)",
+        )
+    }),
+    ("another row wraps around: subword", Whole, |s| {
+        plant(s, "fn start_at", "place_again(b.row)", "place_again(a.row)")
+    }),
     ("run of elements that stands still", Whole, |s| {
         plant(s, "fn advance", "advance(at_a, 3u)", "advance(at_a, 2u)")
     }),
@@ -207,8 +236,16 @@ pub(crate) const SHADER_FAULTS: &[Fault] = &[
         plant(
             s,
             "fn modulo",
-            "select(64u, 0u, short)",
-            "select(63u, 0u, short)",
+            "select(32u, 0u, short)",
+            "select(31u, 0u, short)",
+        )
+    }),
+    ("last bit of a long division left out", Segments, |s| {
+        plant(
+            s,
+            "fn modulo",
+            "select(64u, 0u, is_less",
+            "select(63u, 0u, is_less",
         )
     }),
     ("values of the first coordinate for all", Whole, |s| {
