@@ -254,6 +254,17 @@ fn fold_short<T: Fold, C: Combine<T>, const N: usize>(
     f16c: Option<F16c>,
 ) {
     let row_bytes = N * size_of::<T>();
+    if N <= 4 && rows.len() == to.len() * row_bytes {
+        // One thread takes all of them, in their order: no number need be read.
+        for (&row, values) in zip(to, rows.chunks_exact(row_bytes)) {
+            let at = row as usize * row_bytes;
+            let mut sums = Elements(&mut target[at..at + row_bytes]);
+            let mut held: [T::Sum; N] = Sums::<T>::load(&sums, 0, f16c);
+            T::step_all(values, &mut held, C::combine, f16c);
+            Sums::<T>::store(&mut sums, 0, held, f16c);
+        }
+        return;
+    }
     let ahead = rows_ahead(row_bytes);
     // Of single elements a processor has enough on their way by itself.
     let is_far = row_bytes > 8 && target.len() > NEAR_BYTES;
