@@ -213,7 +213,8 @@ fn both_compilers_refuse_and_warn() {
 
 #[test]
 fn a_warning_is_explained_in_the_function_that_it_is_about() {
-    let text = "uint2 modulo(uint2 a)\n{\n    while(true) {}\n}\nvoid main()\n{\n    while(true) {}\n}\n";
+    let text =
+        "uint2 modulo(uint2 a)\n{\n    while(true) {}\n}\nvoid main()\n{\n    while(true) {}\n}\n";
     let warned = |line: u32| {
         let words = "X3557: loop only executes for 0 iteration(s), forcing loop to unroll";
         is_explained(&format!("Shader@0x1({line},5-15): warning {words}"), text)
