@@ -22,12 +22,10 @@ fn main(
     let taken = byte_mask(geometry.row_length - column);
     let at = place(row);
     var source = look_up(at);
-    var next_at = at;
     var next = source;
     let ends = column + 4u > geometry.row_length;
     if (ends) {
-        next_at = walk(at, row + 1u);
-        next = look_up(next_at);
+        next = look_up(walk(at, row + 1u));
     }
     if (rule(WRAP)) {
         source = wrapped(place_again(row), source);

@@ -25,14 +25,12 @@ fn main(
     var source = look_up(at);
     let to = geometry.output_offset + row * geometry.row_length;
     // The third and fourth vector: further on in this row, or in another.
-    var other_at = at;
     var other = source;
     var other_to = to;
     var ahead = select(2u * sharers, geometry.row_length, geometry.paired != 0u);
     let next = row + rows * geometry.paired;
     if ((next != row) & (next < geometry.row_count)) {
-        other_at = place(next);
-        other = look_up(other_at);
+        other = look_up(place(next));
         other_to += rows * geometry.row_length;
         ahead = 0u;
     }

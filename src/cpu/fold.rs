@@ -257,11 +257,7 @@ fn fold_short<T: Fold, C: Combine<T>, const N: usize>(
     if N <= 4 && rows.len() == to.len() * row_bytes {
         // One thread takes all of them, in their order: no number need be read.
         for (&row, values) in zip(to, rows.chunks_exact(row_bytes)) {
-            let at = row as usize * row_bytes;
-            let mut sums = Elements(&mut target[at..at + row_bytes]);
-            let mut held: [T::Sum; N] = Sums::<T>::load(&sums, 0, f16c);
-            T::step_all(values, &mut held, C::combine, f16c);
-            Sums::<T>::store(&mut sums, 0, held, f16c);
+            fold_row::<T, C, N>(target, row, values, f16c);
         }
         return;
     }
@@ -277,12 +273,25 @@ fn fold_short<T: Fold, C: Combine<T>, const N: usize>(
             fetch_row_after(rows, row_bytes, numbers, n, ahead);
         }
         // One range, not two: of a number of 32 bits compilers know that it does not overflow.
-        let (from, at) = (number as usize * row_bytes, row as usize * row_bytes);
-        let mut sums = Elements(&mut target[at..at + row_bytes]);
-        let mut held: [T::Sum; N] = Sums::<T>::load(&sums, 0, f16c);
-        T::step_all(&rows[from..from + row_bytes], &mut held, C::combine, f16c);
-        Sums::<T>::store(&mut sums, 0, held, f16c);
+        let from = number as usize * row_bytes;
+        fold_row::<T, C, N>(target, row, &rows[from..from + row_bytes], f16c);
     }
+}
+
+/// Folds one row of `N` columns.
+#[inline(always)]
+fn fold_row<T: Fold, C: Combine<T>, const N: usize>(
+    target: &mut [u8],
+    row: u32,
+    values: &[u8],
+    f16c: Option<F16c>,
+) {
+    let row_bytes = N * size_of::<T>();
+    let at = row as usize * row_bytes;
+    let mut sums = Elements(&mut target[at..at + row_bytes]);
+    let mut held: [T::Sum; N] = Sums::<T>::load(&sums, 0, f16c);
+    T::step_all(values, &mut held, C::combine, f16c);
+    Sums::<T>::store(&mut sums, 0, held, f16c);
 }
 
 /// Asks for the row that is folded so many after number `n`.

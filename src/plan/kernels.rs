@@ -98,9 +98,8 @@ impl KernelKind {
         }
     }
 
-    /// The sizes of nests that it is compiled for. Four loops gain where words are assembled: kernels of whole
-    /// words for any nest are as far below the time of memory as those for four loops would be
-    /// (`tests/isa/tables`).
+    /// The sizes of nests that it is compiled for. Only where words are assembled is there one for four loops: of
+    /// whole words, the kernels for any nest take fewer cycles than memory does, too (`tests/isa/tables`).
     pub(crate) fn nests(self) -> &'static [NestSize] {
         const WORDS: [NestSize; 3] = [NestSize::new(2, 1), NestSize::new(2, 3), NestSize::ANY];
         const PARTS: [NestSize; 4] = [

@@ -21,7 +21,12 @@ fn each_kernel_is_compiled_to_the_pipelines_that_it_has_a_use_for() {
     let (mut copies, mut decoders) = (BTreeMap::new(), BTreeMap::new());
     for key in &all {
         match key.stage {
-            Stage::Copy(kind, bytes, _) => *copies.entry((kind, bytes)).or_insert(0) += 1,
+            Stage::Copy(kind, bytes, nest) => {
+                *copies.entry((kind, bytes)).or_insert(0) += 1;
+                // What writes several words at once takes one coordinate: `NotFour::Nest`.
+                let is_fast = matches!(kind, KernelKind::ElementsX4 | KernelKind::BytesVec4);
+                assert!(!is_fast || nest.depth == Some(1), "{kind:?} {nest:?}");
+            }
             Stage::Decode(decoder, ..) => *decoders.entry(decoder).or_insert(0) += 1,
             _ => {}
         }

@@ -92,8 +92,8 @@ impl DecodeKernel {
             None => DecodeKind::Elements,
         };
         let (nest, _) = NestSize::of(plan, kind.nests());
-        // Indices that wrap around take the kernel for any nest: only that divides. Positions that wrap around
-        // stay apart from those in the window.
+        // Indices that wrap around take the kernel for any nest: only that divides (`shaders/decode/rows.wgsl`).
+        // Positions that wrap around stay apart from those in the window.
         let divides = plan.rules().out_of_bounds.divides();
         if nest != NestSize::ANY && !divides && elements <= 1 << 31 {
             match DecodeKernel::of(plan, pass, kind, nest, first, max_workgroups) {

@@ -45,7 +45,7 @@ const FAULTS: &[Planted] = &[
     ),
     (
         "a division that does not end",
-        |text| replace(text, "n < steps", "n < steps + 65535u"),
+        |text| replace(text, "select(32u, 0u, short)", "65535u"),
         "steps of an invocation's loops",
     ),
 ];
