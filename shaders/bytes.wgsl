@@ -22,14 +22,16 @@ fn main(
     let taken = byte_mask(geometry.row_length - column);
     let at = place(row);
     var source = look_up(at);
+    var next_at = at;
     var next = source;
     let ends = column + 4u > geometry.row_length;
     if (ends) {
-        next = look_up(walk(at, row + 1u));
+        next_at = walk(at, row + 1u);
+        next = look_up(next_at);
     }
-    if (rule(WRAP)) {
-        source = wrapped(place_again(row), source);
-        next = wrapped(place_again(row + 1u), next);
+    if (wraps()) {
+        source = wrapped(at, source);
+        next = wrapped(next_at, next);
     }
     var bytes = load_bytes(source, column) & taken;
     var mine = select(0u, taken, source.mine);

@@ -21,14 +21,16 @@ fn main(
     let left = geometry.row_length - column; // bytes up to the end of this row
     let at = place(row);
     var source = look_up(at);
+    var next_at = at;
     var next = source;
     let ends = left < min(16u, end);
     if (ends) {
-        next = look_up(walk(at, row + 1u));
+        next_at = walk(at, row + 1u);
+        next = look_up(next_at);
     }
-    if (rule(WRAP)) {
-        source = wrapped(place_again(row), source);
-        next = wrapped(place_again(row + 1u), next);
+    if (wraps()) {
+        source = wrapped(at, source);
+        next = wrapped(next_at, next);
     }
     var words = load_vector(source, column);
     if (ends) {

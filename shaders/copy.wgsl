@@ -61,6 +61,12 @@ fn add_steps(count: vec2<u32>, c: vec4<u32>, source: ptr<function, Source>) {
     }
 }
 
+// Indices wrap around. Pipelines for two loops and one coordinate leave this rule out: its code would raise the
+// register count, and so lower the occupancy, of all other rules, and take longer to compile than all the rest.
+fn wraps() -> bool {
+    return ((DEPTH != 1u) | (LOOPS == 4u)) & rule(WRAP);
+}
+
 // Resolves the row again with indices taken modulo their extents, if one was out of range. Divides for each
 // lookup, so it runs in a uniform branch after all rows of the invocation are looked up, where it delays no
 // load.
@@ -75,12 +81,6 @@ fn wrapped(at: Place, source: Source) -> Source {
         find_segment(&found);
     }
     return found;
-}
-
-// The place of a row, found anew for `wrapped`: places that waited for it would take registers from all other
-// rules. Rows past the end are the last.
-fn place_again(row: u32) -> Place {
-    return place(min(row, geometry.row_count - 1u));
 }
 
 // Raises the flag that makes check.wgsl count bad indices. All writers store the same value.

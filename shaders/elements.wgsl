@@ -24,11 +24,11 @@ fn main(
     var source_b = look_up(at_b);
     var source_c = look_up(at_c);
     var source_d = look_up(at_d);
-    if (rule(WRAP)) {
-        source_a = wrapped(place_again(a), source_a);
-        source_b = wrapped(place_again(b), source_b);
-        source_c = wrapped(place_again(c), source_c);
-        source_d = wrapped(place_again(d), source_d);
+    if (wraps()) {
+        source_a = wrapped(at_a, source_a);
+        source_b = wrapped(at_b, source_b);
+        source_c = wrapped(at_c, source_c);
+        source_d = wrapped(at_d, source_d);
     }
     let fetched_a = fetch(source_a, 0u);
     let fetched_b = fetch(source_b, 0u);

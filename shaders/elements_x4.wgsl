@@ -22,11 +22,11 @@ fn main(
     var b = look_up(at_b);
     var c = look_up(at_c);
     var d = look_up(at_d);
-    if (rule(WRAP)) {
-        a = wrapped(place_again(first), a);
-        b = wrapped(place_again(first + 1u), b);
-        c = wrapped(place_again(first + 2u), c);
-        d = wrapped(place_again(first + 3u), d);
+    if (wraps()) {
+        a = wrapped(at_a, a);
+        b = wrapped(at_b, b);
+        c = wrapped(at_c, c);
+        d = wrapped(at_d, d);
     }
     let vector_a = fetch(a, 0u);
     let vector_b = fetch(b, 0u);

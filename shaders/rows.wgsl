@@ -25,18 +25,20 @@ fn main(
     var source = look_up(at);
     let to = geometry.output_offset + row * geometry.row_length;
     // The third and fourth vector: further on in this row, or in another.
+    var other_at = at;
     var other = source;
     var other_to = to;
     var ahead = select(2u * sharers, geometry.row_length, geometry.paired != 0u);
     let next = row + rows * geometry.paired;
     if ((next != row) & (next < geometry.row_count)) {
-        other = look_up(place(next));
+        other_at = place(next);
+        other = look_up(other_at);
         other_to += rows * geometry.row_length;
         ahead = 0u;
     }
-    if (rule(WRAP)) {
-        source = wrapped(place_again(row), source);
-        other = wrapped(place_again(next), other);
+    if (wraps()) {
+        source = wrapped(at, source);
+        other = wrapped(other_at, other);
     }
     let span = sharers * IN_FLIGHT;
     let first = workgroup.z * span + (invocation & (sharers - 1u));

@@ -31,11 +31,11 @@ fn main(
         source_c = look_up(c.at);
         source_d = look_up(d.at);
     }
-    if (rule(WRAP)) {
-        source_a = wrapped(place_again(a.row), source_a);
-        source_b = wrapped(place_again(b.row), source_b);
-        source_c = wrapped(place_again(c.row), source_c);
-        source_d = wrapped(place_again(d.row), source_d);
+    if (wraps()) {
+        source_a = wrapped(a.at, source_a);
+        source_b = wrapped(b.at, source_b);
+        source_c = wrapped(c.at, source_c);
+        source_d = wrapped(d.at, source_d);
     }
     let word_a = fetch_word(source_a, a.column);
     let word_b = fetch_word(source_b, b.column);

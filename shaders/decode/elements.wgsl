@@ -60,7 +60,7 @@ fn decoded(n: u32) -> One {
     let row = divide(n, geometry.row_divisor);
     let at = place(row);
     var source = look_up(at);
-    if (rule(WRAP)) {
+    if (wraps()) {
         source = wrapped(at, source);
     }
     let spot = find_spot(source, n - row * geometry.row_length);

@@ -19,8 +19,7 @@ fn main(
     }
     let at = place(row);
     var source = look_up(at);
-    // Not in kernels for small nests: compilers join the branches, and its arithmetic is done for every row.
-    if ((DEPTH == 0u) & rule(WRAP)) {
+    if (wraps()) {
         source = wrapped(at, source);
     }
     let last = geometry.row_length - 1u;

@@ -98,29 +98,15 @@ impl KernelKind {
         }
     }
 
-    /// The sizes of nests that it is compiled for. Only where words are assembled is there one for four loops: of
-    /// whole words, the kernels for any nest take fewer cycles than memory does, too (`tests/isa/tables`).
-    pub(crate) fn nests(self) -> &'static [NestSize] {
-        const WORDS: [NestSize; 3] = [NestSize::new(2, 1), NestSize::new(2, 3), NestSize::ANY];
-        const PARTS: [NestSize; 4] = [
-            NestSize::new(2, 1),
-            NestSize::new(4, 1),
-            NestSize::new(2, 3),
-            NestSize::ANY,
-        ];
+    /// It writes several words of the output with one store, so it cannot leave out some of them.
+    pub(crate) fn is_fast(self) -> bool {
         match self {
-            KernelKind::Rows | KernelKind::Elements => &WORDS,
-            KernelKind::ElementsX4 => &WORDS[..1],
-            KernelKind::Bytes | KernelKind::BytesX4 | KernelKind::Subword => &PARTS,
-            KernelKind::BytesVec4 => &PARTS[..2],
-        }
-    }
-
-    /// The sizes of nests that there are kernels for whose access is of `widest` bytes at most.
-    pub(super) fn nests_of(widest: usize) -> &'static [NestSize] {
-        match widest {
-            1 | 2 => KernelKind::Bytes.nests(),
-            _ => KernelKind::Rows.nests(),
+            KernelKind::ElementsX4 | KernelKind::BytesVec4 => true,
+            KernelKind::Rows
+            | KernelKind::Elements
+            | KernelKind::Bytes
+            | KernelKind::BytesX4
+            | KernelKind::Subword => false,
         }
     }
 

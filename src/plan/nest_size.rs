@@ -20,6 +20,14 @@ impl NestSize {
         depth: None,
     };
 
+    /// All that kernels are compiled for.
+    pub(crate) const ALL: [NestSize; 4] = [
+        NestSize::new(2, 1),
+        NestSize::new(4, 1),
+        NestSize::new(2, 3),
+        NestSize::ANY,
+    ];
+
     /// The only small size with variants for params in several segments.
     pub(crate) const IN_SEGMENTS: NestSize = NestSize::new(2, 1);
 
@@ -30,13 +38,21 @@ impl NestSize {
         }
     }
 
-    /// The smallest of `sizes` that holds the nest of `plan`, and why it is not a smaller one.
-    pub(super) fn of(plan: &Plan, sizes: &[NestSize]) -> (NestSize, NestReason) {
+    /// Whether its pipelines can divide, which indices that wrap around need: `wraps` in `shaders/copy.wgsl`.
+    fn divides(&self) -> bool {
+        *self != NestSize::new(2, 1)
+    }
+
+    /// The smallest that holds the nest of `plan`, and why it is not a smaller one.
+    pub(super) fn of(plan: &Plan) -> (NestSize, NestReason) {
         let geometry = plan.geometry();
         let (loops, depth) = (geometry.row_loops().len(), geometry.coordinates.len());
-        let holds =
-            |size: &&NestSize| depth > 0 && size.loops >= Some(loops) && size.depth >= Some(depth);
-        match sizes.iter().find(holds) {
+        let divides = plan.rules().out_of_bounds.divides();
+        let holds = |size: &&NestSize| {
+            let large = size.loops >= Some(loops) && size.depth >= Some(depth);
+            depth > 0 && large && (size.divides() || !divides)
+        };
+        match NestSize::ALL.iter().find(holds) {
             Some(&size) => (size, NestReason::Enough),
             None if (1..=3).contains(&depth) => (NestSize::ANY, NestReason::Loops),
             None => (NestSize::ANY, NestReason::Coordinates),
@@ -51,7 +67,7 @@ pub(crate) enum NestReason {
     Enough,
     /// The fill value does not repeat with every access.
     Fill,
-    /// There are more loops over rows than others have, for its coordinates.
+    /// There are more loops over rows than others have, for its coordinates and rules.
     Loops,
     /// There are no coordinates, or more than the others have.
     Coordinates,
@@ -78,7 +94,7 @@ impl fmt::Display for NestReason {
         f.write_str(match self {
             NestReason::Enough => "the smallest nest that does",
             NestReason::Fill => "the fill value does not repeat with every access",
-            NestReason::Loops => "more loops over rows than other kernels of its kind have",
+            NestReason::Loops => "more loops over rows than other kernels for its rules have",
             NestReason::Coordinates => "no coordinates, or more than three",
             NestReason::Segments => "params in segments: not every nest is compiled for them",
             NestReason::Wide => "positions of 64 bits: no other nest is compiled for them",

@@ -6,8 +6,8 @@ use gather_conformance::{builtin, call_from};
 
 use crate::gpu::pipeline::shader::{PipelineKey, Stage};
 use crate::plan::{
-    BindingLimits, CheckPass, Explanation, Kernel, KernelKind, Origins, Part, Parts, Plan, Segment,
-    passes,
+    BindingLimits, CheckPass, Explanation, Kernel, KernelKind, NestSize, Origins, Part, Parts,
+    Plan, Segment, passes,
 };
 use crate::quantized::Decoder;
 use crate::tests::calls;
@@ -21,30 +21,32 @@ fn each_kernel_is_compiled_to_the_pipelines_that_it_has_a_use_for() {
     let (mut copies, mut decoders) = (BTreeMap::new(), BTreeMap::new());
     for key in &all {
         match key.stage {
-            Stage::Copy(kind, bytes, nest) => {
-                *copies.entry((kind, bytes)).or_insert(0) += 1;
-                // What writes several words at once takes one coordinate: `NotFour::Nest`.
-                let is_fast = matches!(kind, KernelKind::ElementsX4 | KernelKind::BytesVec4);
-                assert!(!is_fast || nest.depth == Some(1), "{kind:?} {nest:?}");
-            }
+            Stage::Copy(kind, bytes, _) => *copies.entry((kind, bytes)).or_insert(0) += 1,
             Stage::Decode(decoder, ..) => *decoders.entry(decoder).or_insert(0) += 1,
             _ => {}
         }
     }
-    // For each width of an index, nests of a limited size. For any width, any nest, and params in segments: small
-    // nests, and any.
+    // For each width of an index, nests of three sizes, fast kernels of two. For any width, params in segments;
+    // but for fast ones, any nest with one segment and with several.
     for ((kind, bytes), count) in copies {
-        let expected = match kind {
-            KernelKind::Rows | KernelKind::Elements => 2 * 2 + 3,
-            KernelKind::Bytes | KernelKind::BytesX4 | KernelKind::Subword => 3 * 2 + 3,
-            KernelKind::ElementsX4 => 2 + 1,
-            KernelKind::BytesVec4 => 2 * 2 + 1,
-        };
+        let expected = if kind.is_fast() { 2 * 2 + 1 } else { 3 * 2 + 3 };
         assert_eq!(count, expected, "{kind:?} {bytes}");
     }
     // Rows in two nests, and elements.
     assert!(decoders.values().all(|&count| count == 3), "{decoders:?}");
     assert_eq!(decoders.len(), Decoder::all().count());
+    for nest in NestSize::ALL {
+        for kind in KernelKind::ALL {
+            let there = all
+                .iter()
+                .any(|s| matches!(s.stage, Stage::Copy(k, _, n) if (k, n) == (kind, nest)));
+            assert_eq!(
+                there,
+                !kind.is_fast() || nest.depth == Some(1),
+                "{kind:?} {nest:?}"
+            );
+        }
+    }
 }
 
 /// Every kernel is chosen by calls that the other tests make, and only those that are tested are.

@@ -123,8 +123,9 @@ impl PipelineKey {
         ];
         for kind in KernelKind::ALL {
             for &access_bytes in kind.access_widths() {
-                let nests = kind.nests().iter();
-                stages.extend(nests.map(|&nest| Stage::Copy(kind, access_bytes, nest)));
+                let nests = NestSize::ALL.into_iter();
+                let nests = nests.filter(|nest| !kind.is_fast() || nest.depth == Some(1));
+                stages.extend(nests.map(|nest| Stage::Copy(kind, access_bytes, nest)));
             }
         }
         for decoder in Decoder::all() {

@@ -91,12 +91,11 @@ impl DecodeKernel {
             Some(_) => DecodeKind::Rows,
             None => DecodeKind::Elements,
         };
-        let (nest, _) = NestSize::of(plan, kind.nests());
-        // Indices that wrap around take the kernel for any nest: only that divides (`shaders/decode/rows.wgsl`).
+        let (nest, _) = NestSize::of(plan);
+        let small = kind.nests()[0];
         // Positions that wrap around stay apart from those in the window.
-        let divides = plan.rules().out_of_bounds.divides();
-        if nest != NestSize::ANY && !divides && elements <= 1 << 31 {
-            match DecodeKernel::of(plan, pass, kind, nest, first, max_workgroups) {
+        if nest == small && elements <= 1 << 31 {
+            match DecodeKernel::of(plan, pass, kind, small, first, max_workgroups) {
                 Err(Error::TooMany { .. }) => {}
                 made => return made,
             }

@@ -132,33 +132,43 @@ pub(crate) const SHADER_FAULTS: &[Fault] = &[
         plant(s, "at_d", "fetch(source_d, 0u)", "fetch(source_c, 0u)")
     }),
     ("another row wraps around: rows", Whole, |s| {
-        plant(s, "other_to", "place_again(next)", "place_again(row)")
-    }),
-    ("another row wraps around: elements", Whole, |s| {
-        plant(s, "at_d", "place_again(d)", "place_again(c)")
-    }),
-    ("another row wraps around: elements_x4", Whole, |s| {
         plant(
             s,
-            "fn advance",
-            "place_again(first + 3u)",
-            "place_again(first)",
+            "other_to",
+            "wrapped(other_at, other)",
+            "wrapped(at, other)",
         )
+    }),
+    ("another row wraps around: elements", Whole, |s| {
+        plant(
+            s,
+            "at_d",
+            "wrapped(at_d, source_d)",
+            "wrapped(at_c, source_d)",
+        )
+    }),
+    ("another row wraps around: elements_x4", Whole, |s| {
+        plant(s, "fn advance", "wrapped(at_d, d)", "wrapped(at_a, d)")
     }),
     ("another row wraps around: bytes", Whole, |s| {
         let part = "byte_mask(geometry.row_length - column)";
-        plant(s, part, "place_again(row + 1u)", "place_again(row)")
+        plant(s, part, "wrapped(next_at, next)", "wrapped(at, next)")
     }),
     ("another row wraps around: bytes_x4", Whole, |s| {
         plant(
             s,
             "fn byte_masks",
-            "place_again(row + 1u)",
-            "place_again(row)",
+            "wrapped(next_at, next)",
+            "wrapped(at, next)",
         )
     }),
     ("another row wraps around: subword", Whole, |s| {
-        plant(s, "fn start_at", "place_again(b.row)", "place_again(a.row)")
+        plant(
+            s,
+            "fn start_at",
+            "wrapped(b.at, source_b)",
+            "wrapped(a.at, source_b)",
+        )
     }),
     ("run of elements that stands still", Whole, |s| {
         plant(s, "fn advance", "advance(at_a, 3u)", "advance(at_a, 2u)")
