@@ -44,25 +44,40 @@ struct Fold {
     count: u32, // how many rows it has
 }
 
+// The coordinate of a lookup, and the index that it comes from.
+struct Found {
+    index: vec2<u32>,
+    row: Coordinate,
+}
+
 struct Row {
     source: Source,
     counts: bool, // false for the padding index
 }
 
-// Looks up the row for the index at `index_at`; `row_at` is added to its position in params.
-fn look_up_row(at: Place, index_at: u32, row_at: u32) -> Row {
-    let c = geometry.coordinates[0];
+fn find_row(index_at: u32) -> Found {
     let index = load_index(index_at);
-    var row = resolve(index, extent_of(c));
-    if (rule(WRAP) & !row.valid) {
-        let wrapped_row = modulo(index, extent_of(c), c.zw);
-        row = Coordinate(wrapped_row.x, wrapped_row.y, true);
+    return Found(index, resolve(index, extent_of(geometry.coordinates[0])));
+}
+
+// Wraps an index that is out of range around.
+fn wrapped_row(found: Found) -> Found {
+    let c = geometry.coordinates[0];
+    var row = found.row;
+    if (!row.valid) {
+        let rest = modulo(found.index, extent_of(c), c.zw);
+        row = Coordinate(rest.x, rest.y, true);
     }
+    return Found(found.index, row);
+}
+
+// Where a row lies; `row_at` is added to its position in params.
+fn row_of(at: Place, row: Coordinate, row_at: u32) -> Row {
     let high = select(0u, row.high, WIDE);
     let padding = pools(PADDED) & row.valid
         & (row.low == pooling.padding) & (high == pooling.padding_high);
     var source = Source(at.params + row_at, row.valid, true, 0u, at.params_high);
-    add_steps(vec2(row.low, row.high), c, &source);
+    add_steps(vec2(row.low, row.high), geometry.coordinates[0], &source);
     find_segment(&source);
     return Row(source, !padding);
 }
@@ -82,25 +97,113 @@ fn fold_bag(number: u32, column: u32) -> Fold {
         index_at += lookup * pooling.lookup_step;
         weight_at += lookup * pooling.weights_step;
     }
-    var lanes = vec4(0u);
-    var count = 0u;
+    var fold = Fold(vec4(0u), 0u);
     if (pools(RESUMES)) {
         let left_at = pooling.folds_at + 8u * column;
-        lanes = vec4(bags[left_at], bags[left_at + 1u], bags[left_at + 2u], bags[left_at + 3u]);
-        count = bags[left_at + 4u];
+        fold.lanes = vec4(bags[left_at], bags[left_at + 1u], bags[left_at + 2u], bags[left_at + 3u]);
+        fold.count = bags[left_at + 4u];
+    }
+    // The loads of four rows are in flight together: none is used before the last is made (see `fetch` in copy.wgsl).
+    while ((lookup < end) && (end - lookup >= 4u)) {
+        var found = find_four(index_at);
+        if (rule(WRAP)) {
+            found = wrapped_four(found);
+        }
+        let rows = rows_of(at, found, row_at);
+        let vectors = fetch_four(rows, column);
+        fold = with_four(fold, rows, vectors, column, weight_at);
+        lookup += 4u;
+        row_at += 4u * pooling.rows_step;
+        index_at += 4u * pooling.lookup_step;
+        weight_at += 4u * pooling.weights_step;
     }
     for (; lookup < end; lookup++) {
-        let row = look_up_row(at, index_at, row_at);
-        if (row.counts) {
-            let value = unpack(fetch_words(row.source, column));
-            lanes = next_lanes(lanes, value, weight_at, count == 0u);
-            count += 1u;
+        var found = find_row(index_at);
+        if (rule(WRAP)) {
+            found = wrapped_row(found);
         }
+        let row = row_of(at, found.row, row_at);
+        fold = with_row(fold, row, fetch_row(row.source, column), column, weight_at);
         row_at += pooling.rows_step;
         index_at += pooling.lookup_step;
         weight_at += pooling.weights_step;
     }
-    return Fold(lanes, count);
+    return fold;
+}
+
+struct FourFound {
+    a: Found,
+    b: Found,
+    c: Found,
+    d: Found,
+}
+
+struct FourRows {
+    a: Row,
+    b: Row,
+    c: Row,
+    d: Row,
+}
+
+struct FourVectors {
+    a: Vector,
+    b: Vector,
+    c: Vector,
+    d: Vector,
+}
+
+fn find_four(index_at: u32) -> FourFound {
+    let step = pooling.lookup_step;
+    return FourFound(
+        find_row(index_at),
+        find_row(index_at + step),
+        find_row(index_at + 2u * step),
+        find_row(index_at + 3u * step),
+    );
+}
+
+fn wrapped_four(found: FourFound) -> FourFound {
+    return FourFound(
+        wrapped_row(found.a), wrapped_row(found.b), wrapped_row(found.c), wrapped_row(found.d),
+    );
+}
+
+fn rows_of(at: Place, found: FourFound, row_at: u32) -> FourRows {
+    let step = pooling.rows_step;
+    return FourRows(
+        row_of(at, found.a.row, row_at),
+        row_of(at, found.b.row, row_at + step),
+        row_of(at, found.c.row, row_at + 2u * step),
+        row_of(at, found.d.row, row_at + 3u * step),
+    );
+}
+
+fn fetch_four(rows: FourRows, column: u32) -> FourVectors {
+    return FourVectors(
+        fetch_row(rows.a.source, column),
+        fetch_row(rows.b.source, column),
+        fetch_row(rows.c.source, column),
+        fetch_row(rows.d.source, column),
+    );
+}
+
+fn with_four(before: Fold, rows: FourRows, vectors: FourVectors, column: u32, weight_at: u32) -> Fold {
+    let step = pooling.weights_step;
+    var fold = with_row(before, rows.a, vectors.a, column, weight_at);
+    fold = with_row(fold, rows.b, vectors.b, column, weight_at + step);
+    fold = with_row(fold, rows.c, vectors.c, column, weight_at + 2u * step);
+    return with_row(fold, rows.d, vectors.d, column, weight_at + 3u * step);
+}
+
+// Folds one more row in, unless it is that of the padding index.
+fn with_row(before: Fold, row: Row, vector: Vector, column: u32, weight_at: u32) -> Fold {
+    var fold = before;
+    if (row.counts) {
+        let value = unpack(row_words(vector, row.source, column));
+        fold.lanes = next_lanes(before.lanes, value, weight_at, before.count == 0u);
+        fold.count += 1u;
+    }
+    return fold;
 }
 
 // Finishes a fold: the mean is divided, and the result rounded to the element type.

@@ -32,10 +32,18 @@ fn main(
     }
 }
 
-// One element of a row, or the fill value for a bad index.
-fn fetch_words(source: Source, column: u32) -> vec4<u32> {
-    let byte = select(0u, source.params * ACCESS_BYTES, is_read(source));
-    let shifted = load(source.segment, byte >> 2u) >> (8u * (byte & 3u));
+// The word with one element of a row.
+fn fetch_row(source: Source, column: u32) -> Vector {
+    return load(source.segment, byte_of(source) >> 2u);
+}
+
+fn byte_of(source: Source) -> u32 {
+    return select(0u, source.params * ACCESS_BYTES, is_read(source));
+}
+
+// That element, or the fill value for a bad index.
+fn row_words(word: Vector, source: Source, column: u32) -> vec4<u32> {
+    let shifted = word >> (8u * (byte_of(source) & 3u));
     let element = or_fill(shifted, source, column * ACCESS_BYTES) & byte_mask(ACCESS_BYTES);
     return vec4(element, 0u, 0u, 0u);
 }

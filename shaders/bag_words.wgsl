@@ -18,7 +18,12 @@ fn main(
     }
 }
 
-// One vector of a row, or the fill value for a bad index.
-fn fetch_words(source: Source, column: u32) -> vec4<u32> {
-    return words_of(or_fill_vector(fetch(source, 0u), source, column));
+// One vector of a row.
+fn fetch_row(source: Source, column: u32) -> Vector {
+    return fetch(source, 0u);
+}
+
+// Its words, or those of the fill value for a bad index.
+fn row_words(vector: Vector, source: Source, column: u32) -> vec4<u32> {
+    return words_of(or_fill_vector(vector, source, column));
 }

@@ -49,9 +49,9 @@ struct Fold {
     piece_shift: u32,      // the pairs of a piece, as a power of two
     piece_mask: u32,       // mask of a pair's number within its piece; all ones if keys are not cut
     joins: u32,            // the pass joins pieces; `first` and `pairs` then count pieces
+    long_run: u32,         // runs of so many pairs are left to `fold_runs`; 0 if none are
     padding_a: u32,
     padding_b: u32,
-    padding_c: u32,
 }
 
 @group(0) @binding(0) var<uniform> fold: Fold;
@@ -71,10 +71,18 @@ fn main(
         } else {
             start = start_of_pair(fold.first + number, number == 0u);
         }
-        if (start.starts & (start.pair.x < fold.key_count)) {
+        let is_long = starts_long_run(start.first, start.pair.x);
+        if (start.starts & (start.pair.x < fold.key_count) & !is_long) {
             fold_steps(start, group, invocation);
         }
     }
+}
+
+// The run of `key` that starts at this pair is left to `fold_runs`.
+fn starts_long_run(number: u32, key: u32) -> bool {
+    let last = number + max(fold.long_run, 1u) - 1u;
+    let end = fold.first + fold.pairs;
+    return (fold.long_run != 0u) & (last < end) & (pairs[min(last, fold.count - 1u)].x == key);
 }
 
 // The start of the fold of a key in a pass.
@@ -114,7 +122,9 @@ fn fold_step(at: Start, free: u32) {
     if (to - fold.destination_from < fold.destination_count) {
         let is_piece = at.goes_on & is_cut();
         let goes_on = at.goes_on & carries() & !is_cut();
-        // While a piece is folded, the first one may store what is there.
+        // In flight together: the first update, and what is there, which the first piece may store while another
+        // is folded. (A join starts at no update, and loads one for nothing.)
+        let first = bound_update(update_of(at.pair, step.y));
         var before = vec4(0u);
         if (!is_piece) {
             before = load_destination(to + fold.destination_shift);
@@ -127,7 +137,9 @@ fn fold_step(at: Start, free: u32) {
         if (fold.joins != 0u) {
             folded = Folded(joined(at, free, sum), false);
         } else {
-            folded = fold_updates(at, is_piece, step.y, sum);
+            // A piece starts with its first update.
+            sum = select(with_update(sum, first), widen(first.bits), is_piece);
+            folded = fold_updates(at, step.y, sum);
         }
         if (is_piece) {
             carry_over((at.first >> fold.piece_shift) * fold.free_count + free, folded.sum);
@@ -144,16 +156,21 @@ struct Folded {
     open: bool, // the next pass resumes this key
 }
 
-// Folds the updates of the key from this pair to the end of the pass or the piece into `sum`. A piece starts
-// with its first update.
-fn fold_updates(at: Start, is_piece: bool, step: u32, before: vec4<u32>) -> Folded {
+// Folds the updates of the key after this pair to the end of the pass or the piece into `sum`.
+fn fold_updates(at: Start, step: u32, before: vec4<u32>) -> Folded {
     let last = min(fold.first + fold.pairs - 1u, at.first | fold.piece_mask);
     var sum = before;
-    var pair = at.pair;
-    var n = at.first;
-    if (is_piece) {
-        sum = widen(load_update(update_of(pair, step) + fold.updates_shift));
-        n += 1u;
+    var n = at.first + 1u;
+    var pair = pairs[min(n, fold.count - 1u)];
+    // Of sums, the loads of four updates are in flight together. The pairs are sorted: if the fourth has the key, all
+    // have.
+    while ((fold.reduce == ADD) && (n + 3u <= last) && (pairs[n + 3u].x == at.pair.x)) {
+        let a = update_at(n, step);
+        let b = update_at(n + 1u, step);
+        let c = update_at(n + 2u, step);
+        let d = update_at(n + 3u, step);
+        sum = with_added(with_added(with_added(with_added(sum, a), b), c), d);
+        n += 4u;
         pair = pairs[min(n, fold.count - 1u)];
     }
     for (; (n <= last) & (pair.x == at.pair.x); n++) {
@@ -164,6 +181,33 @@ fn fold_updates(at: Start, is_piece: bool, step: u32, before: vec4<u32>) -> Fold
         }
     }
     return Folded(sum, (n < fold.count) & (pair.x == at.pair.x));
+}
+
+struct Update {
+    bits: vec4<u32>,
+    is_bound: bool,
+}
+
+// The update of pair `n`.
+fn update_at(n: u32, step: u32) -> Update {
+    return bound_update(update_of(pairs[n], step));
+}
+
+// The update at a position, or any that is bound.
+fn bound_update(position: u32) -> Update {
+    let is_bound = position - fold.updates_from < fold.updates_count;
+    return Update(
+        load_update(select(fold.updates_from, position, is_bound) + fold.updates_shift), is_bound,
+    );
+}
+
+// As `with_update`, where updates are added: what is written several times has to be short.
+fn with_added(sum: vec4<u32>, update: Update) -> vec4<u32> {
+    return select(sum, added(sum, widen(update.bits)), update.is_bound);
+}
+
+fn with_update(sum: vec4<u32>, update: Update) -> vec4<u32> {
+    return select(sum, combine(sum, widen(update.bits)), update.is_bound);
 }
 
 // Position of the update that belongs to a pair.

@@ -48,19 +48,26 @@ fn fold_two_steps(at: Start, a: u32, b: u32) {
             sum_b = widen(load_destination(to_b + fold.destination_shift));
         }
         let end = fold.first + fold.pairs;
-        var pair = at.pair;
-        for (var n = at.first; (n < end) & (pair.x == key); n++) {
-            let from_a = update_of(pair, step_a.y);
-            let from_b = update_of(pair, step_b.y);
-            pair = pairs[min(n + 1u, fold.count - 1u)];
-            let is_bound_a = from_a - fold.updates_from < fold.updates_count;
-            let is_bound_b = from_b - fold.updates_from < fold.updates_count;
-            let at_a = select(fold.updates_from, from_a, is_bound_a) + fold.updates_shift;
-            let at_b = select(fold.updates_from, from_b, is_bound_b) + fold.updates_shift;
-            let update_a = load_update(at_a);
-            let update_b = load_update(at_b);
-            sum_a = select(sum_a, combine(sum_a, widen(update_a)), is_bound_a);
-            sum_b = select(sum_b, combine(sum_b, widen(update_b)), is_bound_b);
+        var n = at.first;
+        // As in `fold_updates`.
+        while ((fold.reduce == ADD) && (n + 3u < end) && (pairs[n + 3u].x == key)) {
+            let a0 = update_at(n, step_a.y);
+            let b0 = update_at(n, step_b.y);
+            let a1 = update_at(n + 1u, step_a.y);
+            let b1 = update_at(n + 1u, step_b.y);
+            let a2 = update_at(n + 2u, step_a.y);
+            let b2 = update_at(n + 2u, step_b.y);
+            let a3 = update_at(n + 3u, step_a.y);
+            let b3 = update_at(n + 3u, step_b.y);
+            sum_a = with_added(with_added(with_added(with_added(sum_a, a0), a1), a2), a3);
+            sum_b = with_added(with_added(with_added(with_added(sum_b, b0), b1), b2), b3);
+            n += 4u;
+        }
+        for (; (n < end) && (pairs[n].x == key); n++) {
+            let a = update_at(n, step_a.y);
+            let b = update_at(n, step_b.y);
+            sum_a = with_update(sum_a, a);
+            sum_b = with_update(sum_b, b);
         }
         if (stores_a) {
             store_destination(to_a + fold.destination_shift, vec4(0u), narrow(sum_a));

@@ -8,22 +8,67 @@ fn added(a: u32, b: u32) -> u32 {
     return ((a | b) & FALLS) | ((a & ~FALLS) + (b & ~FALLS));
 }
 
+// The counts of a digit in eight rows from `row` on, which are in flight together.
+struct Eight {
+    low: vec4<u32>,
+    high: vec4<u32>,
+}
+
+fn eight_counts(row: u32, digit: u32) -> Eight {
+    return Eight(four_counts(row, digit), four_counts(row + 4u, digit));
+}
+
+fn four_counts(row: u32, digit: u32) -> vec4<u32> {
+    let at = row * DIGITS + digit;
+    return vec4(counts[at], counts[at + DIGITS], counts[at + 2u * DIGITS], counts[at + 3u * DIGITS]);
+}
+
 // Replaces each count by the sum of the counts before it.
 fn sum_rows(first: u32, rows: u32, digit: u32, start: u32) {
+    let end = first + rows;
     var sum = start;
-    for (var row = first; row < first + rows; row++) {
+    var row = first;
+    for (; row + 7u < end; row += 8u) {
+        let found = eight_counts(row, digit);
+        sum = sum_four(row, digit, found.low, sum);
+        sum = sum_four(row + 4u, digit, found.high, sum);
+    }
+    for (; row < end; row++) {
         let count = counts[row * DIGITS + digit] & ~FALLS;
         counts[row * DIGITS + digit] = sum;
         sum += count;
     }
 }
 
+fn sum_four(row: u32, digit: u32, found: vec4<u32>, start: u32) -> u32 {
+    let at = row * DIGITS + digit;
+    let count = found & vec4(~FALLS);
+    let second = start + count.x;
+    let third = second + count.y;
+    let fourth = third + count.z;
+    counts[at] = start;
+    counts[at + DIGITS] = second;
+    counts[at + 2u * DIGITS] = third;
+    counts[at + 3u * DIGITS] = fourth;
+    return fourth + count.w;
+}
+
 fn total_of(first: u32, rows: u32, digit: u32) -> u32 {
+    let end = first + rows;
     var total = 0u;
-    for (var row = first; row < first + rows; row++) {
+    var row = first;
+    for (; row + 7u < end; row += 8u) {
+        let found = eight_counts(row, digit);
+        total = added(total, added(four_added(found.low), four_added(found.high)));
+    }
+    for (; row < end; row++) {
         total = added(total, counts[row * DIGITS + digit]);
     }
     return total;
+}
+
+fn four_added(found: vec4<u32>) -> u32 {
+    return added(added(found.x, found.y), added(found.z, found.w));
 }
 
 @compute @workgroup_size(WORKGROUP)

@@ -217,8 +217,7 @@
 //! A binding fixes the buffers, not their contents: write new indices into the tensor, from a shader or with
 //! [`Engine::write`], and encode it again. A binding may be several calls, such as the
 //! write of a token to a cache and the read of what it attends to (`examples/kv_cache.rs`). Calls that copy
-//! or clear a buffer cannot be recorded into a pass: a scatter over a copy, a gradient, bags with both
-//! weights and offsets.
+//! or clear a buffer cannot be recorded into a pass: a gradient, bags with both weights and offsets.
 //!
 //! # Bare buffers
 //!

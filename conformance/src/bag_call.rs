@@ -4,7 +4,8 @@ use std::fmt;
 
 use approx::AbsDiffEq;
 use wgpu_gather::{
-    BagMode, Bags, DType, Executor, IndexType, Indices, Layout, OutOfBounds, Params, Result, Rules,
+    BagMode, Bags, DType, Executor, Fill, IndexType, Indices, Layout, OutOfBounds, Params, Result,
+    Rules,
 };
 
 use crate::close::within_ulps;
@@ -169,6 +170,12 @@ impl Bag {
             weights: self.weights.as_ref().map(magnitudes),
             rules: match &self.rules.out_of_bounds {
                 OutOfBounds::Error => Rules::new(self.rules.negative, OutOfBounds::Zero),
+                OutOfBounds::Fill(fill) => {
+                    let mut fill = fill.bytes().to_vec();
+                    fill.last_mut().into_iter().for_each(|byte| *byte &= 0x7f);
+                    let fill = OutOfBounds::Fill(Fill::from_bytes(&fill));
+                    Rules::new(self.rules.negative, fill)
+                }
                 _ => self.rules.clone(),
             },
             ..self.clone()

@@ -72,6 +72,15 @@ impl FoldElement {
         }
     }
 
+    /// Whether it is a float.
+    #[cfg(feature = "gpu")]
+    pub(crate) fn is_float(self) -> bool {
+        matches!(
+            self,
+            FoldElement::F32 | FoldElement::F16 | FoldElement::BF16
+        )
+    }
+
     /// Whether any order of the values gives the same bits.
     pub(crate) fn takes_any_order(self, reduce: Reduce) -> bool {
         match self {

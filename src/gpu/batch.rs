@@ -3,7 +3,7 @@
 
 mod run;
 
-pub(in crate::gpu) use run::no_indices;
+pub(in crate::gpu) use run::zero_indices;
 
 use std::sync::Arc;
 
@@ -140,7 +140,7 @@ impl Batch<'_> {
         let (base, updates) = (base.any(), updates.any());
         check_folds(kind, reduce, updates.element_type())?;
         self.call(|batch| {
-            let made = batch.copied(op, base)?;
+            let made = batch.packed(base)?;
             let scatter = Scatter::new(op, reduce, rules, &made, indices.indices(), updates)?;
             batch.run(&scatter, &made)?;
             Ok(T::of(made))

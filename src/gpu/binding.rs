@@ -37,8 +37,8 @@ impl Binding {
     ///
     /// # Errors
     ///
-    /// [`Error::CopyInPass`] if a call copies or clears a buffer, which no pass can: a scatter over a copy, a
-    /// gradient, bags with both weights and offsets. Then nothing is recorded.
+    /// [`Error::CopyInPass`] if a call copies or clears a buffer, which no pass can: a gradient, bags with both weights and
+    /// offsets. Then nothing is recorded.
     pub fn encode_in_pass(&self, pass: &mut wgpu::ComputePass<'_>) -> Result<()> {
         if let Some((op, role)) = self.recorded.copies {
             return Err(Error::CopyInPass { op, role });

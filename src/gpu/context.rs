@@ -21,7 +21,7 @@ use crate::gpu::device::turns::NUMBERS;
 use crate::gpu::device::uniforms::Uniforms;
 use crate::gpu::pipeline::Pipelines;
 use crate::gpu::pipeline::watch::Watch;
-use crate::plan::{BindingLimits, MAX_SEGMENTS};
+use crate::plan::{BindingLimits, MAX_LOOP_STEPS, MAX_SEGMENTS};
 
 /// A device with what is made for it once.
 #[derive(Debug)]
@@ -37,7 +37,7 @@ pub(crate) struct Context {
     pub(super) staging: Staging,
     #[cfg(not(target_arch = "wasm32"))]
     pub(super) poller: Poller,
-    /// Placeholder buffer for bindings that a kernel does not read.
+    /// Zeros that nothing writes: a placeholder for bindings that a kernel does not read.
     pub(super) nothing: wgpu::Buffer,
     /// The words from 0 on, [`NUMBERS`] of them, to be copied from.
     pub(super) numbers: wgpu::Buffer,
@@ -70,7 +70,11 @@ impl Context {
             None => limits,
         };
         requirements::check(&limits)?;
-        let binding_limits = BindingLimits::new(&limits, settings.max_pass_bytes);
+        let adapter = AdapterSummary::new(&device.adapter_info(), &limits);
+        let binding_limits = BindingLimits {
+            loop_steps: adapter.loop_steps(),
+            ..BindingLimits::new(&limits, settings.max_pass_bytes)
+        };
         let deferred = DeferredErrors::default();
         let pipelines = scoped(&device, "the bind group layouts", || {
             Pipelines::new(
@@ -95,7 +99,7 @@ impl Context {
             watch.memory(&nothing, nothing.size(), nothing.size());
         }
         Ok(Context {
-            adapter: AdapterSummary::new(&device.adapter_info(), &limits),
+            adapter,
             binding_limits,
             queue: Arc::new(Queue::new(
                 queue,
@@ -284,6 +288,7 @@ impl BindingLimits {
             alignment: u64::from(limits.min_storage_buffer_offset_alignment).max(16),
             pass_bytes: pass_bytes.max(16),
             workgroups: limits.max_compute_workgroups_per_dimension,
+            loop_steps: MAX_LOOP_STEPS,
         }
     }
 }

@@ -180,10 +180,7 @@ impl Pipelines {
         if let Some(module) = self.modules().get(&source) {
             return module.clone();
         }
-        let module = device.create_shader_module(wgpu::ShaderModuleDescriptor {
-            label: Some(label),
-            source: wgpu::ShaderSource::Wgsl(source.as_str().into()),
-        });
+        let module = trusted_module(device, label, &source);
         self.modules().insert(source, module.clone());
         module
     }
@@ -201,7 +198,7 @@ impl Pipelines {
             Stage::Decode(..) => &self.decode,
             Stage::Bag(..) if key.segments > 0 => &self.bags_in_segments,
             Stage::Bag(..) => &self.bags,
-            Stage::Fold(_) => &self.fold,
+            Stage::Fold(_) | Stage::FoldRuns(_) => &self.fold,
             Stage::Count | Stage::Locate | Stage::CountAndLocate => &self.check,
             Stage::IndirectArgs => &self.indirect_args,
         };
@@ -221,6 +218,26 @@ impl Pipelines {
             bindings: bindings.clone(),
         }
     }
+}
+
+/// A module whose loops are not bounded: the counter that wgpu adds to each loop keeps drivers from unrolling it, so
+/// that arrays of an invocation end up in memory. Without, a sort takes a third of its time on an NVIDIA H200
+/// (`benches/results/gpu`). Accesses are checked as ever.
+#[allow(unsafe_code, reason = "loops that drivers unroll")]
+fn trusted_module(device: &wgpu::Device, label: &str, source: &str) -> wgpu::ShaderModule {
+    let checks = wgpu::ShaderRuntimeChecks {
+        force_loop_bounding: false,
+        ..wgpu::ShaderRuntimeChecks::checked()
+    };
+    let descriptor = wgpu::ShaderModuleDescriptor {
+        label: Some(label),
+        source: wgpu::ShaderSource::Wgsl(source.into()),
+    };
+    // SAFETY: this check may be left out where no loop is infinite. The text is this library's own. Each loop counts
+    // towards a bound that does not change within it: a constant, a field of a uniform block or, in a bag, an offset.
+    // The planner keeps these below `MAX_LOOP_STEPS` or `BindingLimits::loop_steps`, and the sanitizer counts
+    // the steps of every pipeline (tests/sanitizer).
+    unsafe { device.create_shader_module_trusted(descriptor, checks) }
 }
 
 fn entry(binding: u32, ty: wgpu::BufferBindingType) -> wgpu::BindGroupLayoutEntry {

@@ -46,6 +46,8 @@ pub(crate) use geometry::output_dims;
 pub(crate) use indirect_args::{IndirectArgsBlock, IndirectDispatch};
 pub(crate) use kernel::{DecodeKernel, DecodeKind, Kernel};
 pub(crate) use kernels::KernelKind;
+#[cfg(feature = "gpu")]
+pub(crate) use loop_steps::GPU_LOOP_STEPS;
 pub(crate) use loop_steps::MAX_LOOP_STEPS;
 pub(crate) use nest_dims::NestDims;
 pub(crate) use nest_size::NestSize;

@@ -7,6 +7,7 @@ use super::fold_kernel::FoldKernel;
 use super::plan::ScatterPlan;
 use super::sort::{MOST_LOOKUPS, SortPlan};
 use crate::fold::Reduce;
+use crate::plan::MAX_LOOP_STEPS;
 
 /// The work of a scatter: lookups, keys, the sort, the fold, and bytes moved.
 ///
@@ -52,7 +53,8 @@ pub struct ScatterExplanation {
     /// Bytes of the updates, which are read once.
     pub updates_bytes: u64,
     /// Dispatches that fold, where each tensor lies in one binding, from a multiple of 16 bytes on; 0, if a
-    /// device does not sort.
+    /// device does not sort. On adapters that do not say that they are GPUs: those take 128 times as many updates of a
+    /// destination at once. Floats that are added or multiplied have a second dispatch for long runs of one.
     pub fold_dispatches: usize,
     /// The longest run of one destination's updates that a dispatch folds one after the other. Where any order
     /// gives the same bits, longer runs are cut into pieces of so many, which are folded side by side; else the
@@ -112,16 +114,19 @@ impl ScatterPlan {
         else {
             return (0, 0);
         };
-        let most = |is_cut| block.most_pairs(kernel, is_cut) as usize;
+        let most = |is_cut| block.most_pairs(kernel, is_cut, MAX_LOOP_STEPS) as usize;
         let of_chunk = |count: usize, piece: Option<u32>| match piece.map(|piece| piece as usize) {
             Some(piece) => {
                 let joins = usize::from(count > piece);
                 count.div_ceil(most(true) / piece * piece) + joins
             }
-            None => count.div_ceil(most(false)),
+            None => {
+                let runs = kernel.of_runs(self.reduce, count);
+                count.div_ceil(most(false)) * (1 + usize::from(runs.is_some()))
+            }
         };
         let chunk = lookups.clamp(1, MOST_LOOKUPS);
-        let piece = block.piece(self, kernel, chunk);
+        let piece = block.piece(self, kernel, chunk, MAX_LOOP_STEPS);
         let dispatches =
             lookups / chunk * of_chunk(chunk, piece) + of_chunk(lookups % chunk, piece);
         let longest = match self.reduce {

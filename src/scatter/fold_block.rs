@@ -7,10 +7,13 @@ use super::plan::{Digits, ScatterPlan};
 use super::sort::SortPlan;
 use crate::error::{Error, Result};
 use crate::fold::{FoldElement, Reduce};
-use crate::plan::{MAX_LOOP_STEPS, divisor};
+use crate::plan::divisor;
 
 /// The most digits of a key, of a lookup and of a free step.
 const MAX_DIGITS: usize = 32;
+
+/// Pairs of a run that is long: twice `BLOCK` in `shaders/fold_runs.wgsl`.
+pub(crate) const LONG_RUN: u32 = 1024;
 
 /// A part of a tensor that a pass binds, in units.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,7 +50,8 @@ pub(crate) struct FoldBlock {
     piece_shift: u32,
     piece_mask: u32,
     joins: u32,
-    padding: [u32; 3],
+    long_run: u32,
+    padding: [u32; 2],
 }
 
 impl FoldBlock {
@@ -158,6 +162,13 @@ impl FoldBlock {
         self
     }
 
+    /// The block for a pass that leaves long runs to another dispatch, and for that one.
+    #[cfg(feature = "gpu")]
+    pub(crate) fn without_long_runs(mut self) -> Self {
+        self.long_run = LONG_RUN;
+        self
+    }
+
     /// The block whose keys are cut into pieces of so many pairs, a power of two; for the pass that folds
     /// them, or for that which joins them and counts pieces.
     #[cfg(feature = "gpu")]
@@ -175,24 +186,25 @@ impl FoldBlock {
         plan: &ScatterPlan,
         kernel: FoldKernel,
         count: usize,
+        loop_steps: u32,
     ) -> Option<u32> {
         if !kernel.element.takes_any_order(plan.reduce) || SortPlan::is_one_tile(count) {
             return None;
         }
         let piece = (count as u32).isqrt().next_power_of_two();
         let loops = [piece, (count as u32).div_ceil(piece)];
-        let most = self.most_pairs(kernel, true);
+        let most = self.most_pairs(kernel, true, loop_steps);
         loops.iter().all(|&steps| steps <= most).then_some(piece)
     }
 
     /// The most pairs, or pieces, of a pass whose keys are cut or not, so that no invocation takes more than
-    /// [`MAX_LOOP_STEPS`]: it goes through all of them if they have one key, for each free step that it folds by
+    /// `loop_steps`: it goes through all of them if they have one key, for each free step that it folds by
     /// itself.
-    pub(crate) fn most_pairs(&self, kernel: FoldKernel, is_cut: bool) -> u32 {
+    pub(crate) fn most_pairs(&self, kernel: FoldKernel, is_cut: bool, loop_steps: u32) -> u32 {
         if self.reduce == Reduce::None as u32 {
             return u32::MAX; // one pair is folded, whatever the others are
         }
-        let of_free_step = MAX_LOOP_STEPS / kernel.steps_in_turn(is_cut);
+        let of_free_step = loop_steps / kernel.steps_in_turn(is_cut);
         // The digits of a number are a loop over them, and a step that leaves it.
         let loops = |digits: u32| match kernel.fills_lanes() {
             true => 0,

@@ -1,6 +1,9 @@
 //! The fold on a device: which kernel, and the uniform block that it is given.
 
+#[cfg(feature = "gpu")]
+use super::fold_block::LONG_RUN;
 use super::plan::ScatterPlan;
+use super::sort::SortPlan;
 use crate::element::DType;
 use crate::error::{OpKind, Result};
 use crate::fold::{FoldElement, Reduce};
@@ -22,6 +25,14 @@ const ROW_WORKGROUP: u32 = 32;
 
 /// The fewest units of a row that is folded so: each of them has one.
 const LEAST_ROW_UNITS: usize = ROW_WORKGROUP as usize;
+
+/// The free steps that a workgroup takes of a long run, as in `shaders/fold_runs.wgsl`.
+#[cfg(feature = "gpu")]
+const RUN_STEPS: u32 = 8;
+
+/// The blocks of pairs that a workgroup looks for long runs in, as there.
+#[cfg(feature = "gpu")]
+const RUN_BLOCKS: u64 = 16;
 
 /// The free steps of each invocation.
 const ROW_STEPS: u32 = 2;
@@ -104,6 +115,23 @@ impl FoldKernel {
         })
     }
 
+    /// The kernel for long runs among `pairs` sorted pairs (`shaders/fold_runs.wgsl`), where they are folded in order:
+    /// of floats, if there are more than one tile.
+    pub(crate) fn of_runs(self, reduce: Reduce, pairs: usize) -> Option<Self> {
+        let ordered = !self.element.takes_any_order(reduce) && reduce != Reduce::None;
+        (ordered && !SortPlan::is_one_tile(pairs)).then_some(FoldKernel {
+            rows: false,
+            ..self
+        })
+    }
+
+    /// The workgroups for the long runs among so many pairs.
+    #[cfg(feature = "gpu")]
+    pub(crate) fn groups_of_runs(pairs: u64, free_count: u32) -> u64 {
+        pairs.div_ceil(u64::from(LONG_RUN / 2) * RUN_BLOCKS)
+            * u64::from(free_count.div_ceil(RUN_STEPS))
+    }
+
     /// Whether there is a kernel whose pairs have workgroups of their own.
     fn has_rows(self) -> bool {
         matches!(self.element, FoldElement::F32 | FoldElement::I32)
@@ -151,6 +179,13 @@ impl FoldKernel {
             ..kernel
         });
         one.into_iter().chain(full).chain(rows).collect()
+    }
+
+    /// Every kernel for long runs.
+    #[cfg(feature = "gpu")]
+    pub(crate) fn all_of_runs() -> Vec<Self> {
+        let all = FoldKernel::all().into_iter().filter(|kernel| !kernel.rows);
+        all.filter(|kernel| kernel.element.is_float()).collect()
     }
 
     /// For lists of pipelines.

@@ -27,11 +27,23 @@ pub(crate) const BAG_FAULTS: &[Fault] = &[
             "let first = lookup;\n    for (; lookup < end;",
         );
         let place = "index_at + ((end - 1u - lookup) - (lookup - first)) * pooling.lookup_step";
-        in_all(
+        in_all(s, "= find_row(index_at);", &format!("= find_row({place});"))
+    }),
+    ("two of four rows in each other's place", |s| {
+        let s = in_all(
             s,
-            "look_up_row(at, index_at, row_at)",
-            &format!("look_up_row(at, {place}, row_at)"),
-        )
+            "with_row(fold, rows.b, vectors.b,",
+            "with_row(fold, swapped, vectors.c,",
+        );
+        let s = in_all(
+            s,
+            "with_row(fold, rows.c, vectors.c,",
+            "with_row(fold, rows.b, vectors.b,",
+        );
+        in_all(s, "with_row(fold, swapped,", "with_row(fold, rows.c,")
+    }),
+    ("four rows where there are three", |s| {
+        in_all(s, "end - lookup >= 4u", "end - lookup >= 3u")
     }),
     ("mean by the wrong count", |s| {
         in_all(s, "f32(fold.count)", "f32(fold.count + 1u)")
@@ -70,7 +82,11 @@ pub(crate) const BAG_FAULTS: &[Fault] = &[
         in_all(s, "if (pools(RESUMES)) {", "if (false) {")
     }),
     ("wrapped rows where they are not", |s| {
-        in_all(s, "if (rule(WRAP) & !row.valid) {", "if (false) {")
+        in_all(
+            s,
+            "if (!row.valid) {\n        let rest",
+            "if (false) {\n        let rest",
+        )
     }),
     ("last access of a pooled lookup left out", |s| {
         let part = "if (n >= geometry.row_count * geometry.row_length)";

@@ -15,6 +15,10 @@ use crate::shader_faults::SHADER_FAULTS;
 const CONSTRUCTS: &[(&str, &[&str])] = &[
     (
         "bag.wgsl fold_bag for",
+        &["four rows where there are three"],
+    ),
+    (
+        "bag.wgsl fold_bag for 2",
         &["last row of a bag left out", "a part of a bag begun anew"],
     ),
     (
@@ -135,10 +139,18 @@ const CONSTRUCTS: &[(&str, &[&str])] = &[
     ),
     (
         "sort_sums.wgsl sum_rows for",
+        &["the last of eight rows of counts left as it is"],
+    ),
+    (
+        "sort_sums.wgsl sum_rows for 2",
         &["the last row of counts left as it is"],
     ),
     (
         "sort_sums.wgsl total_of for",
+        &["the last of eight rows of counts not added to the total"],
+    ),
+    (
+        "sort_sums.wgsl total_of for 2",
         &["the last row of counts not added to the total"],
     ),
     (
@@ -199,7 +211,41 @@ const CONSTRUCTS: &[(&str, &[&str])] = &[
     ),
     (
         "fold.wgsl fold_updates for",
-        &["all updates but the first lost", "the last update lost"],
+        &[
+            "the fourth update of four lost",
+            "four updates taken beyond the end of a pass",
+        ],
+    ),
+    (
+        "fold.wgsl fold_updates for 2",
+        &[
+            "all updates but the first and those in fours lost",
+            "the last update lost",
+        ],
+    ),
+    (
+        "fold_runs.wgsl fold_runs for",
+        &["the last run of a workgroup lost"],
+    ),
+    (
+        "fold_runs.wgsl run_of_block for",
+        &["a run without the pairs before its first block"],
+    ),
+    (
+        "fold_runs.wgsl run_of_block for 2",
+        &["a run of its first pairs only"],
+    ),
+    (
+        "fold_runs.wgsl fold_run for",
+        &["the last updates of a run lost"],
+    ),
+    (
+        "fold_runs.wgsl fold_staged for",
+        &["the fourth update in workgroup memory lost"],
+    ),
+    (
+        "fold_runs.wgsl fold_staged for 2",
+        &["the last update in workgroup memory lost"],
     ),
     (
         "fold.wgsl joined for",
@@ -215,7 +261,14 @@ const CONSTRUCTS: &[(&str, &[&str])] = &[
     (
         "fold_rows.wgsl fold_two_steps for",
         &[
-            "all updates of a row but the first lost",
+            "the fourth update of four of a row lost",
+            "four updates of a row taken beyond the end of a pass",
+        ],
+    ),
+    (
+        "fold_rows.wgsl fold_two_steps for 2",
+        &[
+            "all updates of a row but the first and those in fours lost",
             "the last update of a row lost",
         ],
     ),

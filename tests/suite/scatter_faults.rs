@@ -29,12 +29,60 @@ faults! {
         "if (goes_on) {" => "if (false) {",
     "the carry read where it is written": "carry["
         "carry_over((1u - fold.turn) *" => "carry_over(fold.turn *",
-    "all updates but the first lost": "fn fold_updates"
+    "all updates but the first and those in fours lost": "fn fold_updates"
         "(n <= last) & (pair.x" => "(n <= at.first) & (pair.x",
     "the last update lost": "fn fold_updates"
         "(n <= last) & (pair.x" => "(n < last) & (pair.x",
     "updates of the next keys folded, too": "fn fold_updates"
         "(pair.x == at.pair.x); n++" => "(pair.x >= at.pair.x); n++",
+    "the first update folded twice": "fn fold_updates"
+        "var n = at.first + 1u;" => "var n = at.first;",
+    "the fourth update of four lost": "fn fold_updates"
+        "sum, a), b), c), d);" => "sum, a), b), c), c);",
+    "four updates taken where the last is of another key": "fn fold_updates"
+        "(pairs[n + 3u].x == at" => "(pairs[n + 3u].x >= at",
+    "four updates taken beyond the end of a pass": "fn fold_updates"
+        "(n + 3u <= last)" => "(n <= last)",
+    "the update after four not the next": "fn fold_updates"
+        "pair = pairs[min(n, fold.count - 1u)];\n    }\n    for" => "pair = pairs[min(n - 1u, fold.count - 1u)];\n    }\n    for",
+    "long runs folded twice": "fn fold_run("
+        "& !is_long" => "",
+    "no barrier before runs are counted": "fn fold_run("
+        "workgroupBarrier(); // before the runs" => "",
+    "no barrier after runs are counted": "fn fold_run("
+        "workgroupBarrier(); // after the runs" => "",
+    "no barrier after updates of a run are loaded": "fn fold_run("
+        "workgroupBarrier(); // after the updates" => "",
+    "no barrier before the next updates of a run": "fn fold_run("
+        "workgroupBarrier(); // before the next ones" => "",
+    "updates beyond the end of a run": "fn fold_run("
+        "min(RUN_UPDATES, run.y - n)" => "RUN_UPDATES",
+    "the last update of a run lost": "fn fold_run("
+        "min(RUN_UPDATES, run.y - n)" => "min(RUN_UPDATES, run.y - 1u - n)",
+    "a run without the pairs before its first block": "fn fold_run("
+        "start = middle;" => "",
+    "a run found by each of its blocks": "fn fold_run("
+        "((block == 0u) | (pairs[before].x != key))" => "true",
+    "a run of its first pairs only": "fn fold_run("
+        "select(last, end, is_run)" => "select(last, last + 1u, is_run)",
+    "the last run of a workgroup lost": "fn fold_run("
+        "n < count; n++) {\n        fold_run" => "n + 1u < count; n++) {\n        fold_run",
+    "the last updates of a run lost": "fn fold_run("
+        "while (n <= last)" => "while (n + RUN_UPDATES <= last)",
+    "the fourth update in workgroup memory lost": "fn fold_run("
+        "widen(c)), widen(d));" => "widen(c)), widen(c));",
+    "the last update in workgroup memory lost": "fn fold_run("
+        "for (; n < count; n++)" => "for (; n + 1u < count; n++)",
+    "the base of a run dropped": "fn fold_run("
+        "sum = widen(load_destination" => "sum = vec4(0u); let unused = widen(load_destination",
+    "a run not gone on with": "fn fold_run("
+        "if (at.goes_on & carries())" => "if (false)",
+    "the sum of a run not left for the next pass": "fn fold_run("
+        "if (carries() & (run.y < fold.count)" => "if (false & (run.y < fold.count)",
+    "the first steps of a row for all": "fn fold_run("
+        "let first_free = (number - group * slices) * RUN_STEPS;" => "let first_free = 0u;",
+    "updates of the neighbouring step of a run": "fn fold_run("
+        "staged[n * RUN_STEPS + step]" => "staged[n * RUN_STEPS + (step ^ 1u)]",
     "the order of many lookups swapped": "pairs[geometry.output_offset + n]"
         "pairs[geometry.output_offset + n]" => "pairs[geometry.row_count - 1u - n]",
     "the order of few lookups swapped": "key = key_of_row"
@@ -86,9 +134,13 @@ faults! {
     "the last pair of a tile not counted": "atomicAdd(&found"
         "atomicAdd(&found[digit_of(key)], 1u)" => "atomicAdd(&found[digit_of(key)], select(0u, 1u, n + 1u < count))",
     "the last row of counts not added to the total": "fn total_of"
-        "row < first + rows; row++) {\n        total" => "row + 1u < first + rows; row++) {\n        total",
+        "row < end; row++) {\n        total" => "row + 1u < end; row++) {\n        total",
     "the last row of counts left as it is": "fn sum_rows"
-        "row < first + rows; row++) {\n        let" => "row + 1u < first + rows; row++) {\n        let",
+        "row < end; row++) {\n        let" => "row + 1u < end; row++) {\n        let",
+    "the last of eight rows of counts not added to the total": "fn total_of"
+        "added(found.z, found.w)" => "found.z",
+    "the last of eight rows of counts left as it is": "fn sum_rows"
+        "counts[at + 3u * DIGITS] = fourth;" => "",
     "the sums of the groups before not added": "fn spread("
         "counts[(sort.tiles + group) * DIGITS + digit]);" => "0u);",
     "the last pair of a tile not loaded": "fn move_pairs"
@@ -172,9 +224,7 @@ faults! {
     "pieces that go on in the next": "fn joined"
         "fold.pairs - 1u, at.first | fold.piece_mask)" => "fold.pairs - 1u, 0xffffffffu)",
     "a piece that starts with the destination": "fn joined"
-        "if (is_piece) {\n        sum" => "if (is_piece & false) {\n        sum",
-    "the first pair of a piece folded twice": "fn joined"
-        "n += 1u;\n        pair = pairs" => "pair = pairs",
+        "widen(first.bits), is_piece)" => "widen(first.bits), false)",
     "pieces not joined": "fn joined"
         "while ((first < fold.count)" => "while ((first < at.first)",
     "the pieces of the next keys joined, too": "fn joined"
@@ -189,12 +239,18 @@ faults! {
         "let b = a + NEIGHBOURS;" => "let b = a;",
     "the base of a row dropped": "fn fold_two_steps"
         "sum_b = widen(load_destination" => "sum_b = vec4(0u); let unused = widen(load_destination",
-    "all updates of a row but the first lost": "fn fold_two_steps"
-        "(n < end) & (pair.x" => "(n < at.first + 1u) & (pair.x",
+    "all updates of a row but the first and those in fours lost": "fn fold_two_steps"
+        "(n < end) && (pairs" => "(n < at.first + 1u) && (pairs",
     "the last update of a row lost": "fn fold_two_steps"
-        "(n < end) & (pair.x" => "(n + 1u < end) & (pair.x",
+        "(n < end) && (pairs" => "(n + 1u < end) && (pairs",
     "updates of the next keys folded into a row, too": "fn fold_two_steps"
-        "(pair.x == key); n++" => "(pair.x >= key); n++",
+        "(pairs[n].x == key)" => "(pairs[n].x >= key)",
+    "the fourth update of four of a row lost": "fn fold_two_steps"
+        "a2), a3);" => "a2), a2);",
+    "four updates of a row taken where the last is of another key": "fn fold_two_steps"
+        "(pairs[n + 3u].x == key)" => "(pairs[n + 3u].x >= key)",
+    "four updates of a row taken beyond the end of a pass": "fn fold_two_steps"
+        "(n + 3u < end)" => "(n < end)",
     "the last steps of a row not stored": "fn fold_two_steps"
         "(b <= last_step)" => "(b < last_step)",
     "steps past the end of a row stored, too": "fn fold_two_steps"
@@ -236,6 +292,12 @@ fn scatters() -> Vec<Scatter> {
     let mut good = scatter(Op::gather(0), good, DType::F32, Reduce::None, 8);
     good.call.indices = (0..200u32).flat_map(|n| (n % 30).to_ne_bytes()).collect();
     all.push(good);
+    all
+}
+
+/// Scatters of keys with many updates.
+fn of_runs() -> Vec<Scatter> {
+    let mut all = Vec::new();
     // More of one key than a pass has, in sums wider than their elements.
     let long = [&[3, 2][..], &[60_000], &[60_000, 2]];
     let mut long = scatter(Op::gather(0), long, DType::BF16, Reduce::Add, 9);
@@ -256,6 +318,19 @@ fn scatters() -> Vec<Scatter> {
     long.base = tame_values(DType::F32, Reduce::Add, 2 * 256, 10);
     long.updates = tame_values(DType::F32, Reduce::Add, 50_000 * 256, 110);
     all.push(long);
+    // Keys of some hundred updates each, none of them long, of which the pass ends within one.
+    let many = [&[150, 128][..], &[40_000], &[40_000, 128]];
+    let mut many = scatter(Op::gather(0), many, DType::F32, Reduce::Add, 11);
+    many.call.indices = (0..40_000u32)
+        .flat_map(|n| {
+            (n.wrapping_mul(2_654_435_761) >> 8)
+                .wrapping_rem(150)
+                .to_ne_bytes()
+        })
+        .collect();
+    many.base = tame_values(DType::F32, Reduce::Add, 150 * 128, 11);
+    many.updates = tame_values(DType::F32, Reduce::Add, 40_000 * 128, 111);
+    all.push(many);
     all
 }
 
@@ -354,7 +429,7 @@ pub(crate) fn scatter(
 }
 
 /// The first scatter that reports a fault.
-fn first_report(engine: &Engine, calls: [&[Scatter]; 2], fault: Change) -> Option<String> {
+fn first_report(engine: &Engine, calls: [&[Scatter]; 3], fault: Change) -> Option<String> {
     let executor = Executor::Gpu(faulty(engine, engine.device().limits(), fault));
     let mut calls = calls.into_iter().flatten();
     calls.find_map(|call| call.difference(&executor))
@@ -362,17 +437,19 @@ fn first_report(engine: &Engine, calls: [&[Scatter]; 2], fault: Change) -> Optio
 
 #[test]
 fn faults_in_scatters_are_reported_on_every_adapter() {
-    let (calls, of_many) = (scatters(), of_many());
+    let (calls, of_many, of_runs) = (scatters(), of_many(), of_runs());
     for engine in engines() {
         let label = engine.adapter().label();
-        let none = first_report(engine, [&calls, &of_many], |s| s);
+        let none = first_report(engine, [&calls, &of_many, &of_runs], |s| s);
         assert_eq!(none, None, "{label}");
         let mut missed = Vec::new();
         for (&(name, part, ..), &plant) in FAULTS.iter().zip(PLANTED) {
             // Those first that are more likely to show it: each compiles pipelines.
-            let calls = match OF_MANY.contains(&part) {
-                true => [&of_many[..], &calls],
-                false => [&calls[..], &of_many],
+            let calls = match part {
+                "fn fold_run(" => [&of_runs[..], &of_many, &calls],
+                "fn fold_two_steps" => [&of_runs[..], &calls, &of_many],
+                _ if OF_MANY.contains(&part) => [&of_many[..], &calls, &of_runs],
+                _ => [&calls[..], &of_many, &of_runs],
             };
             match first_report(engine, calls, plant) {
                 Some(why) => assert!(!why.contains("wgpu refused"), "{label}: {name}: {why}"),

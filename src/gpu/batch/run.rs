@@ -154,18 +154,6 @@ impl Batch<'_> {
         done
     }
 
-    /// A contiguous copy of a tensor that a scatter is to write to.
-    pub(super) fn copied(&mut self, op: Op, base: &AnyDeviceTensor) -> Result<AnyDeviceTensor> {
-        let (storage, layout) = (base.storage(), base.layout());
-        storage.check_readable(self.context, Role::Params)?;
-        let can_be_copied = storage.has_usage(wgpu::BufferUsages::COPY_SRC);
-        if can_be_copied && layout.is_contiguous() && !layout.is_empty() {
-            self.recording.note_copy(op.transposed_kind(), Role::Params);
-            return self.copy_of(base);
-        }
-        self.packed(base)
-    }
-
     /// The elements of a tensor, row-major and without gaps, in a new one.
     pub(in crate::gpu) fn packed(&mut self, tensor: &AnyDeviceTensor) -> Result<AnyDeviceTensor> {
         let shape = tensor.shape().to_vec();
@@ -173,30 +161,28 @@ impl Batch<'_> {
             true => tensor.reshape(&[1])?,
             false => tensor.clone(),
         };
-        // An index tuple of no coordinates selects the whole tensor.
-        let nothing = no_indices(self.context)?;
-        let (op, rules) = (Op::gather_nd(), Rules::default());
-        self.gather_from(op, &rules, TableRef::Plain(&from), &nothing)?
-            .reshape(&shape)
-    }
-
-    /// A copy of what a tensor reaches, with the same strides. Its buffers have `COPY_SRC`.
-    fn copy_of(&mut self, tensor: &AnyDeviceTensor) -> Result<AnyDeviceTensor> {
-        let (storage, width) = (tensor.storage(), tensor.element_bytes());
-        let (layout, bytes) = tensor.layout().trimmed(width);
-        let bytes = bytes.start as i64..bytes.end as i64;
-        let (copy, commands) = storage.copy(self.context, bytes)?;
-        self.recording.push(commands);
-        let both = storage.owned().chain(copy.owned());
-        both.for_each(|owned| self.recording.keep(owned));
-        let copy = AnyDeviceTensor::new(copy, layout, tensor.element_type());
-        Lookups::NONE.note(self.recording, &copy, [storage]);
-        Ok(copy)
+        let rules = Rules::default();
+        let made = match from.layout().is_contiguous() && !from.layout().is_empty() {
+            // One row, whose kernel is compiled for rows: faster than a copy command, which some drivers leave to an
+            // engine that has a part of the memory's speed.
+            true => {
+                let row = from.reshape(&[1, shape.iter().product()])?;
+                let first = zero_indices(self.context, &[1]);
+                self.gather_from(Op::gather(0), &rules, TableRef::Plain(&row), &first)?
+            }
+            // An index tuple of no coordinates selects the whole tensor.
+            false => {
+                let nothing = zero_indices(self.context, &[0]);
+                self.gather_from(Op::gather_nd(), &rules, TableRef::Plain(&from), &nothing)?
+            }
+        };
+        made.reshape(&shape)
     }
 }
 
-/// Indices of no elements.
-pub(in crate::gpu) fn no_indices(context: &Context) -> Result<AnyDeviceTensor> {
-    let (nothing, none) = (context.nothing.slice(..), Layout::contiguous(&[0]));
-    AnyDeviceTensor::wrap(nothing, IndexType::I32.dtype(), none)
+/// Indices that are zero, at most four, in memory of the engine's own: what reads them may wait.
+pub(in crate::gpu) fn zero_indices(context: &Context, shape: &[usize]) -> AnyDeviceTensor {
+    let zeros = Storage::kept(&context.nothing);
+    let element = IndexType::I32.dtype();
+    AnyDeviceTensor::new(zeros, Layout::contiguous(shape), element.into())
 }

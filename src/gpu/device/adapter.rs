@@ -2,6 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::gpu::device::requirements;
+use crate::plan::{GPU_LOOP_STEPS, MAX_LOOP_STEPS};
 use crate::waiting::Waiting;
 
 /// Name, API, kind, driver and limits of an adapter.
@@ -43,6 +44,15 @@ impl AdapterSummary {
     /// True for a software adapter: shaders run on the CPU.
     pub fn is_software(&self) -> bool {
         self.kind == wgpu::DeviceType::Cpu
+    }
+
+    /// The steps that loops take in a dispatch: many on a GPU that says what it is, few on anything else.
+    pub(in crate::gpu) fn loop_steps(&self) -> u32 {
+        use wgpu::DeviceType::{Cpu, DiscreteGpu, IntegratedGpu, Other, VirtualGpu};
+        match self.kind {
+            DiscreteGpu | IntegratedGpu | VirtualGpu => GPU_LOOP_STEPS,
+            Cpu | Other => MAX_LOOP_STEPS,
+        }
     }
 
     /// The kind in a word: `discrete`, `integrated`, `virtual`, `software` or `other`.

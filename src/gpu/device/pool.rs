@@ -89,7 +89,7 @@ impl Pool {
 #[derive(Debug)]
 pub(in crate::gpu) struct Owned {
     buffer: wgpu::Buffer,
-    /// Where it goes back to; nowhere, if it is the caller's.
+    /// Where it goes back to; nowhere, if it is the caller's or the engine's own.
     home: Option<Home>,
     /// Whether the caller has the buffer itself, and may use it after the last tensor is gone.
     shared: AtomicBool,
@@ -120,6 +120,15 @@ impl Owned {
         Arc::new(Owned {
             buffer,
             home: Some(home),
+            shared: AtomicBool::new(false),
+        })
+    }
+
+    /// A buffer that the engine keeps for itself.
+    pub(in crate::gpu) fn kept(buffer: wgpu::Buffer) -> Arc<Self> {
+        Arc::new(Owned {
+            buffer,
+            home: None,
             shared: AtomicBool::new(false),
         })
     }

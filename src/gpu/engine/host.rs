@@ -104,7 +104,7 @@ impl Engine {
         self.check_memory(plan.host_bytes(match &call.table {
             AnyTable::Plain(_) => plan.row.host_bytes(),
             AnyTable::Quantized(table, _) => {
-                (table.bytes() as u64).saturating_add(most_decoded_bytes(plan))
+                (table.bytes() as u64).saturating_add(most_decoded_bytes(self.context(), plan))
             }
         }))?;
         let table = self.upload_table(&call.table, poll_mode).await?;

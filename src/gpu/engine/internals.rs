@@ -60,7 +60,7 @@ pub fn waiting_gathers(engine: &crate::gpu::Engine) -> usize {
 pub fn most_pairs(plan: &ScatterPlan) -> Result<u32> {
     let kernel = FoldKernel::of(plan.op, plan.reduce, plan.dtype)?;
     let kernel = kernel.in_lanes(plan).unwrap_or(kernel);
-    Ok(FoldBlock::new(plan, kernel)?.most_pairs(kernel, false))
+    Ok(FoldBlock::new(plan, kernel)?.most_pairs(kernel, false, MAX_LOOP_STEPS))
 }
 
 /// How many statuses a tensor has that may have bad indices to report.
@@ -118,7 +118,7 @@ fn source(pipeline: PipelineKey) -> PipelineSource {
         Stage::Bag(..) => ("bag", 0, None, None),
         Stage::Keys { .. } => ("keys", 0, None, None),
         Stage::Sort(_) => ("sort", 0, None, None),
-        Stage::Fold(_) => ("fold", 0, None, None),
+        Stage::Fold(_) | Stage::FoldRuns(_) => ("fold", 0, None, None),
     };
     PipelineSource {
         name: pipeline.to_string(),

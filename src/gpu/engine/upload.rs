@@ -5,7 +5,7 @@
 use crate::element::{Element, ElementType};
 use crate::error::{Error, Result, Role};
 use crate::fold::Reduce;
-use crate::gpu::batch::no_indices;
+use crate::gpu::batch::zero_indices;
 use crate::gpu::engine::Engine;
 use crate::gpu::tensor::any::AnyDeviceTensor;
 use crate::gpu::tensor::quantized::DeviceQuantizedTable;
@@ -159,7 +159,7 @@ impl Engine {
             let data = data.upload(self, poll_mode).await?.any().clone();
             // An index tuple of no coordinates selects the whole tensor.
             let (op, rules) = (Op::gather_nd(), Rules::default());
-            let nothing = no_indices(self.context())?;
+            let nothing = zero_indices(self.context(), &[0]);
             let kind = op.transposed_kind();
             if data.shape() != to.shape() {
                 return Err(Error::UpdatesShape {

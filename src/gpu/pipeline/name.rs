@@ -20,6 +20,7 @@ impl fmt::Display for PipelineKey {
             Stage::Keys { sorted } => f.write_str(if sorted { "sorted keys" } else { "keys" })?,
             Stage::Sort(stage) => write!(f, "sort {}", stage.name())?,
             Stage::Fold(kernel) => write!(f, "fold {}", kernel.name())?,
+            Stage::FoldRuns(kernel) => write!(f, "fold {}, long runs", kernel.name())?,
         }
         if self.segments > 0 {
             write!(f, " in {}", self.segments)?;

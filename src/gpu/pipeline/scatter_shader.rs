@@ -39,6 +39,9 @@ pub(super) fn sort(stage: SortStage) -> &'static [&'static str] {
 pub(super) fn fold(kernel: FoldKernel) -> Vec<&'static str> {
     let mut parts = vec![FOLD, include_str!("../../../shaders/fold_carry.wgsl")];
     parts.extend(fold_units(kernel));
+    if kernel.element.is_float() && !kernel.rows {
+        parts.push(include_str!("../../../shaders/fold_runs.wgsl"));
+    }
     parts
 }
 

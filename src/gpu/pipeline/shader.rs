@@ -32,6 +32,8 @@ pub(crate) enum Stage {
     Sort(SortStage),
     /// Folds the updates of each key.
     Fold(FoldKernel),
+    /// Folds the updates of keys that have many.
+    FoldRuns(FoldKernel),
 }
 
 impl Stage {
@@ -141,6 +143,7 @@ impl PipelineKey {
         stages.extend([false, true].map(|sorted| Stage::Keys { sorted }));
         stages.extend(SortStage::ALL.map(Stage::Sort));
         stages.extend(FoldKernel::all().into_iter().map(Stage::Fold));
+        stages.extend(FoldKernel::all_of_runs().into_iter().map(Stage::FoldRuns));
         let mut keys = Vec::new();
         for stage in stages {
             let segments = match stage {
@@ -191,7 +194,7 @@ impl PipelineKey {
                 parts
             }
             Stage::Sort(stage) => scatter_shader::sort(stage).to_vec(),
-            Stage::Fold(kernel) => {
+            Stage::Fold(kernel) | Stage::FoldRuns(kernel) => {
                 let mut parts = vec![PRODUCTS, HALVES, ARITHMETIC, LANES];
                 parts.extend(scatter_shader::fold(kernel));
                 parts
@@ -207,7 +210,7 @@ impl PipelineKey {
             Stage::Decode(_, _, nest) => nest == NestSize::ANY,
             Stage::Bag(..) => self.segments > 0,
             Stage::Count | Stage::Locate | Stage::CountAndLocate | Stage::Keys { .. } => true,
-            Stage::IndirectArgs | Stage::Sort(_) | Stage::Fold(_) => false,
+            Stage::IndirectArgs | Stage::Sort(_) | Stage::Fold(_) | Stage::FoldRuns(_) => false,
         }
     }
 
@@ -219,6 +222,7 @@ impl PipelineKey {
             Stage::Sort(SortStage::Spread) => "spread",
             Stage::Copy(..) | Stage::Decode(..) | Stage::IndirectArgs => "main",
             Stage::Keys { .. } | Stage::Sort(_) | Stage::Fold(_) | Stage::Bag(..) => "main",
+            Stage::FoldRuns(_) => "fold_runs",
             Stage::Count => "count",
             Stage::Locate => "locate",
             Stage::CountAndLocate => "count_and_locate",
@@ -229,7 +233,9 @@ impl PipelineKey {
     pub(crate) fn constants(&self) -> Vec<(&'static str, f64)> {
         match self.stage {
             Stage::IndirectArgs | Stage::Sort(_) => return Vec::new(),
-            Stage::Fold(kernel) => return scatter_shader::fold_constants(kernel),
+            Stage::Fold(kernel) | Stage::FoldRuns(kernel) => {
+                return scatter_shader::fold_constants(kernel);
+            }
             Stage::Copy(..) | Stage::Decode(..) | Stage::Bag(..) => {}
             Stage::Count | Stage::Locate | Stage::CountAndLocate | Stage::Keys { .. } => {}
         }

@@ -68,7 +68,12 @@ impl<'a> Folds<'a> {
         let limit = self.context.binding_limits.output_bytes;
         let pieces = |piece: u32| count.div_ceil(piece as usize) as u64;
         let bytes = |sums: u64| sums.saturating_mul(free * SUM_BYTES);
-        let piece = self.block.piece(self.plan, self.kernel, count);
+        let piece = self.block.piece(
+            self.plan,
+            self.kernel,
+            count,
+            self.context.binding_limits.loop_steps,
+        );
         let piece = piece.filter(|&piece| {
             self.windows.bind_all_updates()
                 && piece as usize <= self.most(true)
@@ -135,7 +140,11 @@ impl<'a> Folds<'a> {
             self.context.binding_limits.pass_bytes / (free * self.kernel.unit_bytes as u64);
         of_pass
             .min(MOST_INVOCATIONS / free)
-            .min(u64::from(self.block.most_pairs(self.kernel, is_cut)))
+            .min(u64::from(self.block.most_pairs(
+                self.kernel,
+                is_cut,
+                self.context.binding_limits.loop_steps,
+            )))
             .max(1) as usize
     }
 
@@ -150,6 +159,13 @@ impl<'a> Folds<'a> {
     ) -> Result<Vec<Dispatch>> {
         let free = self.block.free_count().max(1);
         let most_workgroups = self.context.binding_limits.workgroups;
+        // Another window of updates goes on with what this one has folded: only a dispatch that binds all takes runs.
+        let runs = self.kernel.of_runs(self.plan.reduce, count);
+        let runs = runs.filter(|_| self.windows.bind_all_updates());
+        let block = match runs {
+            Some(_) => block.without_long_runs(),
+            None => block,
+        };
         let mut all = Vec::new();
         for (turn, first) in (0..numbers).step_by(most).enumerate() {
             let of_pass = most.min(numbers - first);
@@ -160,6 +176,13 @@ impl<'a> Folds<'a> {
             let key = PipelineKey::new(Stage::Fold(self.kernel));
             let made = of_pass as u64 * u64::from(free) * self.kernel.unit_bytes as u64;
             all.push(dispatch(self.context, key, &block, grid, bindings)?.making(made));
+            if let Some(runs) = runs {
+                let groups = FoldKernel::groups_of_runs(of_pass as u64, free);
+                let grid = sort::grid(self.plan.op, groups, most_workgroups)?;
+                let block = block.of_pairs(range, turn as u32 % 2, grid[0]);
+                let key = PipelineKey::new(Stage::FoldRuns(runs));
+                all.push(dispatch(self.context, key, &block, grid, bindings)?);
+            }
         }
         Ok(all)
     }

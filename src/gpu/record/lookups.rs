@@ -23,13 +23,6 @@ pub(in crate::gpu) struct Lookups {
 }
 
 impl Lookups {
-    /// Of a call that copies, and looks nothing up.
-    pub(in crate::gpu) const NONE: Lookups = Lookups {
-        counting: None,
-        looks_up: false,
-        replaces: false,
-    };
-
     /// Of a call of `plan` that writes to a tensor.
     pub(in crate::gpu) fn new(
         context: &Arc<Context>,

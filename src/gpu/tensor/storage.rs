@@ -3,14 +3,12 @@
 //! Allocates from the pool, and says what of the buffers a dispatch binds. Knows layouts, but no
 //! element type and no plan.
 
-use std::ops::Range;
 use std::sync::Arc;
 
 use smallvec::{SmallVec, smallvec};
 
 use crate::error::{Error, OpKind, Result, Role};
 use crate::gpu::context::Context;
-use crate::gpu::device::commands::Command;
 use crate::gpu::device::pool::{Owned, rounded};
 use crate::gpu::tensor::reports::Reports;
 use crate::plan::{Part, Segment};
@@ -51,6 +49,11 @@ impl Storage {
     pub(in crate::gpu) fn wrapped(buffer: &wgpu::Buffer, offset: u64) -> Self {
         let bytes = buffer.size().saturating_sub(offset);
         Storage::one(Owned::wrapped(buffer.clone()), offset, bytes)
+    }
+
+    /// The data of a buffer that the engine keeps, and nothing writes.
+    pub(in crate::gpu) fn kept(buffer: &wgpu::Buffer) -> Self {
+        Storage::one(Owned::kept(buffer.clone()), 0, buffer.size())
     }
 
     /// Data that starts at byte `offset` of a buffer.
@@ -115,48 +118,6 @@ impl Storage {
         starts
             .take(1)
             .find(|start| !start.is_multiple_of(alignment))
-    }
-
-    /// Whether all buffers have a usage.
-    pub(in crate::gpu) fn has_usage(&self, usage: wgpu::BufferUsages) -> bool {
-        self.owned().all(|o| o.buffer().usage().contains(usage))
-    }
-
-    /// Memory for some bytes of the data and what shares a word with them, and the commands that copy them
-    /// there. The first of the bytes is at position 0 of the copy.
-    pub(in crate::gpu) fn copy(
-        &self,
-        context: &Context,
-        bytes: Range<i64>,
-    ) -> Result<(Storage, Vec<Command>)> {
-        let (mut parts, mut commands) = (Vec::new(), Vec::new());
-        for (owned, part) in self.parts() {
-            let data = bytes.start.max(part.origin)..bytes.end.min(part.end());
-            if data.is_empty() {
-                continue;
-            }
-            let place = |byte: i64| part.offset + (byte - part.origin) as u64;
-            let words = place(data.start) & !3..place(data.end).next_multiple_of(4);
-            let size = words.end - words.start;
-            let scratch = context.acquire("scratch", size)?;
-            commands.push(Command::Copy {
-                from: owned.buffer().clone(),
-                offset: words.start,
-                to: scratch.buffer().clone(),
-                to_offset: 0,
-                bytes: size,
-            });
-            parts.push(BufferPart {
-                owned: scratch,
-                part: Part {
-                    origin: part.origin + (words.start as i64 - part.offset as i64) - bytes.start,
-                    offset: 0,
-                    bytes: size,
-                },
-            });
-        }
-        let size = (bytes.end - bytes.start).max(0) as u64;
-        Ok((Storage::of(parts, size), commands))
     }
 
     /// Where the data lies.

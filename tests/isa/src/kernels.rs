@@ -120,7 +120,7 @@ const KERNELS: [Kernel; 11] = [
         load: Bytes::Fixed(4),
         store: Bytes::Fixed(4),
         read: 0.08,
-        limits: limits(0.00, 0, 3.61),
+        limits: limits(0.00, 0, 3.62),
     },
     Kernel {
         name: "decode elements to halves",

@@ -82,7 +82,7 @@ fn options(bindings: &BTreeMap<ResourceBinding, bool>) -> spv::Options<'static> 
             binding_array: BoundsCheckPolicy::Unchecked,
         },
         zero_initialize_workgroup_memory: spv::ZeroInitializeWorkgroupMemoryMode::None,
-        force_loop_bounding: true,
+        force_loop_bounding: false,
         ray_query_initialization_tracking: true,
         use_storage_input_output_16: false,
         fake_missing_bindings: false,

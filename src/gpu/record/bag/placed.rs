@@ -18,7 +18,7 @@ use crate::shape::Layout;
 pub(super) const OP: OpKind = OpKind::EmbeddingBag;
 
 /// The most bytes of decoded rows in memory, unless one row is larger.
-const MOST_DECODED_BYTES: u64 = 16 << 20;
+const MOST_DECODED_BYTES: u64 = 64 << 20;
 
 /// The rows to fold.
 #[derive(Debug)]
@@ -103,10 +103,12 @@ pub(super) fn room(context: &Context, plan: &BagPlan) -> Result<usize> {
 }
 
 /// The most bytes of decoded rows that a call has in memory.
-pub(in crate::gpu) fn most_decoded_bytes(plan: &BagPlan) -> u64 {
+pub(in crate::gpu) fn most_decoded_bytes(context: &Context, plan: &BagPlan) -> u64 {
     let row = plan.row_bytes() as u64;
     let all = row.saturating_mul(plan.lookups.lookups().elements() as u64);
-    all.min(MOST_DECODED_BYTES.max(row))
+    let limits = &context.binding_limits;
+    let bound = limits.params_bytes.min(limits.output_bytes);
+    all.min(MOST_DECODED_BYTES.min(bound).max(row))
 }
 
 /// Placement of the tensors of one recording.
