@@ -11,6 +11,7 @@
 #   --seconds S      how long each case is repeated (1)
 #   --case NAME...   the cases: names or groups (all groups)
 #   --random N       random calls of the proof (20,000); --programs N: random programs (1,000)
+#   --tests          all tests of the suite, too, on all adapters of the machine
 #   --out FOLDER     where the results go (benches/results/gpu/DATE-ADAPTER)
 #
 #   GATHER_COMMAND=PATH   the command, built before: with it, no Rust is needed
@@ -25,7 +26,7 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-adapter=() scale=() seconds=1 random=20000 programs=1000 out= small=false
+adapter=() scale=() seconds=1 random=20000 programs=1000 tests=false out= small=false
 cases=(shapes row-bytes elements bad quantised scatters bags sorts)
 while (($#)); do
     case $1 in
@@ -34,6 +35,7 @@ while (($#)); do
         --seconds) seconds=$2 && shift 2 ;;
         --random) random=$2 && shift 2 ;;
         --programs) programs=$2 && shift 2 ;;
+        --tests) tests=true && shift ;;
         --out) out=$2 && shift 2 ;;
         --case)
             shift && cases=()
@@ -98,20 +100,36 @@ part() {
     "$@" 2>&1 | tee "$file" || failed+=("${file##*/}")
 }
 
+# What is right does not depend on time: all of the proof at once. proof NAME COMMAND...
+running=()
 proof() {
-    local where=(--backend gpu "${adapter[@]}") bad=0
-    "$command" verify "${where[@]}" --pipelines || bad=1
-    "$command" verify "${where[@]}" --random "$random" --seed 1 || bad=1
-    # Each of them takes as much as many of the others.
-    "$command" verify "${where[@]}" --random "$((random / 20 + 1))" --large --seed 1 || bad=1
-    return $bad
+    local file=$out/$1.txt
+    shift
+    "$@" >"$file" 2>&1 &
+    running+=("$!:$file")
 }
-part proof proof
+# proved: waits for all of it.
+proved() {
+    local each
+    for each in "${running[@]}"; do
+        wait "${each%%:*}" || failed+=("${each##*/}")
+        printf -- '--- %s (%d s)\n' "${each##*/}" $((SECONDS - started))
+        tail -n 3 "${each#*:}"
+    done
+}
+heading "proof"
+verify=("$command" verify --backend gpu "${adapter[@]}")
+proof proof-pipelines "${verify[@]}" --pipelines
+proof proof-random "${verify[@]}" --random "$random" --seed 1
+# Each of them takes as much as many of the others.
+proof proof-large "${verify[@]}" --random "$((random / 20 + 1))" --large --seed 1
 if [[ -n $suite ]]; then
-    part programs env GATHER_PROGRAMS="$programs" "$suite" programs::engines_do --nocapture
+    proof programs env GATHER_PROGRAMS="$programs" "$suite" programs::engines_do --nocapture
+    ! $tests || proof tests "$suite"
 else
     left+=("random programs: no tests that were built (GATHER_SUITE)")
 fi
+proved
 
 heading "every case"
 bench=(bench --backend gpu "${adapter[@]}" --case "${cases[@]}" "${scale[@]}")

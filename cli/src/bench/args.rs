@@ -14,7 +14,7 @@ const HELP: &str = "\
 What is compared: `bytes` is the least that a call has to move between memory and processor: its
 output, its indices, and the sectors of 32 bytes of params in which the elements lie that it reads,
 each once; of a scatter also its updates. `copy` moves as many bytes in the same run, half of them read and half written: on a GPU
-from buffer to buffer (copy_buffer_to_buffer), on the CPU with memcpy on the same threads. `of copy`
+by a kernel or a copy command, whichever is faster, on the CPU with memcpy on the same threads. `of copy`
 is the one speed in parts of the other; it can exceed 1 where a cache serves the call better than
 the copy. A short call is repeated on the same data, which then lies in the caches.
 

@@ -3,6 +3,7 @@
 pub(crate) mod args;
 pub(crate) mod case;
 mod cases;
+mod copy;
 mod device;
 mod host;
 mod inputs;

@@ -112,6 +112,9 @@ pub(crate) struct Figures {
 /// What only a GPU has.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct GpuFigures {
+    /// What copied: `kernel` or `command`, whichever was faster.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub(crate) copied_by: Option<String>,
     /// Recording one call.
     pub(crate) encode_ms: Option<f64>,
     /// One call on its own: recorded, submitted and waited for.
@@ -160,6 +163,7 @@ impl Figures {
                 .sort_digits
                 .map(|digits| of_copy(SORT_BYTES * digits as u64 * lookups)),
             gpu: GpuFigures {
+                copied_by: gpu.copied_by,
                 encode_ms: gpu.encode_ms.map(significant),
                 single_ms: gpu.single_ms.map(significant),
                 transfers_ms: gpu.transfers_ms.map(significant),

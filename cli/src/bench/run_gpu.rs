@@ -1,10 +1,13 @@
 //! Cases on a GPU adapter, with the tensors in its memory.
 
+use std::time::Instant;
+
 use anyhow::{Result, bail};
 use wgpu_gather::gpu::{AdapterSummary, adapters, find_adapter};
 use wgpu_gather::{Error, Executor, wgpu};
 
 use crate::bench::case::Scaled;
+use crate::bench::copy::Copy;
 use crate::bench::device::Device;
 use crate::bench::host::Host;
 use crate::bench::inputs::Inputs;
@@ -12,7 +15,6 @@ use crate::bench::result::{Figures, GpuFigures, Place};
 use crate::bench::run_cpu::destination;
 use crate::bench::tensors::Tensors;
 use crate::bench::timing::{Contest, Time, repeat, take_turns};
-use crate::bench::traffic::Traffic;
 use crate::bench::waves::Asked;
 
 /// The part of the time that goes to each of the calls which are timed beside the call.
@@ -65,9 +67,11 @@ impl Gpu {
 
     /// Checks and times a case.
     pub(crate) fn run(&self, scaled: &Scaled, seconds: f64) -> Result<Figures> {
+        let started = Instant::now();
         let (tensors, inputs) = Tensors::new(&self.device, scaled)?;
-        let copy = Copy::new(&self.device, tensors.filled(), &inputs.traffic)?;
         tensors.check(scaled, &inputs)?;
+        let idle = started.elapsed().as_secs_f64();
+        let copy = Copy::new(&self.device, tensors.filled(), &inputs.traffic, idle)?;
 
         let mut turns = Turns {
             tensors: &tensors,
@@ -76,6 +80,7 @@ impl Gpu {
         let times = take_turns(&mut turns, seconds)?;
         let single = repeat(seconds * ASIDE, || tensors.call_once())?;
         let gpu = GpuFigures {
+            copied_by: Some(copy.way().to_owned()),
             encode_ms: Some(times.encode.median()),
             single_ms: Some(single.median()),
             transfers_ms: match self.transfers {
@@ -95,56 +100,6 @@ impl Gpu {
         let mut output = destination(scaled, inputs)?;
         let call = || host.run(&executor, &mut output).map(drop);
         Ok(repeat(seconds, call)?.median())
-    }
-}
-
-/// Buffers to copy from one to the other, together as many bytes as a call moves.
-struct Copy<'a> {
-    device: &'a Device,
-    from: wgpu::Buffer,
-    to: wgpu::Buffer,
-    bytes: u64,
-    /// How often, where one buffer cannot hold them all.
-    times: u64,
-}
-
-impl<'a> Copy<'a> {
-    /// The source is filled from `filled`: memory that was never written may cost nothing to read.
-    fn new(device: &'a Device, filled: &wgpu::Buffer, traffic: &Traffic) -> Result<Self> {
-        use wgpu::BufferUsages as Usage;
-        let half = traffic.total().div_ceil(2).max(4);
-        let times = half.div_ceil(device.most_bytes());
-        let bytes = half.div_ceil(times).next_multiple_of(4);
-        let copy = Copy {
-            from: device.buffer("copy source", bytes, Usage::COPY_DST | Usage::COPY_SRC)?,
-            to: device.buffer("copy", bytes, Usage::COPY_DST)?,
-            device,
-            bytes,
-            times,
-        };
-        let mut encoder = device.encoder()?;
-        let step = filled.size().min(bytes);
-        for offset in (0..bytes).step_by(step as usize) {
-            let size = step.min(bytes - offset);
-            encoder.copy_buffer_to_buffer(filled, 0, &copy.from, offset, size);
-        }
-        device.submit(encoder)?;
-        Ok(copy)
-    }
-
-    fn run(&self, repeats: usize) -> Result<Time> {
-        let took = self.device.timed(|encoder| {
-            for _ in 0..repeats as u64 * self.times {
-                encoder.copy_buffer_to_buffer(&self.from, 0, &self.to, 0, self.bytes);
-            }
-            Ok(())
-        })?;
-        let one = |seconds: f64| seconds / repeats as f64;
-        Ok(Time {
-            seconds: one(took.device.unwrap_or(took.wall)),
-            wall: one(took.wall),
-            encode: 0.0,
-        })
     }
 }
 

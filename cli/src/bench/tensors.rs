@@ -252,20 +252,11 @@ impl<'a> Tensors<'a> {
         let mut encode = 0.0;
         let took = self.device.timed(|encoder| {
             let started = Instant::now();
-            match self.verb {
-                // It begins with a copy, which no pass can record.
-                Verb::Scatter(_) => {
-                    for _ in 0..repeats {
-                        self.binding()?.encode(encoder);
-                    }
-                }
-                _ => {
-                    let mut pass = encoder.begin_compute_pass(&Default::default());
-                    for _ in 0..repeats {
-                        self.binding()?.encode_in_pass(&mut pass)?;
-                    }
-                }
+            let mut pass = encoder.begin_compute_pass(&Default::default());
+            for _ in 0..repeats {
+                self.binding()?.encode_in_pass(&mut pass)?;
             }
+            drop(pass);
             encode = started.elapsed().as_secs_f64();
             Ok(())
         })?;

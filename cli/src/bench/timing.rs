@@ -63,6 +63,24 @@ pub(crate) fn take_turns<C: Contest>(contest: &mut C, seconds: f64) -> Result<Ti
     Ok(times)
 }
 
+/// Repeats `run` until a device that was idle for so many seconds is at its speed: GPUs lower their clocks while the
+/// host prepares a case, and raise them in steps. Once it has not become faster for a while, it is.
+pub(crate) fn warm_up(idle: f64, mut run: impl FnMut() -> Result<Time>) -> Result<()> {
+    let (steady, most) = (idle.clamp(0.1, 3.0) / 2.0, 6.0);
+    let started = Instant::now();
+    let (mut best, mut since) = (f64::MAX, 0.0);
+    loop {
+        let took = run()?.seconds;
+        let now = started.elapsed().as_secs_f64();
+        if took < 0.97 * best {
+            (best, since) = (took, now);
+        }
+        if now - since > steady || now > most {
+            return Ok(());
+        }
+    }
+}
+
 /// How many repetitions make a batch, found by running some.
 fn repeats<C: Contest>(mut run: impl FnMut(usize) -> Result<Time>) -> Result<usize> {
     run(1)?;
