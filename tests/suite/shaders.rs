@@ -65,7 +65,7 @@ pub(crate) fn write_hlsl(
         special_constants_binding: Some(uniforms),
         zero_initialize_workgroup_memory: true,
         restrict_indexing: true,
-        force_loop_bounding: false,
+        force_loop_bounding: true,
         ..Default::default()
     };
     let pipeline_options = hlsl::PipelineOptions {
