@@ -3,7 +3,9 @@
 // load updates into workgroup memory; those that have a free step fold them from there, in order, while the
 // next ones are loaded.
 //
-// For each block of pairs, an invocation looks for a long run that covers the start of the block, and of no earlier one.
+// A long run covers two blocks of pairs at least. Its workgroup is the one of the first block in which it covers the
+// first pair. All that decides about barriers is read from addresses that a workgroup has in common: compilers have to
+// see that it is the same for all.
 
 const RUN_STEPS = 8u;     // free steps of a workgroup, which as many invocations from the middle on fold
 const RUN_UPDATES = 96u;  // updates in workgroup memory, of each step
@@ -11,9 +13,6 @@ const BLOCK = 512u;       // half of a long run
 const BLOCKS = 16u;       // of a workgroup
 
 var<workgroup> staged: array<vec4<u32>, 768>; // RUN_UPDATES x RUN_STEPS
-var<workgroup> runs: array<vec2<u32>, BLOCKS>;
-var<workgroup> next_run: atomic<u32>;
-var<workgroup> run_count: u32;
 
 @compute @workgroup_size(256)
 fn fold_runs(
@@ -24,36 +23,42 @@ fn fold_runs(
     let number = workgroup.y * fold.grid_x + workgroup.x;
     let group = number / slices;
     let first_free = (number - group * slices) * RUN_STEPS;
-    if (invocation == WORKGROUP - 1u) {
-        atomicStore(&next_run, 0u);
-    }
-    workgroupBarrier(); // before the runs
-    if (invocation < BLOCKS) {
-        let run = run_of_block(group * BLOCKS + invocation);
+    var blocks = blocks_of_runs(group * BLOCKS);
+    while (blocks != 0u) {
+        let run = run_of_block(group * BLOCKS + firstTrailingBit(blocks));
         if (run.y > run.x) {
-            runs[atomicAdd(&next_run, 1u)] = run; // in any order: they have different keys
+            fold_run(run, first_free, invocation);
         }
-    }
-    workgroupBarrier(); // after the runs
-    if (invocation == 0u) {
-        run_count = atomicLoad(&next_run);
-    }
-    let count = workgroupUniformLoad(&run_count);
-    for (var n = 0u; n < count; n++) {
-        fold_run(workgroupUniformLoad(&runs[n]), first_free, invocation);
+        blocks &= blocks - 1u;
     }
 }
 
-// The first pair of the long run that `block` is the first to start in, and the pair after its last in the pass; two
-// zeros, if there is none.
+// A bit for each block from `first` on in which a run may begin that is long: the first pair of the next block has its
+// key, that of the one before has not.
+fn blocks_of_runs(first: u32) -> u32 {
+    var blocks = 0u;
+    for (var n = 0u; n < BLOCKS; n++) {
+        let key = block_key(first + n);
+        let begins = (first + n == 0u) || (block_key(max(first + n, 1u) - 1u) != key);
+        let may_be = begins & ((first + n) * BLOCK < fold.pairs) & (key < fold.key_count)
+            & (block_key(first + n + 1u) == key);
+        blocks |= select(0u, 1u << n, may_be);
+    }
+    return blocks;
+}
+
+// The key of the first pair of a block; beyond the last block, that of the last pair.
+fn block_key(block: u32) -> u32 {
+    return pairs[fold.first + min(block * BLOCK, fold.pairs - 1u)].x;
+}
+
+// The first pair of the run that covers the first pair of `block`, and not that of the block before, and the pair after
+// its last in the pass; two zeros, if it is not long.
 fn run_of_block(block: u32) -> vec2<u32> {
-    let end = fold.first + fold.pairs;
-    let inside = min(fold.first + block * BLOCK, end - 1u);
+    let inside = fold.first + block * BLOCK;
     let key = pairs[inside].x;
-    var before = max(inside, fold.first + BLOCK) - BLOCK;
-    let leads = (block * BLOCK < fold.pairs) & (key < fold.key_count)
-        & ((block == 0u) | (pairs[before].x != key));
     // The first pair of the key is after `before`, and not after `start`. BLOCK is 2^9.
+    var before = max(inside, fold.first + BLOCK) - BLOCK;
     var start = inside;
     for (var step = 0u; step < 9u; step++) {
         let middle = before + (start - before) / 2u;
@@ -63,10 +68,10 @@ fn run_of_block(block: u32) -> vec2<u32> {
             before = middle;
         }
     }
-    let is_run = leads & starts_long_run(start, key);
+    let is_long = starts_long_run(start, key);
     // The first of another key is after `last`, and not after `other`.
     var last = start + fold.long_run - 1u;
-    var other = select(last, end, is_run);
+    var other = select(last, fold.first + fold.pairs, is_long);
     while (other > last + 1u) {
         let middle = last + (other - last) / 2u;
         if (pairs[middle].x == key) {
@@ -75,7 +80,7 @@ fn run_of_block(block: u32) -> vec2<u32> {
             other = middle;
         }
     }
-    return select(vec2(0u), vec2(start, other), is_run);
+    return select(vec2(0u), vec2(start, other), is_long);
 }
 
 fn fold_run(run: vec2<u32>, first_free: u32, invocation: u32) {

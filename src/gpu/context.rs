@@ -132,11 +132,6 @@ impl Context {
         });
     }
 
-    /// Whether long runs have dispatches of their own. Not under DX12: FXC takes minutes over their kernel.
-    pub(super) fn folds_runs(&self) -> bool {
-        self.adapter.api != wgpu::Backend::Dx12
-    }
-
     /// Submits what waits. Fails, once, if something that waited could not be submitted.
     pub(super) fn flush(&self) -> Result<()> {
         self.queue.flush();

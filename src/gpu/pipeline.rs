@@ -222,11 +222,11 @@ impl Pipelines {
 
 /// A module whose loops are not bounded: the counter that wgpu adds to each loop keeps drivers from unrolling it, so
 /// that arrays of an invocation end up in memory. Without, a sort takes a third of its time on an NVIDIA H200
-/// (`benches/results/gpu`). Accesses are checked as ever. Under DX12 the counters stay: FXC may unroll what it should not.
+/// (`benches/results/gpu`). Accesses are checked as ever.
 #[allow(unsafe_code, reason = "loops that drivers unroll")]
 fn trusted_module(device: &wgpu::Device, label: &str, source: &str) -> wgpu::ShaderModule {
     let checks = wgpu::ShaderRuntimeChecks {
-        force_loop_bounding: device.adapter_info().backend == wgpu::Backend::Dx12,
+        force_loop_bounding: false,
         ..wgpu::ShaderRuntimeChecks::checked()
     };
     let descriptor = wgpu::ShaderModuleDescriptor {
@@ -234,9 +234,9 @@ fn trusted_module(device: &wgpu::Device, label: &str, source: &str) -> wgpu::Sha
         source: wgpu::ShaderSource::Wgsl(source.into()),
     };
     // SAFETY: this check may be left out where no loop is infinite. The text is this library's own. Each loop counts
-    // towards a bound that does not change within it: a constant, a field of a uniform block or, in a bag, an offset.
-    // The planner keeps these below `MAX_LOOP_STEPS` or `BindingLimits::loop_steps`, and the sanitizer counts
-    // the steps of every pipeline (tests/sanitizer).
+    // towards a bound that does not change within it (a constant, a field of a uniform block or, in a bag, an offset),
+    // or halves an interval. The planner keeps them below `MAX_LOOP_STEPS` or `BindingLimits::loop_steps`, and the
+    // sanitizer counts the steps of every pipeline (tests/sanitizer).
     unsafe { device.create_shader_module_trusted(descriptor, checks) }
 }
 

@@ -225,7 +225,11 @@ const CONSTRUCTS: &[(&str, &[&str])] = &[
     ),
     (
         "fold_runs.wgsl fold_runs for",
-        &["the last run of a workgroup lost"],
+        &["all runs of a workgroup but the first lost"],
+    ),
+    (
+        "fold_runs.wgsl blocks_of_runs for",
+        &["the last blocks of a workgroup left out"],
     ),
     (
         "fold_runs.wgsl run_of_block for",

@@ -63,9 +63,10 @@ pub(crate) fn write_hlsl(
         binding_map,
         fake_missing_bindings: false,
         special_constants_binding: Some(uniforms),
-        zero_initialize_workgroup_memory: true,
+        // These two as pipelines are made: with zeros, FXC takes minutes over some.
+        zero_initialize_workgroup_memory: false,
         restrict_indexing: true,
-        force_loop_bounding: true,
+        force_loop_bounding: false,
         ..Default::default()
     };
     let pipeline_options = hlsl::PipelineOptions {

@@ -8,7 +8,7 @@ use crate::gpu::batch::Batch;
 use crate::gpu::binding::Binding;
 use crate::gpu::engine::Engine;
 use crate::gpu::gather_pipeline::GatherPipeline;
-use crate::gpu::pipeline::shader::{PipelineKey, Stage};
+use crate::gpu::pipeline::shader::PipelineKey;
 use crate::gpu::record::recording::{Level, Recorded};
 use crate::plan::Plan;
 use crate::waiting::Waiting;
@@ -185,9 +185,7 @@ impl Engine {
         Waiting::new(|_| async {
             let context = self.context();
             context.check_alive()?;
-            let mut all = PipelineKey::all(context.binding_limits.segments as u32);
-            let folds_runs = context.folds_runs();
-            all.retain(|key| folds_runs || !matches!(key.stage, Stage::FoldRuns(_)));
+            let all = PipelineKey::all(context.binding_limits.segments as u32);
             for &key in &all {
                 context.pipelines.get(&context.device, key)?;
             }

@@ -161,7 +161,7 @@ impl<'a> Folds<'a> {
         let most_workgroups = self.context.binding_limits.workgroups;
         // Another window of updates goes on with what this one has folded: only a dispatch that binds all takes runs.
         let runs = self.kernel.of_runs(self.plan.reduce, count);
-        let runs = runs.filter(|_| self.windows.bind_all_updates() && self.context.folds_runs());
+        let runs = runs.filter(|_| self.windows.bind_all_updates());
         let block = match runs {
             Some(_) => block.without_long_runs(),
             None => block,
