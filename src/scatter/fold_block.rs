@@ -2,6 +2,8 @@
 
 use bytemuck::{Pod, Zeroable};
 
+#[cfg(feature = "gpu")]
+use super::fold_kernel::LONG_RUN;
 use super::fold_kernel::{FoldKernel, MOST};
 use super::plan::{Digits, ScatterPlan};
 use super::sort::SortPlan;
@@ -11,9 +13,6 @@ use crate::plan::divisor;
 
 /// The most digits of a key, of a lookup and of a free step.
 const MAX_DIGITS: usize = 32;
-
-/// Pairs of a run that is long: twice `BLOCK` in `shaders/fold_runs.wgsl`.
-pub(crate) const LONG_RUN: u32 = 1024;
 
 /// A part of a tensor that a pass binds, in units.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

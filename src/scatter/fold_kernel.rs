@@ -1,7 +1,5 @@
 //! The fold on a device: which kernel, and the uniform block that it is given.
 
-#[cfg(feature = "gpu")]
-use super::fold_block::LONG_RUN;
 use super::plan::ScatterPlan;
 use super::sort::SortPlan;
 use crate::element::DType;
@@ -25,6 +23,10 @@ const ROW_WORKGROUP: u32 = 32;
 
 /// The fewest units of a row that is folded so: each of them has one.
 const LEAST_ROW_UNITS: usize = ROW_WORKGROUP as usize;
+
+/// Pairs of a run that is long: twice `BLOCK` in `shaders/fold_runs.wgsl`.
+#[cfg(feature = "gpu")]
+pub(super) const LONG_RUN: u32 = 1024;
 
 /// The free steps that a workgroup takes of a long run, as in `shaders/fold_runs.wgsl`.
 #[cfg(feature = "gpu")]

@@ -6,6 +6,8 @@ use anyhow::{Context, Result, bail};
 use wgpu_gather::gpu::Engine;
 use wgpu_gather::{Error, wgpu};
 
+use crate::bench::timing::Time;
+
 /// Bytes that are uploaded at once. What runs out of memory while it is staged loses the device.
 const UPLOAD: usize = 64 << 20;
 
@@ -29,6 +31,18 @@ pub(crate) struct Took {
     pub(crate) device: Option<f64>,
     /// From submission to the end.
     pub(crate) wall: f64,
+}
+
+impl Took {
+    /// The time of one of `repeats` calls, which took `encode` seconds to record.
+    pub(crate) fn of_one(&self, repeats: usize, encode: f64) -> Time {
+        let one = |seconds: f64| seconds / repeats as f64;
+        Time {
+            seconds: one(self.device.unwrap_or(self.wall)),
+            wall: one(self.wall),
+            encode: one(encode),
+        }
+    }
 }
 
 const BOTH: Range<u32> = 0..2;

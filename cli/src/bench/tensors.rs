@@ -260,12 +260,7 @@ impl<'a> Tensors<'a> {
             encode = started.elapsed().as_secs_f64();
             Ok(())
         })?;
-        let one = |seconds: f64| seconds / repeats as f64;
-        Ok(Time {
-            seconds: one(took.device.unwrap_or(took.wall)),
-            wall: one(took.wall),
-            encode: one(encode),
-        })
+        Ok(took.of_one(repeats, encode))
     }
 
     /// Records, submits and waits for one call, as a program would that needs just that.

@@ -9,7 +9,7 @@ use std::ops::Range;
 use crate::error::{Error, Result, Role};
 use crate::plan::bag::pass::{BagPass, offsets_bytes, position};
 use crate::plan::bag::{BagPlan, OP, Ranges};
-use crate::plan::loop_steps::LOOKUP_STEPS;
+use crate::plan::loop_steps::{LOOKUP_STEPS, MAX_LOOP_STEPS};
 use crate::plan::passes::{BindingLimits, Part, Segment, bind, greatest, reach, segments};
 use crate::shape::Layout;
 
@@ -115,7 +115,8 @@ impl Cutter<'_> {
             };
         // Elements that are put together to a word are folded one after the other.
         let elements = (4 / self.plan.dtype.bytes()).max(1);
-        let of_element = self.limits.loop_steps as usize / elements - LOOKUP_STEPS as usize;
+        let loop_steps = self.limits.loop_steps.max(MAX_LOOP_STEPS) as usize;
+        let of_element = loop_steps / elements - LOOKUP_STEPS as usize;
         let most = of_element / steps;
         most.min(self.parts.decoded.unwrap_or(usize::MAX))
     }

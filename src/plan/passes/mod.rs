@@ -50,7 +50,7 @@ pub struct BindingLimits {
     /// Workgroups in each dimension of a dispatch.
     pub workgroups: u32,
     /// Steps that the loops of an invocation take in one dispatch, nested loops and the step that leaves a loop
-    /// included; at least 32,768.
+    /// included. Fewer than 32,768 count as so many.
     pub loop_steps: u32,
 }
 

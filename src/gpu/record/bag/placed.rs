@@ -87,9 +87,7 @@ impl DecodedRows<'_> {
 /// Capacity for decoded rows: those of all lookups if they fit [`MOST_DECODED_BYTES`], and at least one.
 pub(super) fn room(context: &Context, plan: &BagPlan) -> Result<usize> {
     let row = plan.row_bytes().max(1) as u64;
-    let limits = &context.binding_limits;
-    let bound = limits.params_bytes.min(limits.output_bytes);
-    let limit = bound.min(context.limits.max_buffer_size & !255);
+    let limit = most_bound(context);
     if row > limit {
         return Err(Error::TensorTooLarge {
             op: OP,
@@ -106,9 +104,14 @@ pub(super) fn room(context: &Context, plan: &BagPlan) -> Result<usize> {
 pub(in crate::gpu) fn most_decoded_bytes(context: &Context, plan: &BagPlan) -> u64 {
     let row = plan.row_bytes() as u64;
     let all = row.saturating_mul(plan.lookups.lookups().elements() as u64);
+    all.min(MOST_DECODED_BYTES.min(most_bound(context)).max(row))
+}
+
+/// The most bytes of a buffer that a kernel writes and another reads.
+fn most_bound(context: &Context) -> u64 {
     let limits = &context.binding_limits;
     let bound = limits.params_bytes.min(limits.output_bytes);
-    all.min(MOST_DECODED_BYTES.min(bound).max(row))
+    bound.min(context.limits.max_buffer_size & !255)
 }
 
 /// Placement of the tensors of one recording.
