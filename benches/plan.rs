@@ -16,7 +16,6 @@ const LIMITS: BindingLimits = BindingLimits {
     alignment: 256,
     pass_bytes: 1 << 30,
     workgroups: 65_535,
-    loop_steps: 1 << 15,
 };
 
 /// Operators on shapes that need few and many loops.

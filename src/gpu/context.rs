@@ -21,7 +21,7 @@ use crate::gpu::device::turns::NUMBERS;
 use crate::gpu::device::uniforms::Uniforms;
 use crate::gpu::pipeline::Pipelines;
 use crate::gpu::pipeline::watch::Watch;
-use crate::plan::{BindingLimits, MAX_LOOP_STEPS, MAX_SEGMENTS};
+use crate::plan::{BindingLimits, MAX_SEGMENTS};
 
 /// A device with what is made for it once.
 #[derive(Debug)]
@@ -31,6 +31,8 @@ pub(crate) struct Context {
     pub(super) limits: wgpu::Limits,
     pub(super) binding_limits: BindingLimits,
     pub(super) adapter: AdapterSummary,
+    /// Steps that loops over data take in a dispatch.
+    pub(super) loop_steps: u32,
     pub(super) pipelines: Pipelines,
     pub(super) uniforms: Uniforms,
     pub(super) pool: Pool,
@@ -71,10 +73,7 @@ impl Context {
         };
         requirements::check(&limits)?;
         let adapter = AdapterSummary::new(&device.adapter_info(), &limits);
-        let binding_limits = BindingLimits {
-            loop_steps: adapter.loop_steps(),
-            ..BindingLimits::new(&limits, settings.max_pass_bytes)
-        };
+        let binding_limits = BindingLimits::new(&limits, settings.max_pass_bytes);
         let deferred = DeferredErrors::default();
         let pipelines = scoped(&device, "the bind group layouts", || {
             Pipelines::new(
@@ -99,6 +98,7 @@ impl Context {
             watch.memory(&nothing, nothing.size(), nothing.size());
         }
         Ok(Context {
+            loop_steps: adapter.loop_steps(),
             adapter,
             binding_limits,
             queue: Arc::new(Queue::new(
@@ -288,7 +288,6 @@ impl BindingLimits {
             alignment: u64::from(limits.min_storage_buffer_offset_alignment).max(16),
             pass_bytes: pass_bytes.max(16),
             workgroups: limits.max_compute_workgroups_per_dimension,
-            loop_steps: MAX_LOOP_STEPS,
         }
     }
 }

@@ -235,7 +235,7 @@ fn trusted_module(device: &wgpu::Device, label: &str, source: &str) -> wgpu::Sha
     };
     // SAFETY: this check may be left out where no loop is infinite. The text is this library's own. Each loop counts
     // towards a bound that does not change within it (a constant, a field of a uniform block or, in a bag, an offset),
-    // or halves an interval. The planner keeps them below `MAX_LOOP_STEPS` or `BindingLimits::loop_steps`, and the
+    // or halves an interval. The planner keeps them below `MAX_LOOP_STEPS` or `GPU_LOOP_STEPS`, and the
     // sanitizer counts the steps of every pipeline (tests/sanitizer).
     unsafe { device.create_shader_module_trusted(descriptor, checks) }
 }

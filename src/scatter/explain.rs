@@ -53,8 +53,8 @@ pub struct ScatterExplanation {
     /// Bytes of the updates, which are read once.
     pub updates_bytes: u64,
     /// Dispatches that fold, where each tensor lies in one binding, from a multiple of 16 bytes on; 0, if a
-    /// device does not sort. On adapters that do not say that they are GPUs: those take 128 times as many updates of a
-    /// destination at once. Floats that are added or multiplied have a second dispatch for long runs of one.
+    /// device does not sort. On software adapters: GPUs take 128 times as many updates of a destination at once.
+    /// Floats that are added or multiplied have a second dispatch, for destinations with long runs.
     pub fold_dispatches: usize,
     /// The longest run of one destination's updates that a dispatch folds one after the other. Where any order
     /// gives the same bits, longer runs are cut into pieces of so many, which are folded side by side; else the

@@ -101,7 +101,6 @@ fn limits(params_bytes: u64) -> BindingLimits {
         alignment: 16,
         pass_bytes: 1 << 20,
         workgroups: 65_535,
-        loop_steps: 1 << 15,
     }
 }
 

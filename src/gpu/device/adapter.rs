@@ -46,12 +46,13 @@ impl AdapterSummary {
         self.kind == wgpu::DeviceType::Cpu
     }
 
-    /// The steps that loops take in a dispatch: many on a GPU that says what it is, few on anything else.
+    /// The steps that loops over data take in a dispatch: many on a GPU. What is virtual, or does not say what it is,
+    /// may be llvmpipe.
     pub(in crate::gpu) fn loop_steps(&self) -> u32 {
         use wgpu::DeviceType::{Cpu, DiscreteGpu, IntegratedGpu, Other, VirtualGpu};
         match self.kind {
-            DiscreteGpu | IntegratedGpu | VirtualGpu => GPU_LOOP_STEPS,
-            Cpu | Other => MAX_LOOP_STEPS,
+            DiscreteGpu | IntegratedGpu => GPU_LOOP_STEPS,
+            Cpu | Other | VirtualGpu => MAX_LOOP_STEPS,
         }
     }
 
@@ -157,5 +158,21 @@ pub(in crate::gpu) async fn choose(wanted: Option<&str>) -> Result<wgpu::Adapter
             wanted: wanted.map(str::to_owned),
             available: summaries.iter().map(AdapterSummary::label).collect(),
         }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use wgpu::DeviceType::{self, Cpu, DiscreteGpu, IntegratedGpu, Other, VirtualGpu};
+
+    #[test]
+    fn only_what_is_a_gpu_for_sure_takes_long_loops() {
+        let steps = |kind: DeviceType| {
+            let info = wgpu::AdapterInfo::new(kind, wgpu::Backend::Vulkan);
+            AdapterSummary::new(&info, &wgpu::Limits::default()).loop_steps()
+        };
+        assert_eq!([DiscreteGpu, IntegratedGpu].map(steps), [1 << 22; 2]);
+        assert_eq!([Cpu, VirtualGpu, Other].map(steps), [1 << 15; 3]);
     }
 }

@@ -68,12 +68,9 @@ impl<'a> Folds<'a> {
         let limit = self.context.binding_limits.output_bytes;
         let pieces = |piece: u32| count.div_ceil(piece as usize) as u64;
         let bytes = |sums: u64| sums.saturating_mul(free * SUM_BYTES);
-        let piece = self.block.piece(
-            self.plan,
-            self.kernel,
-            count,
-            self.context.binding_limits.loop_steps,
-        );
+        let piece = self
+            .block
+            .piece(self.plan, self.kernel, count, self.context.loop_steps);
         let piece = piece.filter(|&piece| {
             self.windows.bind_all_updates()
                 && piece as usize <= self.most(true)
@@ -143,7 +140,7 @@ impl<'a> Folds<'a> {
             .min(u64::from(self.block.most_pairs(
                 self.kernel,
                 is_cut,
-                self.context.binding_limits.loop_steps,
+                self.context.loop_steps,
             )))
             .max(1) as usize
     }

@@ -1,7 +1,7 @@
 //! Which bags are pooled in one dispatch, from which bindings.
 //!
 //! The order of its rows is part of the result of a bag, so params fit the bindings of one dispatch.
-//! A bag of more lookups than [`MAX_LOOP_STEPS`] allows is folded by several dispatches, each of which
+//! A bag of more lookups than an invocation may take is folded by several dispatches, each of which
 //! goes on where the one before has stopped.
 
 use std::ops::Range;
@@ -9,7 +9,7 @@ use std::ops::Range;
 use crate::error::{Error, Result, Role};
 use crate::plan::bag::pass::{BagPass, offsets_bytes, position};
 use crate::plan::bag::{BagPlan, OP, Ranges};
-use crate::plan::loop_steps::{LOOKUP_STEPS, MAX_LOOP_STEPS};
+use crate::plan::loop_steps::LOOKUP_STEPS;
 use crate::plan::passes::{BindingLimits, Part, Segment, bind, greatest, reach, segments};
 use crate::shape::Layout;
 
@@ -25,16 +25,18 @@ pub(crate) struct BagParts<'a> {
     pub(crate) output: &'a [Part],
 }
 
-/// The passes over a plan with an output.
+/// The passes over a plan with an output, in each of which an invocation takes at most so many loop steps.
 pub(crate) fn bag_passes(
     plan: &BagPlan,
     parts: BagParts<'_>,
     limits: &BindingLimits,
+    loop_steps: u32,
 ) -> Result<Vec<BagPass>> {
     let cutter = Cutter {
         plan,
         parts,
         limits,
+        loop_steps,
     };
     let params = cutter.params()?;
     let (mut passes, mut at) = (Vec::new(), 0);
@@ -67,6 +69,7 @@ struct Cutter<'a> {
     plan: &'a BagPlan,
     parts: BagParts<'a>,
     limits: &'a BindingLimits,
+    loop_steps: u32,
 }
 
 impl Cutter<'_> {
@@ -115,8 +118,7 @@ impl Cutter<'_> {
             };
         // Elements that are put together to a word are folded one after the other.
         let elements = (4 / self.plan.dtype.bytes()).max(1);
-        let loop_steps = self.limits.loop_steps.max(MAX_LOOP_STEPS) as usize;
-        let of_element = loop_steps / elements - LOOKUP_STEPS as usize;
+        let of_element = self.loop_steps as usize / elements - LOOKUP_STEPS as usize;
         let most = of_element / steps;
         most.min(self.parts.decoded.unwrap_or(usize::MAX))
     }

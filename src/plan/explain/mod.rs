@@ -37,7 +37,6 @@ const MAX_PASSES: u64 = 1 << 16;
 ///     alignment: 256,
 ///     pass_bytes: 1 << 30,
 ///     workgroups: 65_535,
-///     loop_steps: 1 << 15,
 /// };
 /// let explanation = Explanation::new(&plan, &limits)?;
 /// assert_eq!(explanation.loops[0].1.len(), 2); // dims 0 and 1 of indices are one loop

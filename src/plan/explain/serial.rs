@@ -162,7 +162,6 @@ mod tests {
         alignment: 256,
         pass_bytes: 1 << 30,
         workgroups: 65_535,
-        loop_steps: 1 << 15,
     };
 
     #[test]

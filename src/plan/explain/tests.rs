@@ -15,7 +15,6 @@ const SMALL: BindingLimits = BindingLimits {
     alignment: 16,
     pass_bytes: 1 << 20,
     workgroups: 65_535,
-    loop_steps: 1 << 15,
 };
 
 const LARGE: BindingLimits = BindingLimits {

@@ -223,7 +223,6 @@ fn positions_take_64_bits_only_beyond_32() {
             alignment: 256,
             pass_bytes: 1 << 30,
             workgroups: 65_535,
-            loop_steps: 1 << 15,
         };
         let passes = passes(&plan, parts, &limits).unwrap();
         let of = |pass| Kernel::of_pass(&plan.part(pass), pass, false, 65_535).unwrap();

@@ -49,9 +49,6 @@ pub struct BindingLimits {
     pub pass_bytes: u64,
     /// Workgroups in each dimension of a dispatch.
     pub workgroups: u32,
-    /// Steps that the loops of an invocation take in one dispatch, nested loops and the step that leaves a loop
-    /// included. Fewer than 32,768 count as so many.
-    pub loop_steps: u32,
 }
 
 impl BindingLimits {

@@ -100,7 +100,6 @@ fn limits(binding_bytes: u64, segments: usize) -> BindingLimits {
         alignment: 256,
         pass_bytes: 4096,
         workgroups: 65535,
-        loop_steps: 1 << 15,
     }
 }
 

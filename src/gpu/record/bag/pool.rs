@@ -27,7 +27,7 @@ impl Placed<'_> {
             weights: weights.map_or(&[], |w| &w.parts),
             output: &self.output.parts,
         };
-        let passes = bag_passes(plan, parts, &context.binding_limits)?;
+        let passes = bag_passes(plan, parts, &context.binding_limits, context.loop_steps)?;
         let folds = Folds::new(context, plan, &passes)?;
         let mut commands = Vec::new();
         for (n, pass) in passes.iter().enumerate() {
