@@ -231,6 +231,37 @@ fn what_nobody_counted_is_no_all_is_well() {
     }
 }
 
+/// What a scatter copies, and what is packed, the engine looks up for itself.
+#[test]
+fn a_copy_is_no_lookup() {
+    let rules = &Rules::ONNX;
+    for engine in engines() {
+        let base = upload(engine, &[2, 2], vec![1u32, 2, 3, 4]);
+        let rows = upload(engine, &[1, 2], vec![5u32, 6]);
+        let turned = base.permute(&[1, 0]).unwrap();
+        let (good, bad) = (ids(engine, &[1]), ids(engine, &[2]));
+        for (base, expected) in [(&base, [1, 2, 5, 6]), (&turned, [1, 3, 5, 6])] {
+            let scatter = |ids| engine.scatter(OP, Reduce::None, rules, base, ids, &rows);
+            let made = scatter(&good).unwrap();
+            assert_eq!(engine.check(&made).wait(), Ok(None));
+            assert_eq!(engine.download(&made).wait().unwrap().data(), expected);
+            let found = engine.check(&scatter(&bad).unwrap()).wait().unwrap();
+            assert_eq!(found.map(|bad| (bad.value, bad.count)), Some((2, 1)));
+            let whole = engine.contiguous(base).unwrap();
+            assert_eq!(engine.check(&whole).wait(), Ok(None));
+            let binding = engine.bind(|r| {
+                r.scatter(OP, Reduce::None, rules, base, &good, &rows)?;
+                Ok(())
+            });
+            let binding = binding.unwrap();
+            let mut encoder = engine.device().create_command_encoder(&Default::default());
+            binding.encode(&mut encoder);
+            engine.queue().submit([encoder.finish()]);
+            assert_eq!(binding.check().wait(), Ok(None));
+        }
+    }
+}
+
 /// Polls a future so often, and drops it.
 fn dropped_after<F: Future>(future: F, polls: usize) -> bool {
     let mut future = pin!(future);

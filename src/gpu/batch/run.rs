@@ -29,11 +29,18 @@ impl Batch<'_> {
         table: TableRef<'_>,
         indices: &AnyDeviceTensor,
     ) -> Result<AnyDeviceTensor> {
-        let mut call = Gather::new(op, rules, table, indices)?;
+        self.gathered(
+            Gather::new(op, rules, table, indices)?,
+            table.element_type(),
+        )
+    }
+
+    /// What a gather makes, in a new tensor.
+    fn gathered(&mut self, mut call: Gather<'_>, element: ElementType) -> Result<AnyDeviceTensor> {
         let (storage, flag) = self.context.allocate_output(&call.plan)?;
         call.flag = flag;
         let layout = Layout::contiguous(call.plan.output_shape());
-        let output = AnyDeviceTensor::new(storage, layout, table.element_type());
+        let output = AnyDeviceTensor::new(storage, layout, element);
         self.run(&call, &output)?;
         Ok(output)
     }
@@ -161,21 +168,20 @@ impl Batch<'_> {
             true => tensor.reshape(&[1])?,
             false => tensor.clone(),
         };
-        let rules = Rules::default();
-        let made = match from.layout().is_contiguous() && !from.layout().is_empty() {
+        let is_row = from.layout().is_contiguous() && !from.layout().is_empty();
+        let (op, from, zeros) = match is_row {
             // One row, whose kernel is compiled for rows: faster than a copy command, which some drivers leave to an
             // engine that has a part of the memory's speed.
-            true => {
-                let row = from.reshape(&[1, shape.iter().product()])?;
-                let first = zero_indices(self.context, &[1]);
-                self.gather_from(Op::gather(0), &rules, TableRef::Plain(&row), &first)?
-            }
+            true => (
+                Op::gather(0),
+                from.reshape(&[1, shape.iter().product()])?,
+                zero_indices(self.context, &[1]),
+            ),
             // An index tuple of no coordinates selects the whole tensor.
-            false => {
-                let nothing = zero_indices(self.context, &[0]);
-                self.gather_from(Op::gather_nd(), &rules, TableRef::Plain(&from), &nothing)?
-            }
+            false => (Op::gather_nd(), from, zero_indices(self.context, &[0])),
         };
+        let call = Gather::new(op, &Rules::default(), TableRef::Plain(&from), &zeros)?;
+        let made = self.gathered(call.copying(), from.element_type())?;
         made.reshape(&shape)
     }
 }

@@ -26,6 +26,8 @@ pub(in crate::gpu) struct Gather<'a> {
     indices: &'a AnyDeviceTensor,
     /// There is room for a flag behind the output.
     pub(in crate::gpu) flag: bool,
+    /// It copies: its indices are the engine's own, and nobody asks whether they are good.
+    copies: bool,
     /// Number of entries of indices, if only the device knows it.
     count: Option<wgpu::BufferSlice<'a>>,
 }
@@ -47,8 +49,17 @@ impl<'a> Gather<'a> {
             table,
             indices,
             flag: false,
+            copies: false,
             count: None,
         })
+    }
+
+    /// A gather of what the engine itself looks up, of which no tensor reports anything.
+    pub(in crate::gpu) fn copying(self) -> Self {
+        Gather {
+            copies: true,
+            ..self
+        }
     }
 
     /// For as many entries of indices as the device finds at the start of `count`.
@@ -81,7 +92,7 @@ impl Operation for Gather<'_> {
     }
 
     fn lookups(&self) -> Option<&Plan> {
-        Some(&self.plan)
+        (!self.copies).then_some(&self.plan)
     }
 
     /// A count on the device may leave a part of the old data in place.
