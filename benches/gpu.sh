@@ -130,6 +130,12 @@ else
     left+=("random programs: no tests that were built (GATHER_SUITE)")
 fi
 proved
+# As `ran` in tests/chroot.sh, for docs/platforms.md: tests/ran.sh reads it from what this script said.
+if [[ $software == false ]] && ((${#failed[@]} == 0)); then
+    api=$(sed 's/.*(\(.*\))$/\1/; s/^vulkan$/Vulkan/; s/^metal$/Metal/; s/^dx12$/DX12/; s/^gl$/GL/' <<<"$name")
+    ran="built-in calls over every pipeline, $random random calls${suite:+, $programs random programs}"
+    printf 'RAN\tgpu %s\t%s\t%s\t%s\t%s\n' "$name" "$api" "$driver" "${name% (*}" "$ran"
+fi
 
 heading "every case"
 bench=(bench --backend gpu "${adapter[@]}" --case "${cases[@]}" "${scale[@]}")
