@@ -20,6 +20,9 @@ const FOURS: [usize; 2] = [4, 512];
 /// Lookups and rows of scatters that are sorted in several tiles, and in several groups of them.
 const SORTS: [(usize, usize); 2] = [(20_000, 40_000), (140_000, 700)];
 
+/// Lookups and rows of scatters with long runs of a key, which are looked for by several workgroups.
+const RUNS: [usize; 2] = [20_000, 3];
+
 /// Elements of a row: parts of words and of vectors, whole ones, and more.
 const ROWS: [usize; 10] = [1, 2, 3, 4, 5, 6, 8, 16, 19, 24];
 
@@ -32,6 +35,7 @@ pub(crate) fn run(bench: &Bench, tally: &mut Tally, whole: bool) {
         decoders(bench, tally);
         folds(bench, tally);
         sorts(bench, tally);
+        runs(bench, tally);
         nests(bench, tally);
     } else {
         gathers(bench, tally);
@@ -73,6 +77,19 @@ fn sorts(bench: &Bench, tally: &mut Tally) {
     for (lookups, rows) in SORTS {
         let scatter = scatter(&mut random, DType::U32, Reduce::Add, [lookups, rows, 1]);
         let name = format!("a scatter of {lookups} lookups into {rows}");
+        bench.run(tally, &name, |bench| {
+            outcome(scatter.difference(&bench.executor()))
+        });
+    }
+}
+
+/// Long runs whose order counts: of floats.
+fn runs(bench: &Bench, tally: &mut Tally) {
+    let mut random = SplitMix(33);
+    let [lookups, rows] = RUNS;
+    for (dtype, columns) in product(&[DType::F32, DType::F16, DType::BF16], &[1, 4]) {
+        let scatter = scatter(&mut random, dtype, Reduce::Add, [lookups, rows, columns]);
+        let name = format!("a scatter of {lookups} rows of {columns} {dtype} into {rows}");
         bench.run(tally, &name, |bench| {
             outcome(scatter.difference(&bench.executor()))
         });
