@@ -4,12 +4,13 @@
 //! are looked up by the rules, some at a time, and then copied. Both loops are compiled for the
 //! usual short rows, so that a copy is no call, and for rows of any length.
 
+use std::array::from_fn;
 use std::iter::zip;
 use std::mem::{MaybeUninit, take};
 
 use super::ahead::{Ahead, ShortRows};
 use super::fetch::LINE_BYTES;
-use super::lookups::{BAD, GROUP, Lookups};
+use super::lookups::{BAD, GROUP, Lookups, Packed};
 use super::rows::{Rows, Run};
 use crate::index::{Bits, Word, with_index_type};
 use crate::plan::Plan;
@@ -132,9 +133,8 @@ impl<'a> Work<'a> {
     /// Copies rows of `WIDTH` bytes, or of [`ANY`] number of bytes.
     fn copy<const WIDTH: usize>(&self, mut run: Run, mut rows: &mut [MaybeUninit<u8>]) -> bool {
         let width = self.width::<WIDTH>();
-        let mut starts = [0; BLOCK];
         let mut any_bad = false;
-        while run.rows > 0 {
+        loop {
             let inside = with_index_type!(self.plan.index_type(), I => {
                 match self.lookups.packed_depth {
                     1 => self.copy_inside::<<I as Word>::Bits, 1, WIDTH>(run, rows),
@@ -143,21 +143,29 @@ impl<'a> Work<'a> {
                     _ => 0,
                 }
             });
-            let (_, rest) = run.split_at(inside);
+            if inside == run.rows {
+                return any_bad;
+            }
             // What comes next is not plainly inside, and its neighbours may not be either.
+            let (_, rest) = run.split_at(inside);
             let (block, later) = rest.split_at(rest.rows.min(BLOCK));
-            let starts = &mut starts[..block.rows];
-            self.lookups.find(block, starts);
             let (now, later_rows) = rows[inside * width..].split_at_mut(block.rows * width);
-            any_bad |= self.copy_starts::<WIDTH>(now, starts);
+            any_bad |= self.copy_block::<WIDTH>(block, now);
             (run, rows) = (later, later_rows);
         }
-        any_bad
+    }
+
+    /// Copies at most [`BLOCK`] rows by the rules.
+    #[inline(never)]
+    fn copy_block<const WIDTH: usize>(&self, block: Run, rows: &mut [MaybeUninit<u8>]) -> bool {
+        let mut starts = [0; BLOCK];
+        let starts = &mut starts[..block.rows];
+        self.lookups.find(block, starts);
+        self.copy_starts::<WIDTH>(rows, starts)
     }
 
     /// Copies groups of rows as long as their indices are plainly inside; returns how many rows.
     #[inline(never)]
-    #[allow(unsafe_code, reason = "the bounds are those of the run")]
     fn copy_inside<W: Bits, const DEPTH: usize, const WIDTH: usize>(
         &self,
         run: Run,
@@ -167,23 +175,54 @@ impl<'a> Work<'a> {
         let Some(lookups) = self.lookups.packed::<W, DEPTH>(run, width, params.len()) else {
             return 0;
         };
+        match WIDTH != ANY && lookups.count_rows_of(WIDTH) {
+            true => self.copy_groups::<W, DEPTH, WIDTH, true>(&lookups, rows),
+            false => self.copy_groups::<W, DEPTH, WIDTH, false>(&lookups, rows),
+        }
+    }
+
+    /// Copies groups of rows as long as their indices are plainly inside; returns how many rows. Where the last index
+    /// of each counts rows of this width (`DENSE`), it is multiplied by a constant.
+    #[inline(always)]
+    #[allow(unsafe_code, reason = "the bounds are those of the run")]
+    fn copy_groups<W: Bits, const DEPTH: usize, const WIDTH: usize, const DENSE: bool>(
+        &self,
+        lookups: &Packed<'_, W, DEPTH>,
+        rows: &mut [MaybeUninit<u8>],
+    ) -> usize {
+        let (params, width) = (self.params, self.width::<WIDTH>());
         let groups = lookups.indices.chunks_exact(GROUP * DEPTH * size_of::<W>());
         // Single elements of one index are copied faster than they can be asked for.
         let mut ahead = (DEPTH > 1 || width >= LINE_BYTES)
-            .then(|| Ahead::new(params, &lookups, groups.clone(), width));
+            .then(|| Ahead::new(params, lookups, groups.clone(), width));
         let (mut copied, mut start) = (0, lookups.start);
         for (rows, group) in zip(rows.chunks_exact_mut(GROUP * width), groups) {
             if !lookups.all_inside(group) {
                 break;
             }
             if let Some(ahead) = &mut ahead {
-                ahead.fetch_group(&lookups);
+                ahead.fetch_group(lookups);
             }
-            for (n, row) in rows.chunks_exact_mut(width).enumerate() {
-                let first = lookups.row(group, n, start);
-                // SAFETY: the group is inside, so its rows lie in params, whose length was given.
-                row.copy_from_slice(unsafe { params.get_unchecked(first..first + width) });
-                start = start.wrapping_add(lookups.step);
+            // SAFETY: the group is inside, so its rows lie in params, whose length was given.
+            let row = |first: usize| unsafe { params.get_unchecked(first..first + width) };
+            match WIDTH {
+                // First all of them, which then are stored together.
+                1 | 2 | 4 | 8 if DENSE && DEPTH == 1 => {
+                    let group: [[MaybeUninit<u8>; WIDTH]; GROUP] = from_fn(|n| {
+                        let row = row(lookups.row_of(WIDTH, group, n));
+                        *row.first_chunk().expect("a row of this width")
+                    });
+                    rows.copy_from_slice(group.as_flattened());
+                }
+                _ => {
+                    for (n, to) in rows.chunks_exact_mut(width).enumerate() {
+                        to.copy_from_slice(row(match DENSE {
+                            true => lookups.row_of(width, group, n),
+                            false => lookups.row(group, n, start),
+                        }));
+                        start = start.wrapping_add(lookups.step);
+                    }
+                }
             }
             copied += GROUP;
         }

@@ -221,6 +221,26 @@ impl<W: Bits, const DEPTH: usize> Packed<'_, W, DEPTH> {
         }
         start
     }
+
+    /// The last index of each tuple counts rows of so many bytes, and nothing else leads from row to row.
+    pub(super) fn count_rows_of(&self, row_bytes: usize) -> bool {
+        self.step == 0 && self.strides[DEPTH - 1] == row_bytes
+    }
+
+    /// [`Packed::row`] of tuples that [count rows of](Packed::count_rows_of) so many bytes.
+    #[inline(always)]
+    pub(super) fn row_of(&self, row_bytes: usize, group: &[u8], n: usize) -> usize {
+        let mut start = self.start;
+        for k in 0..DEPTH {
+            let index: u64 = load::<W>(group, n * DEPTH + k).into();
+            let stride = match k + 1 == DEPTH {
+                true => row_bytes,
+                false => self.strides[k],
+            };
+            start = start.wrapping_add(stride.wrapping_mul(index as usize));
+        }
+        start
+    }
 }
 
 /// The index at `position`.

@@ -140,12 +140,18 @@ fn views() {
                 Layout::strided(&[70], &[2], 3),
                 Layout::strided(&[70], &[0], 4),
                 Layout::strided(&[7, 9], &[1, 7], 11),
+                Layout::strided(&[70], &[1], 20),
+                Layout::strided(&[5, 9], &[9, 1], 2),
             ] {
                 let ids = Indices::new(&ids[1..], IndexType::I64, ids_layout.unwrap()).unwrap();
                 check(Op::gather(0), rules, &params, &ids).unwrap();
                 check(Op::gather(1), rules, &params, &ids).unwrap();
-                if ids.layout().shape() == [7, 9] {
+                let shape = ids.layout().shape();
+                if shape.len() == 2 {
                     check(Op::gather_elements(0), rules, &params, &ids).unwrap();
+                }
+                if shape == [5, 9] {
+                    check(Op::gather_elements(1), rules, &params, &ids).unwrap();
                 }
             }
         }
