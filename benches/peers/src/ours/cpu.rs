@@ -7,6 +7,7 @@ use wgpu_gather::{Element, Executor, Index, TensorView};
 
 use crate::gather::{Gather, Output, Sets};
 use crate::ours::typed;
+use crate::serve::huge;
 use crate::task::{SETS, Task};
 
 /// `Executor::gather`, and the same `into` memory that is kept.
@@ -82,13 +83,11 @@ struct Kept<'a, T: Pod + Element, I: Pod + Index> {
     output: MmapMut,
 }
 
-/// Memory that starts with a cache line, as other libraries' tensors do; that of a large `Vec` starts
-/// 16 bytes later, and rows of 256 bytes then take 1.1 times as long. It is written to, so that it is
-/// really there.
+/// Memory that starts with a cache line, as other libraries' tensors do (that of a large `Vec` starts
+/// 16 bytes later, and rows of 256 bytes then take 1.1 times as long), in large pages, as NumPy's outputs are. It is
+/// written to, so that it is really there.
 fn output(bytes: usize) -> Result<MmapMut> {
-    let mut memory = MmapMut::map_anon(bytes)?;
-    memory.fill(0xa5);
-    Ok(memory)
+    huge(&vec![0xa5; bytes])
 }
 
 impl<T: Pod + Element, I: Pod + Index> Kept<'_, T, I> {
