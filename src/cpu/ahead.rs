@@ -161,24 +161,30 @@ impl<'a> Ahead<'a> {
         }
     }
 
-    /// Asks for the next group; not for short rows that share cache lines with those before.
+    /// Asks for the next group, for rows `DENSE` as in `copy_groups`; not for short rows that share cache lines with
+    /// those before.
     #[inline(always)]
-    pub(super) fn fetch_group<W: Bits, const DEPTH: usize>(
+    pub(super) fn fetch_group<W: Bits, const DEPTH: usize, const DENSE: bool>(
         &mut self,
         lookups: &Packed<'a, W, DEPTH>,
     ) {
         let Some(group) = self.groups.next() else {
             return;
         };
-        let first = lookups.row(group, 0, self.start);
+        let mut start = self.start;
+        self.start = start.wrapping_add(lookups.step.wrapping_mul(GROUP));
+        let row = |n: usize, start: usize| match DENSE {
+            true => lookups.row_of(self.width, group, n),
+            false => lookups.row(group, n, start),
+        };
+        let first = row(0, start);
         let are_far = self.width >= LINE_BYTES || first.abs_diff(self.last) > GROUP * LINE_BYTES;
         self.last = first;
-        for n in 0..GROUP {
-            if are_far {
-                let row = lookups.row(group, n, self.start);
-                fetch(self.params, row, self.width.min(FETCHED_BYTES));
+        if are_far {
+            for n in 0..GROUP {
+                fetch(self.params, row(n, start), self.width.min(FETCHED_BYTES));
+                start = start.wrapping_add(lookups.step);
             }
-            self.start = self.start.wrapping_add(lookups.step);
         }
     }
 }

@@ -201,7 +201,7 @@ impl<'a> Work<'a> {
                 break;
             }
             if let Some(ahead) = &mut ahead {
-                ahead.fetch_group(lookups);
+                ahead.fetch_group::<W, DEPTH, DENSE>(lookups);
             }
             // SAFETY: the group is inside, so its rows lie in params, whose length was given.
             let row = |first: usize| unsafe { params.get_unchecked(first..first + width) };
