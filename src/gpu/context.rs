@@ -98,7 +98,10 @@ impl Context {
             watch.memory(&nothing, nothing.size(), nothing.size());
         }
         Ok(Context {
-            loop_steps: adapter.loop_steps(),
+            loop_steps: match &watch {
+                Some(watch) => watch.loop_steps(adapter.loop_steps()),
+                None => adapter.loop_steps(),
+            },
             adapter,
             binding_limits,
             queue: Arc::new(Queue::new(

@@ -11,7 +11,7 @@ use crate::plan::{DecodeKind, MAX_LOOP_STEPS};
 use crate::scatter::{FoldBlock, FoldKernel, ScatterPlan};
 
 /// Options for an engine with a fault in every shader, which a check against the reference must then
-/// report.
+/// report. Its dispatches are as short as those on software adapters, so that calls reach what goes on after one.
 pub fn with_fault(fault: fn(String) -> String) -> Options {
     watched(Arc::new(Fault(fault)))
 }
@@ -22,6 +22,10 @@ struct Fault(fn(String) -> String);
 impl Watch for Fault {
     fn shader(&self, source: String) -> String {
         (self.0)(source)
+    }
+
+    fn loop_steps(&self, _: u32) -> u32 {
+        MAX_LOOP_STEPS
     }
 }
 

@@ -18,6 +18,11 @@ pub trait Watch: fmt::Debug + Send + Sync {
         limits
     }
 
+    /// The loop steps that the engine plans a dispatch with, where it would take so many: no more.
+    fn loop_steps(&self, steps: u32) -> u32 {
+        steps
+    }
+
     /// The layout of bind group 1, which [`Watch::dispatch`] gives then.
     fn layout(&self) -> Option<&wgpu::BindGroupLayout> {
         None
