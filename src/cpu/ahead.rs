@@ -89,15 +89,26 @@ impl ShortRows<'_> {
         self.lookups.packed(run, self.row_bytes, self.params.len())
     }
 
+    /// Where row number `n` of a group starts, the first of which is at `start` before its index is added.
+    fn row<W: Bits>(
+        &self,
+        lookups: &Packed<'_, W, 1>,
+        group: &[u8],
+        n: usize,
+        start: usize,
+    ) -> usize {
+        let start = start.wrapping_add(lookups.step::<false>().wrapping_mul(n));
+        lookups.row::<false>(group, n, start, self.row_bytes)
+    }
+
     /// Whether those of a run lie apart, by a few of them.
     fn lie_apart<W: Bits>(&self, run: Run) -> bool {
         self.packed::<W>(run).is_some_and(|lookups| {
-            let (mut start, step) = (lookups.start, lookups.step);
+            let (mut start, step) = (lookups.start, lookups.step::<false>());
             let mut last = None;
             let mut some = lookups.indices.chunks_exact(8 * GROUP * size_of::<W>());
             some.any(|groups| {
-                let row =
-                    |n: usize| lookups.row(groups, n, start.wrapping_add(n.wrapping_mul(step)));
+                let row = |n| self.row(&lookups, groups, n, start);
                 let (first, next) = (row(0), row(GROUP));
                 let before = last.replace(first).unwrap_or(first);
                 start = start.wrapping_add(step.wrapping_mul(8 * GROUP));
@@ -111,10 +122,10 @@ impl ShortRows<'_> {
         let Some(lookups) = self.packed::<W>(run) else {
             return;
         };
-        let (mut start, step) = (lookups.start, lookups.step);
+        let (mut start, step) = (lookups.start, lookups.step::<false>());
         let mut last = usize::MAX;
         for group in lookups.indices.chunks_exact(GROUP * size_of::<W>()) {
-            let row = |n: usize| lookups.row(group, n, start.wrapping_add(n.wrapping_mul(step)));
+            let row = |n| self.row(&lookups, group, n, start);
             let first = row(0);
             if is_far(first, last, GROUP) {
                 for n in 0..GROUP {
@@ -151,7 +162,7 @@ impl<'a> Ahead<'a> {
             _ if width < LINE_BYTES => TUPLES_AHEAD / GROUP,
             _ => rows_ahead(width) / GROUP,
         };
-        let steps = lookups.step.wrapping_mul(ahead * GROUP);
+        let steps = lookups.step::<false>().wrapping_mul(ahead * GROUP);
         Ahead {
             params,
             groups: groups.skip(ahead),
@@ -161,8 +172,7 @@ impl<'a> Ahead<'a> {
         }
     }
 
-    /// Asks for the next group, for rows `DENSE` as in `copy_groups`; not for short rows that share cache lines with
-    /// those before.
+    /// Asks for the next group; not for short rows that share cache lines with those before.
     #[inline(always)]
     pub(super) fn fetch_group<W: Bits, const DEPTH: usize, const DENSE: bool>(
         &mut self,
@@ -172,18 +182,16 @@ impl<'a> Ahead<'a> {
             return;
         };
         let mut start = self.start;
-        self.start = start.wrapping_add(lookups.step.wrapping_mul(GROUP));
-        let row = |n: usize, start: usize| match DENSE {
-            true => lookups.row_of(self.width, group, n),
-            false => lookups.row(group, n, start),
-        };
+        let step = lookups.step::<DENSE>();
+        self.start = start.wrapping_add(step.wrapping_mul(GROUP));
+        let row = |n: usize, start: usize| lookups.row::<DENSE>(group, n, start, self.width);
         let first = row(0, start);
         let are_far = self.width >= LINE_BYTES || first.abs_diff(self.last) > GROUP * LINE_BYTES;
         self.last = first;
         if are_far {
             for n in 0..GROUP {
                 fetch(self.params, row(n, start), self.width.min(FETCHED_BYTES));
-                start = start.wrapping_add(lookups.step);
+                start = start.wrapping_add(step);
             }
         }
     }

@@ -175,14 +175,14 @@ impl<'a> Work<'a> {
         let Some(lookups) = self.lookups.packed::<W, DEPTH>(run, width, params.len()) else {
             return 0;
         };
-        match WIDTH != ANY && lookups.count_rows_of(WIDTH) {
+        match WIDTH != ANY && lookups.is_dense(WIDTH) {
             true => self.copy_groups::<W, DEPTH, WIDTH, true>(&lookups, rows),
             false => self.copy_groups::<W, DEPTH, WIDTH, false>(&lookups, rows),
         }
     }
 
-    /// Copies groups of rows as long as their indices are plainly inside; returns how many rows. Where the last index
-    /// of each counts rows of this width (`DENSE`), it is multiplied by a constant.
+    /// Copies groups of rows as long as their indices are plainly inside; returns how many rows. Where lookups are
+    /// [`DENSE`](Packed::is_dense), their last index is multiplied by a constant.
     #[inline(always)]
     #[allow(unsafe_code, reason = "the bounds are those of the run")]
     fn copy_groups<W: Bits, const DEPTH: usize, const WIDTH: usize, const DENSE: bool>(
@@ -203,24 +203,22 @@ impl<'a> Work<'a> {
             if let Some(ahead) = &mut ahead {
                 ahead.fetch_group::<W, DEPTH, DENSE>(lookups);
             }
-            // SAFETY: the group is inside, so its rows lie in params, whose length was given.
-            let row = |first: usize| unsafe { params.get_unchecked(first..first + width) };
+            let row = |n: usize, start: usize| {
+                let first = lookups.row::<DENSE>(group, n, start, width);
+                // SAFETY: the group is inside, so its rows lie in params, whose length was given.
+                unsafe { params.get_unchecked(first..first + width) }
+            };
             match WIDTH {
                 // First all of them, which then are stored together.
                 1 | 2 | 4 | 8 if DENSE && DEPTH == 1 => {
-                    let group: [[MaybeUninit<u8>; WIDTH]; GROUP] = from_fn(|n| {
-                        let row = row(lookups.row_of(WIDTH, group, n));
-                        *row.first_chunk().expect("a row of this width")
-                    });
+                    let group: [[MaybeUninit<u8>; WIDTH]; GROUP] =
+                        from_fn(|n| *row(n, start).first_chunk().expect("a row of this width"));
                     rows.copy_from_slice(group.as_flattened());
                 }
                 _ => {
                     for (n, to) in rows.chunks_exact_mut(width).enumerate() {
-                        to.copy_from_slice(row(match DENSE {
-                            true => lookups.row_of(width, group, n),
-                            false => lookups.row(group, n, start),
-                        }));
-                        start = start.wrapping_add(lookups.step);
+                        to.copy_from_slice(row(n, start));
+                        start = start.wrapping_add(lookups.step::<DENSE>());
                     }
                 }
             }

@@ -194,7 +194,7 @@ pub(super) struct Packed<'a, W, const DEPTH: usize> {
     pub(super) indices: &'a [u8],
     /// Where the first row starts before its indices are added, and the step from row to row.
     pub(super) start: usize,
-    pub(super) step: usize,
+    step: usize,
     /// The largest indices that are plainly inside.
     last: [W; DEPTH],
     strides: [usize; DEPTH],
@@ -211,35 +211,37 @@ impl<W: Bits, const DEPTH: usize> Packed<'_, W, DEPTH> {
         all_inside
     }
 
-    /// Where the row of tuple number `n` of a group starts; `start` is where before its indices are
-    /// added.
-    #[inline(always)]
-    pub(super) fn row(&self, group: &[u8], n: usize, mut start: usize) -> usize {
-        for k in 0..DEPTH {
-            let index: u64 = load::<W>(group, n * DEPTH + k).into();
-            start = start.wrapping_add(self.strides[k].wrapping_mul(index as usize));
-        }
-        start
-    }
-
     /// The last index of each tuple counts rows of so many bytes, and nothing else leads from row to row.
-    pub(super) fn count_rows_of(&self, row_bytes: usize) -> bool {
+    pub(super) fn is_dense(&self, row_bytes: usize) -> bool {
         self.step == 0 && self.strides[DEPTH - 1] == row_bytes
     }
 
-    /// [`Packed::row`] of tuples that [count rows of](Packed::count_rows_of) so many bytes.
+    /// Where the row of tuple number `n` of a group starts; `start` is where before its indices are added. Where
+    /// tuples are [`DENSE`](Packed::is_dense), the last stride is `row_bytes`, which the caller may know when it is
+    /// compiled.
     #[inline(always)]
-    pub(super) fn row_of(&self, row_bytes: usize, group: &[u8], n: usize) -> usize {
-        let mut start = self.start;
+    pub(super) fn row<const DENSE: bool>(
+        &self,
+        group: &[u8],
+        n: usize,
+        mut start: usize,
+        row_bytes: usize,
+    ) -> usize {
         for k in 0..DEPTH {
             let index: u64 = load::<W>(group, n * DEPTH + k).into();
-            let stride = match k + 1 == DEPTH {
+            let stride = match DENSE && k + 1 == DEPTH {
                 true => row_bytes,
                 false => self.strides[k],
             };
             start = start.wrapping_add(stride.wrapping_mul(index as usize));
         }
         start
+    }
+
+    /// The step from row to row: none where tuples are [`DENSE`](Packed::is_dense).
+    #[inline(always)]
+    pub(super) fn step<const DENSE: bool>(&self) -> usize {
+        if DENSE { 0 } else { self.step }
     }
 }
 
