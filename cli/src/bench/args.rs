@@ -16,7 +16,8 @@ output, its indices, and the sectors of 32 bytes of params in which the elements
 each once; of a scatter also its updates. `copy` moves as many bytes in the same run, half of them
 read and half written: on a GPU by a kernel or a copy command, whichever is faster, on the CPU with
 memcpy on the same threads. `of copy` is the one speed in parts of the other; it can exceed 1 where a
-cache serves the call better than the copy. A short call is repeated on the same data, which then lies in the caches.
+cache serves the call better than the copy. A short call is repeated on the same data, which then lies
+in the caches.
 
 `asked`, on a GPU: bytes of the sectors that waves of 32 ask for, in parts of `bytes`, where the traffic
 table of the tests has a call of that shape. `M pairs/s`: rows that a scatter or a pooled lookup
