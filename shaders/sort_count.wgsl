@@ -1,6 +1,7 @@
 @group(0) @binding(3) var<storage, read_write> counts: array<u32>;
 
 var<workgroup> found: array<atomic<u32>, DIGITS>;
+var<workgroup> falls: atomic<u32>;
 var<workgroup> keys: array<u32, TILE>;
 
 @compute @workgroup_size(WORKGROUP)
@@ -13,6 +14,7 @@ fn main(
         let start = tile * TILE;
         let count = select(min(TILE, sort.count - start), 0u, in_order(counts[sort.order]));
         atomicStore(&found[invocation], 0u);
+        atomicStore(&falls, 0u);
         workgroupBarrier(); // before the counts
         for (var n = invocation; n < count; n += WORKGROUP) {
             let key = pairs[start + n].x;
@@ -20,7 +22,6 @@ fn main(
             atomicAdd(&found[digit_of(key)], 1u);
         }
         workgroupBarrier(); // after the counts
-        var falls = 0u;
         for (var n = invocation; (n < count) & (sort.ends == 0u); n += WORKGROUP) {
             var before = 0u;
             if (n > 0u) {
@@ -28,8 +29,12 @@ fn main(
             } else if (tile > 0u) {
                 before = pairs[start - 1u].x;
             }
-            falls |= select(0u, FALLS, keys[n] < before);
+            if (keys[n] < before) {
+                atomicStore(&falls, FALLS);
+            }
         }
-        counts[tile * DIGITS + invocation] = atomicLoad(&found[invocation]) | falls;
+        workgroupBarrier(); // after the falls
+        let beside = select(0u, atomicLoad(&falls), invocation == 0u);
+        counts[tile * DIGITS + invocation] = atomicLoad(&found[invocation]) | beside;
     }
 }

@@ -12,7 +12,7 @@ fn main(
     let start = tile * TILE;
     if (tile < sort.tiles) {
         let count = min(TILE, sort.count - start);
-        if (!in_order(starts[sort.order])) {
+        if (!in_order(ends[sort.order])) {
             move_pairs(tile, count, invocation);
         } else if (sort.copies != 0u) {
             for (var n = invocation; n < count; n += WORKGROUP) {
@@ -23,6 +23,8 @@ fn main(
 }
 
 fn move_pairs(tile: u32, count: u32, invocation: u32) {
+    let of_digit = ends[(sort.tiles - 1u) * DIGITS + invocation];
+    let before = select(0u, ends[(max(tile, 1u) - 1u) * DIGITS + invocation], tile > 0u);
     for (var i = 0u; i < ITEMS; i++) {
         let n = place_in_turn(invocation, i);
         // Padding with the greatest key stays behind the last pair.
@@ -40,7 +42,7 @@ fn move_pairs(tile: u32, count: u32, invocation: u32) {
     } else {
         sort_tile(sort.shift, true, invocation);
     }
-    let goes = starts[tile * DIGITS + invocation];
+    let goes = sum_before(of_digit, invocation).x + before;
     for (var i = 0u; i < ITEMS; i++) {
         let n = place_in_turn(invocation, i);
         let digit = digit_of(held_keys[i]);

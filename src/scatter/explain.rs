@@ -90,7 +90,7 @@ impl ScatterPlan {
             sort_digits: digits,
             sort_dispatches: sort.map_or(0, |sort| match SortPlan::is_one_tile(lookups) {
                 true => 1,
-                false => 1 + sort.digits.iter().map(Vec::len).sum::<usize>(),
+                false => 1 + sort.digits.as_flattened().len(),
             }),
             // A pair of 8 bytes is written once, and for each digit read twice and written once.
             sort_bytes: (lookups as u64).saturating_mul(match SortPlan::is_one_tile(lookups) {

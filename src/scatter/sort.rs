@@ -12,17 +12,18 @@ pub(crate) const MOST_LOOKUPS: usize = 1 << 22;
 /// Pairs of a workgroup, as in `shaders/sort.wgsl`. So many keys are sorted in one dispatch, the one that
 /// makes them (`shaders/keys_sorted.wgsl`).
 pub(crate) const TILE: u32 = 2048;
-/// Tiles whose counts are added up together, as there.
-const GROUP: u32 = 64;
 /// The digits, as there.
 const DIGITS: u32 = 256;
 const DIGIT_BITS: u32 = 8;
+/// The digits whose counts a workgroup adds up, in so many blocks of tiles, as in `shaders/sort_sums.wgsl`.
+const COLUMNS: u32 = 8;
+const BLOCKS: u32 = 32;
 
 /// The most pairs of a sort, in a binding of 2 GiB.
 pub(crate) const MOST_PAIRS: u32 = 1 << 28;
 
-// To add up the counts of groups, twice each, is the longest of the loops.
-const _: () = assert!(2 * (MOST_PAIRS / TILE / GROUP) + 300 < MAX_LOOP_STEPS);
+// To add up the counts of a block, twice, is the longest of the loops.
+const _: () = assert!(2 * (MOST_PAIRS / TILE / BLOCKS) + 100 < MAX_LOOP_STEPS);
 
 /// The uniform block: `Sort` in `shaders/sort.wgsl`, field for field.
 #[repr(C)]
@@ -33,13 +34,9 @@ pub(crate) struct SortBlock {
     shift: u32,
     bits: u32,
     pub(crate) grid_x: u32,
-    groups: u32,
-    rows: u32,
-    row: u32,
     order: u32,
     ends: u32,
     copies: u32,
-    padding: u32,
 }
 
 /// What a dispatch of a sort does.
@@ -47,33 +44,21 @@ pub(crate) struct SortBlock {
 pub(crate) enum SortStage {
     /// Counts the digits of each tile.
     Count,
-    /// Adds up the counts of each group of tiles.
-    AddGroups,
-    /// Adds up those of all tiles or groups.
+    /// Adds up the counts of each digit, tile by tile.
     AddUp,
-    /// Adds up those within each group, from where it starts.
-    Spread,
     /// Takes the pairs of each tile where they go.
     Move,
 }
 
 impl SortStage {
-    pub(crate) const ALL: [SortStage; 5] = [
-        SortStage::Count,
-        SortStage::AddGroups,
-        SortStage::AddUp,
-        SortStage::Spread,
-        SortStage::Move,
-    ];
+    pub(crate) const ALL: [SortStage; 3] = [SortStage::Count, SortStage::AddUp, SortStage::Move];
 
     /// For lists of pipelines.
     #[cfg(feature = "gpu")]
     pub(crate) fn name(self) -> &'static str {
         match self {
             SortStage::Count => "count",
-            SortStage::AddGroups => "add groups",
             SortStage::AddUp => "add up",
-            SortStage::Spread => "spread",
             SortStage::Move => "move",
         }
     }
@@ -91,7 +76,7 @@ pub(crate) struct SortStep {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct SortPlan {
     /// The steps of each digit, the lowest first.
-    pub(crate) digits: Vec<Vec<SortStep>>,
+    pub(crate) digits: Vec<[SortStep; 3]>,
     /// The words that the counts take.
     pub(crate) count_words: u64,
 }
@@ -100,15 +85,7 @@ impl SortPlan {
     /// `count` is at most [`MOST_PAIRS`].
     pub(crate) fn new(count: u32, greatest_key: u32) -> Self {
         let tiles = count.div_ceil(TILE);
-        let groups = match tiles.div_ceil(GROUP) {
-            1 => 0,
-            groups => groups,
-        };
-        let (row, rows) = match groups {
-            0 => (0, tiles),
-            groups => (tiles, groups),
-        };
-        let order = (tiles + groups) * DIGITS;
+        let order = tiles * DIGITS;
         let bits = u32::BITS - greatest_key.leading_zeros();
         let digits = bits.div_ceil(DIGIT_BITS);
         let digit = |n: u32| {
@@ -120,9 +97,6 @@ impl SortPlan {
                     tiles,
                     shift: n * DIGIT_BITS,
                     bits: (bits - n * DIGIT_BITS).min(DIGIT_BITS),
-                    groups,
-                    rows,
-                    row,
                     order,
                     ends: u32::from(n > 0 || stage == SortStage::Move),
                     // After an even number of digits, the pairs are where they were.
@@ -130,13 +104,11 @@ impl SortPlan {
                     ..SortBlock::zeroed()
                 },
             };
-            let grouped = |stage| (groups > 0).then(|| step(stage, groups));
-            let mut steps = vec![step(SortStage::Count, tiles)];
-            steps.extend(grouped(SortStage::AddGroups));
-            steps.push(step(SortStage::AddUp, 1));
-            steps.extend(grouped(SortStage::Spread));
-            steps.push(step(SortStage::Move, tiles));
-            steps
+            [
+                step(SortStage::Count, tiles),
+                step(SortStage::AddUp, DIGITS / COLUMNS),
+                step(SortStage::Move, tiles),
+            ]
         };
         SortPlan {
             digits: (0..digits).map(digit).collect(),
@@ -177,30 +149,19 @@ mod tests {
             let ended = b.ends == 1 && self.counts[b.order as usize] == 1;
             let digit_of = |pair: Pair| (pair.0 >> b.shift) & (DIGITS - 1);
             let at = |row: u32, digit: u32| (row * DIGITS + digit) as usize;
-            let mut total = 0;
             for (digit, n) in (0..DIGITS).flat_map(|d| (0..*groups).map(move |n| (d, n))) {
                 let tile = (n * TILE) as usize..((n + 1) * TILE).min(b.count) as usize;
-                let group = n * GROUP..((n + 1) * GROUP).min(b.tiles);
                 match stage {
                     SortStage::Count => {
                         let found = self.from[tile].iter().filter(|&&p| digit_of(p) == digit);
                         self.counts[at(n, digit)] = if ended { 0 } else { found.count() as u32 };
                     }
-                    SortStage::AddGroups => {
-                        let sum = group.map(|tile| self.counts[at(tile, digit)]).sum();
-                        self.counts[at(b.tiles + n, digit)] = sum;
-                    }
-                    SortStage::AddUp => {
-                        for row in b.row..b.row + b.rows {
-                            total += std::mem::replace(&mut self.counts[at(row, digit)], total);
+                    SortStage::AddUp if digit / COLUMNS == n => {
+                        for tile in 1..b.tiles {
+                            self.counts[at(tile, digit)] += self.counts[at(tile - 1, digit)];
                         }
                     }
-                    SortStage::Spread => {
-                        let mut sum = self.counts[at(b.tiles + n, digit)];
-                        for row in group {
-                            sum += std::mem::replace(&mut self.counts[at(row, digit)], sum);
-                        }
-                    }
+                    SortStage::AddUp => {}
                     SortStage::Move if ended => {
                         if b.copies == 1 && digit == 0 {
                             self.moved += tile.len();
@@ -208,9 +169,11 @@ mod tests {
                         }
                     }
                     SortStage::Move => {
-                        let start = self.counts[at(n, digit)] as usize;
+                        let of_smaller = (0..digit).map(|d| self.counts[at(b.tiles - 1, d)]);
+                        let before = n.checked_sub(1).map(|n| self.counts[at(n, digit)]);
+                        let start = of_smaller.sum::<u32>() + before.unwrap_or(0);
                         let pairs = self.from[tile].iter().filter(|&&p| digit_of(p) == digit);
-                        for (to, &pair) in self.to[start..].iter_mut().zip(pairs) {
+                        for (to, &pair) in self.to[start as usize..].iter_mut().zip(pairs) {
                             *to = pair;
                             self.moved += 1;
                         }
@@ -262,16 +225,16 @@ mod tests {
 
     #[test]
     fn the_steps_sort_and_keep_the_order_of_equal_keys() {
-        let one_group = TILE * GROUP;
+        let one_block = TILE * BLOCKS;
         for (count, greatest) in [
             (1, 1),
             (31, 3),
             (2048, 15),
             (2049, 256),
             (9000, 70_000),
-            (one_group, 300),
-            (one_group + 1, 300),
-            (2 * one_group + 5000, 70_000),
+            (one_block, 300),
+            (one_block + 1, 300),
+            (2 * one_block + 5000, 70_000),
         ] {
             let plan = SortPlan::new(count, greatest);
             let key = |n: u32| n.wrapping_mul(2_654_435_761) % (greatest + 1);

@@ -138,20 +138,24 @@ const CONSTRUCTS: &[(&str, &[&str])] = &[
         &["keys that fall taken for sorted"],
     ),
     (
-        "sort_sums.wgsl sum_rows for",
-        &["the last of eight rows of counts left as it is"],
+        "sort_sums.wgsl main for",
+        &["the blocks before the last not added to it"],
     ),
     (
-        "sort_sums.wgsl sum_rows for 2",
-        &["the last row of counts left as it is"],
+        "sort_sums.wgsl sum_tiles for",
+        &["the count of the last of eight tiles left as it is"],
+    ),
+    (
+        "sort_sums.wgsl sum_tiles for 2",
+        &["the count of the last tile of a block left as it is"],
     ),
     (
         "sort_sums.wgsl total_of for",
-        &["the last of eight rows of counts not added to the total"],
+        &["the count of the last of eight tiles not added to the total"],
     ),
     (
         "sort_sums.wgsl total_of for 2",
-        &["the last row of counts not added to the total"],
+        &["the count of the last tile of a block not added to the total"],
     ),
     (
         "sort_move.wgsl main for",

@@ -15,13 +15,12 @@ pub(crate) use table::FAULTS;
 use table::PLANTED;
 
 /// What the shaders have of scatters of more than one tile.
-const OF_MANY: [&str; 7] = [
+const OF_MANY: [&str; 6] = [
     "fn joined",
     "pairs[geometry.output_offset + n]",
     "atomicAdd(&found",
     "fn total_of",
-    "fn sum_rows",
-    "fn spread(",
+    "fn sum_tiles",
     "fn move_pairs",
 ];
 
@@ -92,22 +91,24 @@ fn of_runs() -> Vec<Scatter> {
 /// Scatters of several tiles.
 fn of_many() -> Vec<Scatter> {
     let mut all = Vec::new();
-    // Several tiles: keys in any order; in order, of one digit, two and three; in order but for one, and only
-    // within tiles. What is taken for two runs of a key is rounded twice, and sums depend on the order.
-    let orders: [fn(u32) -> u32; 8] = [
+    // Whole tiles: keys in any order; in order, of one digit, two and three; in order but for one, only within tiles,
+    // and but for every 256th within tiles, which are greater than those that the memory of a workgroup may still hold.
+    // What is taken for two runs of a key is rounded twice, and sums depend on the order.
+    let orders: [fn(u32) -> u32; 9] = [
         |n| n.wrapping_mul(2_654_435_761) >> 17,
         |n| (n.wrapping_mul(2_654_435_761) >> 9) % 11,
-        |n| n / 50,
-        |n| if n == 1077 { 0 } else { n / 50 },
+        |n| n / 62,
+        |n| if n == 1077 { 0 } else { n / 62 },
         |n| n / if n < 1024 { 25 } else { 125 },
         |n| n % 2048 / 50,
-        |n| n / 5,
-        |n| n / 2 * 60,
+        |n| 1000 + n / 2048 * 8 + n % 256 / 32,
+        |n| n / 7,
+        |n| n / 2 * 48,
     ];
-    let extents = [32_768, 11, 100, 100, 100, 100, 1000, 150_000];
+    let extents = [32_768, 11, 100, 100, 100, 100, 1024, 1000, 150_000];
     for (order, extent) in orders.into_iter().zip(extents) {
         for dtype in [DType::BF16, DType::F32] {
-            all.push(in_order(dtype, order, extent, 5000));
+            all.push(in_order(dtype, order, extent, 3 * 2048));
         }
     }
     // Keys in several pieces, of one column and of several; 0 is less than nearly all.
@@ -117,9 +118,9 @@ fn of_many() -> Vec<Scatter> {
             all.push(scatter(Op::gather(0), shapes, dtype, reduce, 6));
         }
     }
-    // Several groups of tiles.
+    // Tiles in all blocks whose counts are added up, nine in each.
     let order = |n: u32| n.wrapping_mul(2_654_435_761) >> 22;
-    all.push(in_order(DType::BF16, order, 1024, 140_000));
+    all.push(in_order(DType::BF16, order, 1024, 589_000));
     all
 }
 

@@ -21,11 +21,7 @@ pub(super) fn keys(sorted: bool) -> &'static [&'static str] {
 pub(super) fn sort(stage: SortStage) -> &'static [&'static str] {
     match stage {
         SortStage::Count => &[SORT, include_str!("../../../shaders/sort_count.wgsl")],
-        SortStage::AddGroups | SortStage::AddUp | SortStage::Spread => &[
-            SORT,
-            SUM_BEFORE,
-            include_str!("../../../shaders/sort_sums.wgsl"),
-        ],
+        SortStage::AddUp => &[SORT, include_str!("../../../shaders/sort_sums.wgsl")],
         SortStage::Move => &[
             SORT,
             SUM_BEFORE,

@@ -217,9 +217,6 @@ impl PipelineKey {
     /// The entry point in that module.
     pub(crate) fn entry_point(&self) -> &'static str {
         match self.stage {
-            Stage::Sort(SortStage::AddGroups) => "add_groups",
-            Stage::Sort(SortStage::AddUp) => "add_up",
-            Stage::Sort(SortStage::Spread) => "spread",
             Stage::Copy(..) | Stage::Decode(..) | Stage::IndirectArgs => "main",
             Stage::Keys { .. } | Stage::Sort(_) | Stage::Fold(_) | Stage::Bag(..) => "main",
             Stage::FoldRuns(_) => "fold_runs",

@@ -101,14 +101,12 @@ impl Sort {
                 block.grid_x = grid[0];
                 let key = PipelineKey::new(Stage::Sort(step.stage));
                 let nothing = context.nothing.as_entire_binding();
-                let [pairs, starts, output] = match step.stage {
+                let [pairs, ends, output] = match step.stage {
                     SortStage::Count => [self.whole(from), nothing, self.whole(&self.counts)],
-                    SortStage::AddGroups | SortStage::AddUp | SortStage::Spread => {
-                        [nothing.clone(), nothing, self.whole(&self.counts)]
-                    }
+                    SortStage::AddUp => [nothing.clone(), nothing, self.whole(&self.counts)],
                     SortStage::Move => [self.whole(from), self.whole(&self.counts), self.whole(to)],
                 };
-                let bindings = [(INDICES, pairs), (PARAMS, starts), (OUTPUT, output)];
+                let bindings = [(INDICES, pairs), (PARAMS, ends), (OUTPUT, output)];
                 all.push(dispatch(context, key, &block, grid, &bindings)?);
             }
         }

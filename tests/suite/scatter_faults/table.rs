@@ -124,16 +124,22 @@ faults! {
         "if (n < geometry.row_count) {\n            pairs" => "if (n + 1u < geometry.row_count) {\n            pairs",
     "the last pair of a tile not counted": "atomicAdd(&found"
         "atomicAdd(&found[digit_of(key)], 1u)" => "atomicAdd(&found[digit_of(key)], select(0u, 1u, n + 1u < count))",
-    "the last row of counts not added to the total": "fn total_of"
-        "row < end; row++) {\n        total" => "row + 1u < end; row++) {\n        total",
-    "the last row of counts left as it is": "fn sum_rows"
-        "row < end; row++) {\n        let" => "row + 1u < end; row++) {\n        let",
-    "the last of eight rows of counts not added to the total": "fn total_of"
+    "the count of the last tile of a block not added to the total": "fn total_of"
+        "tile < end; tile++) {\n        total" => "tile + 1u < end; tile++) {\n        total",
+    "the count of the last tile of a block left as it is": "fn sum_tiles"
+        "tile < end; tile++) {\n        sum" => "tile + 1u < end; tile++) {\n        sum",
+    "the count of the last of eight tiles not added to the total": "fn total_of"
         "added(found.z, found.w)" => "found.z",
-    "the last of eight rows of counts left as it is": "fn sum_rows"
+    "the count of the last of eight tiles left as it is": "fn sum_tiles"
         "counts[at + 3u * DIGITS] = fourth;" => "",
-    "the sums of the groups before not added": "fn spread("
-        "counts[(sort.tiles + group) * DIGITS + digit]);" => "0u);",
+    "the blocks before the last not added to it": "fn total_of"
+        "n < BLOCKS; n++" => "n + 1u < BLOCKS; n++",
+    "the tiles of the blocks before not added": "fn total_of"
+        "sum_tiles(first, end, digit, before & ~FALLS)" => "sum_tiles(first, end, digit, 0u)",
+    "no barrier after the totals of the blocks": "fn total_of"
+        "workgroupBarrier(); // after the totals" => "",
+    "the pairs of smaller digits not added": "fn move_pairs"
+        "sum_before(of_digit, invocation).x + before" => "sum_before(of_digit, invocation).x * 0u + before",
     "the last pair of a tile not loaded": "fn move_pairs"
         "if (n < count) {\n            pair" => "if (n + 1u < count) {\n            pair",
     "digits that start in the middle of an invocation's pairs": "fn move_pairs"
@@ -141,7 +147,9 @@ faults! {
     "the last pair of a tile not moved": "fn move_pairs"
         "if (n < count) {\n            sorted" => "if (n + 1u < count) {\n            sorted",
     "keys that fall taken for sorted": "atomicAdd(&found"
-        "falls |= select(0u, FALLS," => "falls |= select(0u, 0u,",
+        "atomicStore(&falls, FALLS)" => "atomicStore(&falls, 0u)",
+    "no barrier after keys that fall": "atomicAdd(&found"
+        "workgroupBarrier(); // after the falls" => "",
     "keys that fall between tiles taken for sorted": "atomicAdd(&found"
         "before = pairs[start - 1u].x;" => "before = 0u;",
     "sorted keys left where the last digit does not end": "fn move_pairs"
@@ -149,7 +157,7 @@ faults! {
     "the last of sorted keys not copied": "fn move_pairs"
         "n < count; n += WORKGROUP" => "n + 1u < count; n += WORKGROUP",
     "sorted keys moved by their digits all the same": "fn move_pairs"
-        "!in_order(starts[sort.order])" => "true",
+        "!in_order(ends[sort.order])" => "true",
     "no barrier before a value is taken to its place": "fn exchange"
         "workgroupBarrier(); // before the first write" => "",
     "no barrier before a value is taken from its place": "fn exchange"
