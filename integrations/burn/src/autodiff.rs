@@ -17,9 +17,7 @@ use burn::backend::autodiff::ops::{Backward, Ops, OpsKind, binary, unary};
 use burn::backend::tensor::{BoolTensor, FloatTensor, IntTensor};
 
 use crate::backend::GatherBackend;
-use crate::bag_call::BagCall;
-use crate::call::Call;
-use crate::scatter_call::ScatterCall;
+use crate::queued::{QueuedBags, QueuedGather, QueuedScatter};
 
 /// The operator whose gradient is asked for.
 #[derive(Debug)]
@@ -34,7 +32,7 @@ struct Gradient;
 struct ScatterAdd;
 
 impl<B: GatherBackend> Backward<B, 1> for Gather {
-    type State = (IntTensor<B>, Call);
+    type State = (IntTensor<B>, QueuedGather);
 
     fn backward(self, ops: Ops<Self::State, 1>, grads: &mut Gradients, _: &mut Checkpointer) {
         let (indices, call) = ops.state;
@@ -45,7 +43,7 @@ impl<B: GatherBackend> Backward<B, 1> for Gather {
 }
 
 impl<B: GatherBackend> Backward<B, 1> for Gradient {
-    type State = (IntTensor<B>, Call);
+    type State = (IntTensor<B>, QueuedGather);
 
     fn backward(self, ops: Ops<Self::State, 1>, grads: &mut Gradients, _: &mut Checkpointer) {
         let (indices, call) = ops.state;
@@ -56,7 +54,7 @@ impl<B: GatherBackend> Backward<B, 1> for Gradient {
 }
 
 impl<B: GatherBackend> Backward<B, 2> for ScatterAdd {
-    type State = (IntTensor<B>, Call);
+    type State = (IntTensor<B>, QueuedGather);
 
     fn backward(self, ops: Ops<Self::State, 2>, grads: &mut Gradients, _: &mut Checkpointer) {
         let (indices, gather) = ops.state;
@@ -74,7 +72,7 @@ impl<B: GatherBackend, C: CheckpointStrategy> GatherBackend for Autodiff<B, C> {
     fn gather_float(
         params: FloatTensor<Self>,
         indices: IntTensor<Self>,
-        call: Call,
+        call: QueuedGather,
     ) -> FloatTensor<Self> {
         let prepared = Gather
             .prepare::<C>([params.node()])
@@ -90,7 +88,7 @@ impl<B: GatherBackend, C: CheckpointStrategy> GatherBackend for Autodiff<B, C> {
     fn gather_int(
         params: IntTensor<Self>,
         indices: IntTensor<Self>,
-        call: Call,
+        call: QueuedGather,
     ) -> IntTensor<Self> {
         B::gather_int(params, indices, call)
     }
@@ -98,7 +96,7 @@ impl<B: GatherBackend, C: CheckpointStrategy> GatherBackend for Autodiff<B, C> {
     fn gather_bool(
         params: BoolTensor<Self>,
         indices: IntTensor<Self>,
-        call: Call,
+        call: QueuedGather,
     ) -> BoolTensor<Self> {
         B::gather_bool(params, indices, call)
     }
@@ -106,7 +104,7 @@ impl<B: GatherBackend, C: CheckpointStrategy> GatherBackend for Autodiff<B, C> {
     fn gather_gradient(
         gradient: FloatTensor<Self>,
         indices: IntTensor<Self>,
-        call: Call,
+        call: QueuedGather,
     ) -> FloatTensor<Self> {
         let prepared = Gradient
             .prepare::<C>([gradient.node()])
@@ -123,7 +121,7 @@ impl<B: GatherBackend, C: CheckpointStrategy> GatherBackend for Autodiff<B, C> {
         base: FloatTensor<Self>,
         indices: IntTensor<Self>,
         updates: FloatTensor<Self>,
-        call: ScatterCall,
+        call: QueuedScatter,
     ) -> FloatTensor<Self> {
         let prepared = ScatterAdd
             .prepare::<C>([base.node(), updates.node()])
@@ -146,7 +144,7 @@ impl<B: GatherBackend, C: CheckpointStrategy> GatherBackend for Autodiff<B, C> {
         base: IntTensor<Self>,
         indices: IntTensor<Self>,
         updates: IntTensor<Self>,
-        call: ScatterCall,
+        call: QueuedScatter,
     ) -> IntTensor<Self> {
         B::scatter_int(base, indices, updates, call)
     }
@@ -155,7 +153,7 @@ impl<B: GatherBackend, C: CheckpointStrategy> GatherBackend for Autodiff<B, C> {
         base: BoolTensor<Self>,
         indices: IntTensor<Self>,
         updates: BoolTensor<Self>,
-        call: ScatterCall,
+        call: QueuedScatter,
     ) -> BoolTensor<Self> {
         B::scatter_bool(base, indices, updates, call)
     }
@@ -163,7 +161,7 @@ impl<B: GatherBackend, C: CheckpointStrategy> GatherBackend for Autodiff<B, C> {
     fn bags_float(
         params: FloatTensor<Self>,
         indices: IntTensor<Self>,
-        call: BagCall,
+        call: QueuedBags,
     ) -> FloatTensor<Self> {
         Self::from_inner(B::bags_float(params.into_primitive(), indices, call))
     }
@@ -171,7 +169,7 @@ impl<B: GatherBackend, C: CheckpointStrategy> GatherBackend for Autodiff<B, C> {
     fn bags_int(
         params: IntTensor<Self>,
         indices: IntTensor<Self>,
-        call: BagCall,
+        call: QueuedBags,
     ) -> IntTensor<Self> {
         B::bags_int(params, indices, call)
     }
@@ -180,7 +178,7 @@ impl<B: GatherBackend, C: CheckpointStrategy> GatherBackend for Autodiff<B, C> {
         params: FloatTensor<Self>,
         indices: IntTensor<Self>,
         weights: FloatTensor<Self>,
-        call: BagCall,
+        call: QueuedBags,
     ) -> FloatTensor<Self> {
         Self::from_inner(B::bags_weighted(
             params.into_primitive(),

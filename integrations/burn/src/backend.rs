@@ -8,11 +8,9 @@ use burn::backend::{Backend, backend_extension};
 use burn_cubecl::CubeBackend;
 
 use crate::bag::launch_bags;
-use crate::bag_call::BagCall;
-use crate::call::Call;
 use crate::gather::launch_gather;
+use crate::queued::{QueuedBags, QueuedGather, QueuedScatter};
 use crate::scatter::launch_scatter;
-use crate::scatter_call::ScatterCall;
 
 /// The operators that burn's backends get from this crate.
 #[diagnostic::on_unimplemented(
@@ -25,18 +23,21 @@ pub(crate) trait GatherBackend: Backend {
     fn gather_float(
         params: FloatTensor<Self>,
         indices: IntTensor<Self>,
-        call: Call,
+        call: QueuedGather,
     ) -> FloatTensor<Self>;
 
     #[fusion(meta = |params, _indices, call| with_shape(params, call))]
-    fn gather_int(params: IntTensor<Self>, indices: IntTensor<Self>, call: Call)
-    -> IntTensor<Self>;
+    fn gather_int(
+        params: IntTensor<Self>,
+        indices: IntTensor<Self>,
+        call: QueuedGather,
+    ) -> IntTensor<Self>;
 
     #[fusion(meta = |params, _indices, call| with_shape(params, call))]
     fn gather_bool(
         params: BoolTensor<Self>,
         indices: IntTensor<Self>,
-        call: Call,
+        call: QueuedGather,
     ) -> BoolTensor<Self>;
 
     /// What params get from the gradient of a gather's output: its transpose.
@@ -45,7 +46,7 @@ pub(crate) trait GatherBackend: Backend {
     fn gather_gradient(
         gradient: FloatTensor<Self>,
         indices: IntTensor<Self>,
-        call: Call,
+        call: QueuedGather,
     ) -> FloatTensor<Self>;
 
     #[fusion(meta = |base, _indices, _updates, _call| base.clone())]
@@ -53,7 +54,7 @@ pub(crate) trait GatherBackend: Backend {
         base: FloatTensor<Self>,
         indices: IntTensor<Self>,
         updates: FloatTensor<Self>,
-        call: ScatterCall,
+        call: QueuedScatter,
     ) -> FloatTensor<Self>;
 
     #[fusion(meta = |base, _indices, _updates, _call| base.clone())]
@@ -61,7 +62,7 @@ pub(crate) trait GatherBackend: Backend {
         base: IntTensor<Self>,
         indices: IntTensor<Self>,
         updates: IntTensor<Self>,
-        call: ScatterCall,
+        call: QueuedScatter,
     ) -> IntTensor<Self>;
 
     #[fusion(meta = |base, _indices, _updates, _call| base.clone())]
@@ -69,21 +70,21 @@ pub(crate) trait GatherBackend: Backend {
         base: BoolTensor<Self>,
         indices: IntTensor<Self>,
         updates: BoolTensor<Self>,
-        call: ScatterCall,
+        call: QueuedScatter,
     ) -> BoolTensor<Self>;
 
     #[fusion(meta = |params, _indices, call| of_bags(params, call))]
     fn bags_float(
         params: FloatTensor<Self>,
         indices: IntTensor<Self>,
-        call: BagCall,
+        call: QueuedBags,
     ) -> FloatTensor<Self>;
 
     #[fusion(meta = |params, _indices, call| of_bags(params, call))]
     fn bags_int(
         params: IntTensor<Self>,
         indices: IntTensor<Self>,
-        call: BagCall,
+        call: QueuedBags,
     ) -> IntTensor<Self>;
 
     #[fusion(meta = |params, _indices, _weights, call| of_bags(params, call))]
@@ -91,7 +92,7 @@ pub(crate) trait GatherBackend: Backend {
         params: FloatTensor<Self>,
         indices: IntTensor<Self>,
         weights: FloatTensor<Self>,
-        call: BagCall,
+        call: QueuedBags,
     ) -> FloatTensor<Self>;
 }
 
@@ -99,7 +100,7 @@ pub(crate) trait GatherBackend: Backend {
 #[cfg(feature = "fusion")]
 fn with_shape(
     params: &burn::backend::fusion::custom::TensorSpec,
-    call: &Call,
+    call: &QueuedGather,
 ) -> burn::backend::fusion::custom::TensorSpec {
     burn::backend::fusion::custom::TensorSpec::new(call.output(), params.dtype)
 }
@@ -108,7 +109,7 @@ fn with_shape(
 #[cfg(feature = "fusion")]
 fn of_bags(
     params: &burn::backend::fusion::custom::TensorSpec,
-    call: &BagCall,
+    call: &QueuedBags,
 ) -> burn::backend::fusion::custom::TensorSpec {
     burn::backend::fusion::custom::TensorSpec::new(call.output(), params.dtype)
 }
@@ -117,7 +118,7 @@ fn of_bags(
 #[cfg(all(feature = "fusion", feature = "autodiff"))]
 fn gradient_of(
     gradient: &burn::backend::fusion::custom::TensorSpec,
-    call: &Call,
+    call: &QueuedGather,
 ) -> burn::backend::fusion::custom::TensorSpec {
     burn::backend::fusion::custom::TensorSpec::new(call.params(), gradient.dtype)
 }
@@ -126,7 +127,7 @@ impl GatherBackend for CubeBackend {
     fn gather_float(
         params: FloatTensor<Self>,
         indices: IntTensor<Self>,
-        call: Call,
+        call: QueuedGather,
     ) -> FloatTensor<Self> {
         launch_gather(params, indices, &call)
     }
@@ -134,7 +135,7 @@ impl GatherBackend for CubeBackend {
     fn gather_int(
         params: IntTensor<Self>,
         indices: IntTensor<Self>,
-        call: Call,
+        call: QueuedGather,
     ) -> IntTensor<Self> {
         launch_gather(params, indices, &call)
     }
@@ -142,7 +143,7 @@ impl GatherBackend for CubeBackend {
     fn gather_bool(
         params: BoolTensor<Self>,
         indices: IntTensor<Self>,
-        call: Call,
+        call: QueuedGather,
     ) -> BoolTensor<Self> {
         launch_gather(params, indices, &call)
     }
@@ -151,7 +152,7 @@ impl GatherBackend for CubeBackend {
     fn gather_gradient(
         gradient: FloatTensor<Self>,
         indices: IntTensor<Self>,
-        call: Call,
+        call: QueuedGather,
     ) -> FloatTensor<Self> {
         crate::gradient::launch_gradient(gradient, indices, &call)
     }
@@ -160,7 +161,7 @@ impl GatherBackend for CubeBackend {
         base: FloatTensor<Self>,
         indices: IntTensor<Self>,
         updates: FloatTensor<Self>,
-        call: ScatterCall,
+        call: QueuedScatter,
     ) -> FloatTensor<Self> {
         launch_scatter(base, indices, updates, &call)
     }
@@ -169,7 +170,7 @@ impl GatherBackend for CubeBackend {
         base: IntTensor<Self>,
         indices: IntTensor<Self>,
         updates: IntTensor<Self>,
-        call: ScatterCall,
+        call: QueuedScatter,
     ) -> IntTensor<Self> {
         launch_scatter(base, indices, updates, &call)
     }
@@ -178,7 +179,7 @@ impl GatherBackend for CubeBackend {
         base: BoolTensor<Self>,
         indices: IntTensor<Self>,
         updates: BoolTensor<Self>,
-        call: ScatterCall,
+        call: QueuedScatter,
     ) -> BoolTensor<Self> {
         launch_scatter(base, indices, updates, &call)
     }
@@ -186,7 +187,7 @@ impl GatherBackend for CubeBackend {
     fn bags_float(
         params: FloatTensor<Self>,
         indices: IntTensor<Self>,
-        call: BagCall,
+        call: QueuedBags,
     ) -> FloatTensor<Self> {
         launch_bags(params, indices, None, &call)
     }
@@ -194,7 +195,7 @@ impl GatherBackend for CubeBackend {
     fn bags_int(
         params: IntTensor<Self>,
         indices: IntTensor<Self>,
-        call: BagCall,
+        call: QueuedBags,
     ) -> IntTensor<Self> {
         launch_bags(params, indices, None, &call)
     }
@@ -203,7 +204,7 @@ impl GatherBackend for CubeBackend {
         params: FloatTensor<Self>,
         indices: IntTensor<Self>,
         weights: FloatTensor<Self>,
-        call: BagCall,
+        call: QueuedBags,
     ) -> FloatTensor<Self> {
         launch_bags(params, indices, Some(weights), &call)
     }

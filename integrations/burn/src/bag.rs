@@ -4,9 +4,9 @@ use burn_cubecl::kernel::{into_contiguous, untile};
 use burn_cubecl::tensor::CubeTensor;
 use wgpu_gather::{Op, OpKind, Plan, Role};
 
-use crate::bag_call::BagCall;
 use crate::launch::Target;
 use crate::place::{Held, layout};
+use crate::queued::QueuedBags;
 
 const OP: OpKind = OpKind::EmbeddingBag;
 
@@ -15,7 +15,7 @@ pub(crate) fn launch_bags(
     params: CubeTensor,
     indices: CubeTensor,
     weights: Option<CubeTensor>,
-    call: &BagCall,
+    call: &QueuedBags,
 ) -> CubeTensor {
     let (params, indices) = readable(untile(params), untile(indices), call);
     let weights = weights.map(|weights| into_contiguous(untile(weights)));
@@ -43,7 +43,11 @@ pub(crate) fn launch_bags(
 }
 
 /// The tensors as they lie, if a plan of the lookups can have their strides; else contiguous copies.
-fn readable(params: CubeTensor, indices: CubeTensor, call: &BagCall) -> (CubeTensor, CubeTensor) {
+fn readable(
+    params: CubeTensor,
+    indices: CubeTensor,
+    call: &QueuedBags,
+) -> (CubeTensor, CubeTensor) {
     let (op, rules, width) = (Op::gather(0), &call.rules, params.dtype.size());
     match (layout(&params), layout(&indices)) {
         (Ok(p), Ok(i)) if Plan::new(op, rules, width, &p, call.index_type, &i).is_ok() => {

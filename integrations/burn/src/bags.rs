@@ -5,11 +5,11 @@ use burn::tensor::{Float, Int, Tensor};
 use wgpu_gather::{Bags, OpKind, Role, Rules};
 
 use crate::backend::GatherBackend;
-use crate::bag_call::{BagCall, Pooled};
 use crate::error::{Error, Result};
 use crate::gathers::described;
 use crate::handle::Gathers;
 use crate::kind::{Kind, Number};
+use crate::queued::QueuedBags;
 use crate::versions::BurnTensor;
 
 const OP: OpKind = OpKind::EmbeddingBag;
@@ -58,12 +58,8 @@ impl Gathers {
         let (params, indices) = (params.tensor(), indices.tensor());
         self.check_pooled(Role::Params, &params)?;
         self.check_device(OP, Role::Indices, &indices.device())?;
-        let tensors = Pooled {
-            params: described(&params),
-            indices: described(&indices),
-            weights: None,
-        };
-        let call = BagCall::new(self, bags, rules, &tensors)?;
+        let tensors = [&described(&params), &described(&indices)];
+        let call = QueuedBags::new(self, bags, rules, tensors, None)?;
         let output: DispatchTensor = K::pool(params.into_dispatch(), indices.into_dispatch(), call);
         Ok(Tensor::from_dispatch(output))
     }
@@ -86,12 +82,8 @@ impl Gathers {
         self.check_pooled(Role::Params, &params)?;
         self.check_device(OP, Role::Indices, &indices.device())?;
         self.check_pooled(Role::Weights, &weights)?;
-        let tensors = Pooled {
-            params: described(&params),
-            indices: described(&indices),
-            weights: Some(described(&weights)),
-        };
-        let call = BagCall::new(self, bags, rules, &tensors)?;
+        let tensors = [&described(&params), &described(&indices)];
+        let call = QueuedBags::new(self, bags, rules, tensors, Some(&described(&weights)))?;
         let output: DispatchTensor = Dispatch::bags_weighted(
             params.into_dispatch(),
             indices.into_dispatch(),

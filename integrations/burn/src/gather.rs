@@ -4,12 +4,16 @@ use burn_cubecl::kernel::{into_contiguous, untile};
 use burn_cubecl::tensor::CubeTensor;
 use wgpu_gather::{Layout, Plan, Role};
 
-use crate::call::Call;
 use crate::launch::Target;
 use crate::place::{Held, layout};
+use crate::queued::QueuedGather;
 
 /// The output of a gather.
-pub(crate) fn launch_gather(params: CubeTensor, indices: CubeTensor, call: &Call) -> CubeTensor {
+pub(crate) fn launch_gather(
+    params: CubeTensor,
+    indices: CubeTensor,
+    call: &QueuedGather,
+) -> CubeTensor {
     let (params, indices) = readable(untile(params), untile(indices), call);
     let (op, gathers, width) = (call.op.kind(), &call.gathers, params.dtype.size());
     let target = Target::like(&params, op, gathers, &call.rules, &call.output_shape);
@@ -29,7 +33,11 @@ pub(crate) fn launch_gather(params: CubeTensor, indices: CubeTensor, call: &Call
 }
 
 /// The tensors as they lie, if a plan can have their strides; else contiguous copies.
-fn readable(params: CubeTensor, indices: CubeTensor, call: &Call) -> (CubeTensor, CubeTensor) {
+fn readable(
+    params: CubeTensor,
+    indices: CubeTensor,
+    call: &QueuedGather,
+) -> (CubeTensor, CubeTensor) {
     let (op, rules, width) = (call.op, &call.rules, params.dtype.size());
     let plan = |p: &Layout, i: &Layout| Plan::new(op, rules, width, p, call.index_type, i);
     match (layout(&params), layout(&indices)) {

@@ -4,11 +4,11 @@ use burn::backend::DispatchTensor;
 use burn::tensor::{Device, Int, Tensor, TensorData};
 use wgpu_gather::{Op, Role, Rules};
 
-use crate::call::Call;
 use crate::elements::Described;
 use crate::error::{Error, Result};
 use crate::handle::{Gathers, device_error};
 use crate::kind::Kind;
+use crate::queued::QueuedGather;
 use crate::versions::{BurnOptions, BurnSetup, BurnTensor};
 
 impl Gathers {
@@ -65,7 +65,7 @@ impl Gathers {
         let (params, indices) = (params.tensor(), indices.tensor());
         self.check_device(op.kind(), Role::Params, &params.device())?;
         self.check_device(op.kind(), Role::Indices, &indices.device())?;
-        let call = Call::new(self, op, rules, &described(&params), &described(&indices))?;
+        let call = QueuedGather::new(self, op, rules, &described(&params), &described(&indices))?;
         if call.output_shape.len() != DO {
             return Err(Error::OutputRank {
                 op: op.kind(),

@@ -6,12 +6,11 @@ use burn_cubecl::kernel::untile;
 use burn_cubecl::tensor::CubeTensor;
 use wgpu_gather::{DType, Op, Reduce, Role, Rules};
 
-use crate::call::Call;
 use crate::elements::number;
 use crate::launch::Target;
 use crate::place::Held;
+use crate::queued::{QueuedGather, QueuedScatter};
 use crate::scatter::{in_order, readable};
-use crate::scatter_call::ScatterCall;
 
 /// Rows of a table without rows: each index is out of bounds, whatever it is, and gives zeros.
 const ZEROS: (Op, Rules) = (Op::gather(0), Rules::TENSORFLOW_GPU);
@@ -21,14 +20,14 @@ const ZEROS: (Op, Rules) = (Op::gather(0), Rules::TENSORFLOW_GPU);
 pub(crate) fn launch_gradient(
     gradient: CubeTensor,
     indices: CubeTensor,
-    call: &Call,
+    call: &QueuedGather,
 ) -> CubeTensor {
     let gather = call.clone().with_zeros();
     let (kind, element, shape) = (gather.op.kind(), gradient.dtype, &call.params_shape);
     let target = Target::like(&gradient, kind, &call.gathers, &gather.rules, shape);
     target.made(|target| {
         let dtype = number(kind, Role::Updates, element)?;
-        let adds = ScatterCall {
+        let adds = QueuedScatter {
             gather: gather.clone(),
             reduce: Reduce::Add,
             dtype,

@@ -5,9 +5,7 @@ use burn::tensor::kind::Basic;
 use burn::tensor::{Bool, Float, Int, Tensor};
 
 use crate::backend::GatherBackend;
-use crate::bag_call::BagCall;
-use crate::call::Call;
-use crate::scatter_call::ScatterCall;
+use crate::queued::{QueuedBags, QueuedGather, QueuedScatter};
 
 /// A kind of burn's tensors: `Float`, `Int` and `Bool`.
 pub trait Kind: Basic + sealed::Sealed {}
@@ -26,13 +24,17 @@ pub(crate) mod sealed {
     use burn::tensor::Tensor;
     use burn::tensor::kind::Basic;
 
-    use super::{BagCall, Call, DispatchTensor, ScatterCall};
+    use super::{DispatchTensor, QueuedBags, QueuedGather, QueuedScatter};
 
     /// What only this crate implements and calls.
     pub trait Sealed: Basic {
         /// Has burn queue the gather.
         #[expect(private_interfaces, reason = "sealed: no other crate can name it")]
-        fn gather(params: DispatchTensor, indices: DispatchTensor, call: Call) -> DispatchTensor;
+        fn gather(
+            params: DispatchTensor,
+            indices: DispatchTensor,
+            call: QueuedGather,
+        ) -> DispatchTensor;
 
         /// Has burn queue the scatter.
         #[expect(private_interfaces, reason = "sealed: no other crate can name it")]
@@ -40,7 +42,7 @@ pub(crate) mod sealed {
             base: DispatchTensor,
             indices: DispatchTensor,
             updates: DispatchTensor,
-            call: ScatterCall,
+            call: QueuedScatter,
         ) -> DispatchTensor;
 
         /// Whether burn's autodiff tracks the tensor.
@@ -51,7 +53,11 @@ pub(crate) mod sealed {
     pub trait Pools {
         /// Has burn queue the pooled lookup.
         #[expect(private_interfaces, reason = "sealed: no other crate can name it")]
-        fn pool(params: DispatchTensor, indices: DispatchTensor, call: BagCall) -> DispatchTensor;
+        fn pool(
+            params: DispatchTensor,
+            indices: DispatchTensor,
+            call: QueuedBags,
+        ) -> DispatchTensor;
     }
 }
 
@@ -59,7 +65,7 @@ macro_rules! kinds {
     ($($kind:ident: $gather:ident, $scatter:ident, $is_tracked:expr;)*) => {$(
         impl sealed::Sealed for $kind {
             #[expect(private_interfaces, reason = "sealed: no other crate can name it")]
-            fn gather(params: DispatchTensor, indices: DispatchTensor, call: Call) -> DispatchTensor {
+            fn gather(params: DispatchTensor, indices: DispatchTensor, call: QueuedGather) -> DispatchTensor {
                 Dispatch::$gather(params, indices, call)
             }
 
@@ -68,7 +74,7 @@ macro_rules! kinds {
                 base: DispatchTensor,
                 indices: DispatchTensor,
                 updates: DispatchTensor,
-                call: ScatterCall,
+                call: QueuedScatter,
             ) -> DispatchTensor {
                 Dispatch::$scatter(base, indices, updates, call)
             }
@@ -101,7 +107,7 @@ macro_rules! numbers {
     ($($kind:ident: $pool:ident;)*) => {$(
         impl sealed::Pools for $kind {
             #[expect(private_interfaces, reason = "sealed: no other crate can name it")]
-            fn pool(params: DispatchTensor, indices: DispatchTensor, call: BagCall) -> DispatchTensor {
+            fn pool(params: DispatchTensor, indices: DispatchTensor, call: QueuedBags) -> DispatchTensor {
                 Dispatch::$pool(params, indices, call)
             }
         }

@@ -57,9 +57,7 @@
 mod autodiff;
 mod backend;
 mod bag;
-mod bag_call;
 mod bags;
-mod call;
 mod elements;
 mod error;
 mod gather;
@@ -71,9 +69,9 @@ mod kind;
 mod launch;
 mod output;
 mod place;
+mod queued;
 mod reports;
 mod scatter;
-mod scatter_call;
 mod scatters;
 mod versions;
 

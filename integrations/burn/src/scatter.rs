@@ -8,7 +8,7 @@ use wgpu_gather::{DType, IndexType, Layout, Op, Plan, Role, Rules};
 
 use crate::launch::Target;
 use crate::place::{Held, layout};
-use crate::scatter_call::ScatterCall;
+use crate::queued::QueuedScatter;
 
 /// An index tuple of no coordinates selects the whole tensor.
 const COPY: Op = Op::gather_nd();
@@ -18,7 +18,7 @@ pub(crate) fn launch_scatter(
     base: CubeTensor,
     indices: CubeTensor,
     updates: CubeTensor,
-    call: &ScatterCall,
+    call: &QueuedScatter,
 ) -> CubeTensor {
     let base = copyable(untile(base));
     let (indices, updates) = readable(untile(indices), untile(updates), call);
@@ -81,7 +81,7 @@ pub(crate) fn in_order(
 pub(crate) fn readable(
     indices: CubeTensor,
     updates: CubeTensor,
-    call: &ScatterCall,
+    call: &QueuedScatter,
 ) -> (CubeTensor, CubeTensor) {
     match (layout(&indices), layout(&updates)) {
         (Ok(i), Ok(u)) if call.plan(&i, &u).is_ok() => (indices, updates),

@@ -8,7 +8,7 @@ use crate::error::{Error, Result};
 use crate::gathers::described;
 use crate::handle::Gathers;
 use crate::kind::Kind;
-use crate::scatter_call::{ScatterCall, Scattered};
+use crate::queued::QueuedScatter;
 use crate::versions::BurnTensor;
 
 impl Gathers {
@@ -64,12 +64,8 @@ impl Gathers {
         self.check_device(kind, Role::Params, &base.device())?;
         self.check_device(kind, Role::Indices, &indices.device())?;
         self.check_device(kind, Role::Updates, &updates.device())?;
-        let tensors = Scattered {
-            base: described(&base),
-            indices: described(&indices),
-            updates: described(&updates),
-        };
-        let call = ScatterCall::new(self, op, reduce, rules, tensors)?;
+        let tensors = [described(&base), described(&indices), described(&updates)];
+        let call = QueuedScatter::new(self, op, reduce, rules, tensors)?;
         let tracked = [
             (Role::Params, K::is_tracked(&base)),
             (Role::Updates, K::is_tracked(&updates)),

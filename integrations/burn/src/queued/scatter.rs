@@ -1,45 +1,32 @@
-//! One scatter as it is handed to burn: checked against shapes and types, before burn queues it.
+//! A scatter in burn's queue.
 
 use wgpu_gather::{DType, Layout, Op, Reduce, Role, Rules, ScatterLayouts, ScatterPlan};
 
-use crate::call::Call;
 use crate::elements::{Described, bits, index_type, number};
 use crate::error::{Error, Result};
 use crate::handle::Gathers;
+use crate::queued::QueuedGather;
 
-/// What burn keeps with a scatter that it has queued.
 #[derive(Debug, Clone)]
-pub(crate) struct ScatterCall {
+pub(crate) struct QueuedScatter {
     /// The gather that this is the transpose of: from params of the shape of base to an output of the
     /// shape of updates.
-    pub(crate) gather: Call,
+    pub(crate) gather: QueuedGather,
     pub(crate) reduce: Reduce,
     /// What the elements are folded as.
     pub(crate) dtype: DType,
 }
 
-/// The tensors of a scatter.
-pub(crate) struct Scattered {
-    pub(crate) base: Described,
-    pub(crate) indices: Described,
-    pub(crate) updates: Described,
-}
-
-impl ScatterCall {
+impl QueuedScatter {
     /// Checks all that can be checked without strides.
     pub(crate) fn new(
         gathers: &Gathers,
         op: Op,
         reduce: Reduce,
         rules: &Rules,
-        tensors: Scattered,
-    ) -> Result<ScatterCall> {
+        [base, indices, updates]: [Described; 3],
+    ) -> Result<QueuedScatter> {
         let kind = op.transposed_kind();
-        let Scattered {
-            base,
-            indices,
-            updates,
-        } = tensors;
         let dtype = match reduce {
             Reduce::None => bits(kind, base.dtype)?,
             _ => number(kind, Role::Params, base.dtype)?,
@@ -52,8 +39,8 @@ impl ScatterCall {
                 expected: base.dtype,
             });
         }
-        let call = ScatterCall {
-            gather: Call {
+        let call = QueuedScatter {
+            gather: QueuedGather {
                 gathers: gathers.clone(),
                 op,
                 rules: rules.clone(),

@@ -1,4 +1,4 @@
-//! One pooled lookup as it is handed to burn: checked against shapes and types, before burn queues it.
+//! A pooled lookup in burn's queue.
 
 #[cfg(feature = "fusion")]
 use burn::tensor::Shape;
@@ -10,9 +10,8 @@ use crate::handle::Gathers;
 
 const OP: OpKind = OpKind::EmbeddingBag;
 
-/// What burn keeps with a pooled lookup that it has queued.
 #[derive(Debug, Clone)]
-pub(crate) struct BagCall {
+pub(crate) struct QueuedBags {
     pub(crate) gathers: Gathers,
     /// Without their offsets, which are beside them.
     bags: Bags<'static>,
@@ -23,29 +22,17 @@ pub(crate) struct BagCall {
     pub(crate) output_shape: Vec<usize>,
 }
 
-/// The tensors of a pooled lookup.
-pub(crate) struct Pooled {
-    pub(crate) params: Described,
-    pub(crate) indices: Described,
-    pub(crate) weights: Option<Described>,
-}
-
-impl BagCall {
+impl QueuedBags {
     /// Checks all that can be checked without strides.
     pub(crate) fn new(
         gathers: &Gathers,
         bags: Bags<'_>,
         rules: &Rules,
-        tensors: &Pooled,
-    ) -> Result<BagCall> {
-        let Pooled {
-            params,
-            indices,
-            weights,
-        } = tensors;
+        [params, indices]: [&Described; 2],
+        weights: Option<&Described>,
+    ) -> Result<QueuedBags> {
         let dtype = number(OP, Role::Params, params.dtype)?;
-        let other = weights.iter().find(|weights| weights.dtype != params.dtype);
-        if let Some(weights) = other {
+        if let Some(weights) = weights.filter(|weights| weights.dtype != params.dtype) {
             return Err(Error::MixedTypes {
                 op: OP,
                 role: Role::Weights,
@@ -59,7 +46,7 @@ impl BagCall {
         let numbers = |tensor: &Described| -> Result<Params<'_>> {
             Ok(Params::new(element, dtype, repeated(&tensor.shape)?)?)
         };
-        let weights = weights.as_ref().map(numbers).transpose()?;
+        let weights = weights.map(numbers).transpose()?;
         let params = numbers(params)?;
         let indices = Indices::new(index, index_type, repeated(&indices.shape)?)?;
         let call = Executor::Cpu.embedding_bag(bags, rules, &params, &indices);
@@ -67,7 +54,7 @@ impl BagCall {
             Some(weights) => call.weights(weights),
             None => call,
         };
-        Ok(BagCall {
+        Ok(QueuedBags {
             gathers: gathers.clone(),
             bags: bags.with_offsets(&[]),
             offsets: bags.given_offsets().to_vec(),

@@ -1,4 +1,4 @@
-//! One gather as it is handed to burn: checked against shapes and types, before burn queues it.
+//! A gather in burn's queue.
 
 #[cfg(feature = "fusion")]
 use burn::tensor::Shape;
@@ -10,9 +10,8 @@ use crate::elements::{Described, element_bytes, index_type};
 use crate::error::Result;
 use crate::handle::Gathers;
 
-/// What burn keeps with a gather that it has queued. Nothing in it refers to a tensor.
 #[derive(Debug, Clone)]
-pub(crate) struct Call {
+pub(crate) struct QueuedGather {
     pub(crate) gathers: Gathers,
     pub(crate) op: Op,
     pub(crate) rules: Rules,
@@ -21,20 +20,20 @@ pub(crate) struct Call {
     pub(crate) output_shape: Vec<usize>,
 }
 
-impl Call {
-    /// Checks all that can be checked without strides, which are known only once a tensor is made.
+impl QueuedGather {
+    /// Checks all that can be checked without strides.
     pub(crate) fn new(
         gathers: &Gathers,
         op: Op,
         rules: &Rules,
         params: &Described,
         indices: &Described,
-    ) -> Result<Call> {
+    ) -> Result<QueuedGather> {
         let element_bytes = element_bytes(op.kind(), params.dtype)?;
         let index_type = index_type(op.kind(), indices.dtype)?;
         let [p, i] = [params, indices].map(|tensor| Layout::contiguous(&tensor.shape));
         let plan = Plan::new(op, rules, element_bytes, &p, index_type, &i)?;
-        Ok(Call {
+        Ok(QueuedGather {
             gathers: gathers.clone(),
             op,
             rules: rules.clone(),
@@ -47,14 +46,14 @@ impl Call {
     /// The same, with zeros for what is out of bounds, unless that is clipped or wrapped: as gradients
     /// go, which nothing is added to there. The call that they are the gradient of reports bad indices.
     #[cfg(feature = "autodiff")]
-    pub(crate) fn with_zeros(self) -> Call {
+    pub(crate) fn with_zeros(self) -> QueuedGather {
         let rules = match self.rules.out_of_bounds {
             OutOfBounds::Fill(_) | OutOfBounds::Error => {
                 self.rules.with_out_of_bounds(OutOfBounds::Zero)
             }
             _ => self.rules,
         };
-        Call { rules, ..self }
+        QueuedGather { rules, ..self }
     }
 
     /// The output's shape, as burn has it.
