@@ -14,9 +14,9 @@ use crate::done::Done;
 use crate::named::{Named, files_of};
 use crate::progress::Progress;
 use crate::resident::{MOST_BYTES, Resident};
-use crate::stream::Streamed;
+use crate::stream::{Watched, is_scattered, stream};
 use crate::tensors::{element_type, output_bytes};
-use crate::{interrupt, quantized, rules};
+use crate::{bad, interrupt, quantized, rules};
 
 /// `gather`, `gather-nd` and `gather-elements`.
 #[derive(Args)]
@@ -71,28 +71,25 @@ pub(crate) fn run(args: &GatherArgs<impl Operator>) -> Result<Answer> {
             AnyTable::Plain(params.with_element_type(dtype)?)
         }
     };
-    let call = Streamed {
-        op,
-        rules: &rules,
-        table: &table,
-        indices: &indices_view,
-    };
-
     let chosen = Chosen::new(&args.backend)?;
+    let call = chosen.executor.gather(op, &rules, &table, &indices_view);
     interrupt::watch()?;
     let mut sink = expected.begin()?;
     let tensors: Vec<&StoredTensor> = [&params].into_iter().chain(parts.iter()).collect();
-    if params.mapped_bytes() > MOST_BYTES && call.is_scattered()? {
+    if params.mapped_bytes() > MOST_BYTES && is_scattered(&call.plan()?, &table, &indices_view) {
         tensors.iter().for_each(|tensor| tensor.expect_scattered());
     }
     let mut progress = Progress::new(bytes as u64, report.quiet);
-    let resident = Resident::of(&[&tensors[..], &[&indices]].concat());
-    let counts = report.says_something();
-    let ran = call.run(&chosen.executor, resident, counts, |chunk| {
+    let watched = Watched::new(Resident::of(&[&tensors[..], &[&indices]].concat()));
+    let time = stream(&chosen.executor, call, &watched, |chunk| {
         sink.write(chunk)?;
         progress.add(chunk.len() as u64);
         Ok(())
     })?;
+    let bad = match report.says_something() {
+        true => watched.during(|| bad::of_good_call(op, &rules, params_shape, &indices_view))?,
+        false => None,
+    };
     drop(progress);
     let picture = sink.finish()?;
 
@@ -109,10 +106,10 @@ pub(crate) fn run(args: &GatherArgs<impl Operator>) -> Result<Answer> {
         output_shape: &shape,
         rules: &rules,
         direction: Direction::Reads,
-        bad: ran.bad,
+        bad,
         chosen: &chosen,
         bytes,
-        time: ran.time,
+        time,
         out: &out,
         picture,
     };

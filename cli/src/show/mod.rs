@@ -19,7 +19,7 @@ use crate::printed::{Elements, Picture};
 use crate::progress::Progress;
 use crate::resident::Resident;
 use crate::show::facts::Facts;
-use crate::stream::Streamed;
+use crate::stream::{Watched, stream};
 use crate::tensors::{element_type, output_bytes};
 use crate::text;
 
@@ -184,12 +184,9 @@ fn whole_tensor(
 ) -> Result<()> {
     // An index tuple of no coordinates selects all of params.
     let all = Indices::new(&[][..], IndexType::I32, Layout::contiguous(&[0]))?;
-    let call = Streamed {
-        op: Op::gather_nd(),
-        rules: &Rules::default(),
-        table,
-        indices: &all,
-    };
-    call.run(&Executor::Cpu, Resident::of(&[tensor]), false, chunk)?;
+    let rules = Rules::default();
+    let call = Executor::Cpu.gather(Op::gather_nd(), &rules, table, &all);
+    let watched = Watched::new(Resident::of(&[tensor]));
+    stream(&Executor::Cpu, call, &watched, chunk)?;
     Ok(())
 }
