@@ -139,7 +139,7 @@ fi
 
 heading "every case"
 bench=(bench --backend gpu "${adapter[@]}" --case "${cases[@]}" "${scale[@]}")
-"$command" "${bench[@]}" --seconds "$seconds" --json >"$out/bench.jsonl" || failed+=(bench.jsonl)
+"$command" "${bench[@]}" --dispatches --seconds "$seconds" --json >"$out/bench.jsonl" || failed+=(bench.jsonl)
 "$command" bench --from "$out/bench.jsonl" --plot "$out/bench.svg" | tee "$out/bench.txt" ||
     failed+=(bench.txt)
 

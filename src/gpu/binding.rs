@@ -40,6 +40,15 @@ impl Binding {
     /// [`Error::CopyInPass`] if a call copies or clears a buffer, which no pass can: a gradient, bags with both weights and
     /// offsets. Then nothing is recorded.
     pub fn encode_in_pass(&self, pass: &mut wgpu::ComputePass<'_>) -> Result<()> {
+        self.encode_each(pass, |_, _| {})
+    }
+
+    /// The same; `before` is called before each dispatch.
+    pub(in crate::gpu) fn encode_each(
+        &self,
+        pass: &mut wgpu::ComputePass<'_>,
+        mut before: impl FnMut(&mut wgpu::ComputePass<'_>, &wgpu::ComputePipeline),
+    ) -> Result<()> {
         if let Some((op, role)) = self.recorded.copies {
             return Err(Error::CopyInPass { op, role });
         }
@@ -49,6 +58,7 @@ impl Binding {
             .for_each(Counting::note_recording);
         for command in &self.recorded.commands {
             if let Command::Dispatch(dispatch) = command {
+                before(pass, &dispatch.pipeline);
                 dispatch.record(pass);
             }
         }

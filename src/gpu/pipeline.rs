@@ -171,6 +171,16 @@ impl Pipelines {
         Ok(compiled().entry(key).or_insert(pipeline).clone())
     }
 
+    /// The name of a pipeline that [`Pipelines::get`] has given.
+    #[cfg(feature = "internals")]
+    pub(super) fn name_of(&self, pipeline: &wgpu::ComputePipeline) -> String {
+        let compiled = self.compiled.lock().unwrap_or_else(PoisonError::into_inner);
+        let found = compiled
+            .iter()
+            .find(|(_, known)| known.compute == *pipeline);
+        found.map(|(key, _)| key.to_string()).unwrap_or_default()
+    }
+
     fn module(&self, device: &wgpu::Device, key: PipelineKey, label: &str) -> wgpu::ShaderModule {
         let source = key.source();
         let source = match &self.watch {

@@ -44,7 +44,7 @@ pub(crate) struct BenchArgs {
     #[arg(
         long,
         conflicts_with_all = [
-            "op", "from", "plot", "adapter", "backend", "seconds", "transfers", "rules", "negative",
+            "op", "from", "plot", "adapter", "backend", "seconds", "transfers", "dispatches", "rules", "negative",
             "out_of_bounds",
         ]
     )]
@@ -80,6 +80,9 @@ pub(crate) struct BenchArgs {
     /// On a GPU, also time the call from host to host, with its uploads and its download
     #[arg(long)]
     pub(crate) transfers: bool,
+    /// On a GPU, also time each dispatch of scatters and pooled lookups, by timestamps between them
+    #[arg(long)]
+    pub(crate) dispatches: bool,
     /// Print one JSON object for each case instead of a table
     #[arg(long)]
     pub(crate) json: bool,
@@ -92,7 +95,7 @@ pub(crate) struct BenchArgs {
         value_name = "FILE",
         num_args = 1..,
         conflicts_with_all = [
-            "op", "adapter", "backend", "seconds", "transfers", "scale", "pattern", "rules",
+            "op", "adapter", "backend", "seconds", "transfers", "dispatches", "scale", "pattern", "rules",
             "negative", "out_of_bounds",
         ]
     )]

@@ -54,12 +54,12 @@ impl Device {
         let timestamps =
             wgpu::Features::TIMESTAMP_QUERY | wgpu::Features::TIMESTAMP_QUERY_INSIDE_ENCODERS;
         let has_clock = adapter.features().contains(timestamps);
+        let inside = adapter.features() & wgpu::Features::TIMESTAMP_QUERY_INSIDE_PASSES;
         let descriptor = wgpu::DeviceDescriptor {
             label: Some("wgpu-gather bench"),
-            required_features: if has_clock {
-                timestamps
-            } else {
-                wgpu::Features::empty()
+            required_features: match has_clock {
+                true => timestamps | inside,
+                false => wgpu::Features::empty(),
             },
             required_limits: adapter.limits(),
             ..Default::default()
@@ -81,19 +81,23 @@ impl Device {
     }
 
     fn new_clock(&self) -> Result<Clock> {
-        let device = self.engine.device();
-        let queries = self.guarded("a query set", || {
-            device.create_query_set(&wgpu::QuerySetDescriptor {
-                label: Some("bench"),
-                ty: wgpu::QueryType::Timestamp,
-                count: BOTH.end,
-            })
-        })?;
+        let queries = self.queries(BOTH.end)?;
         let usage = wgpu::BufferUsages::QUERY_RESOLVE | wgpu::BufferUsages::COPY_SRC;
         Ok(Clock {
             queries,
             resolved: self.buffer("timestamps", STAMPS, usage)?,
             tick: f64::from(self.engine.queue().get_timestamp_period()) * 1e-9,
+        })
+    }
+
+    fn queries(&self, count: u32) -> Result<wgpu::QuerySet> {
+        let device = self.engine.device();
+        self.guarded("a query set", || {
+            device.create_query_set(&wgpu::QuerySetDescriptor {
+                label: Some("bench"),
+                ty: wgpu::QueryType::Timestamp,
+                count,
+            })
         })
     }
 
@@ -224,6 +228,48 @@ impl Device {
             None => None,
         };
         Ok(Took { device, wall })
+    }
+
+    /// Records `work` into a pass, submits and waits. Before each dispatch, `work` calls what it is given, with the
+    /// pipeline's name. Returns these names and the seconds that each dispatch took, with the timestamp after it;
+    /// none, if the device has no timestamps within a pass, or its clock cannot be right.
+    pub(crate) fn stamped(
+        &self,
+        work: impl FnOnce(
+            &mut wgpu::ComputePass<'_>,
+            &mut dyn FnMut(&mut wgpu::ComputePass<'_>, String),
+        ) -> Result<()>,
+    ) -> Result<Option<Vec<(String, f64)>>> {
+        let features = self.engine.device().features();
+        let inside = features.contains(wgpu::Features::TIMESTAMP_QUERY_INSIDE_PASSES);
+        let Some(clock) = self.clock.as_ref().filter(|_| inside) else {
+            return Ok(None);
+        };
+        let most = wgpu::QUERY_SET_MAX_QUERIES;
+        let queries = self.queries(most)?;
+        let mut names = Vec::new();
+        let mut encoder = self.encoder()?;
+        let mut pass = encoder.begin_compute_pass(&Default::default());
+        work(&mut pass, &mut |pass, name| {
+            if (names.len() as u32) < most - 1 {
+                pass.write_timestamp(&queries, names.len() as u32);
+                names.push(name);
+            }
+        })?;
+        let stamps = names.len() as u32 + 1;
+        pass.write_timestamp(&queries, stamps - 1);
+        drop(pass);
+        let bytes = u64::from(stamps) * STAMPS / 2;
+        let usage = wgpu::BufferUsages::QUERY_RESOLVE | wgpu::BufferUsages::COPY_SRC;
+        let resolved = self.buffer("timestamps", bytes, usage)?;
+        encoder.resolve_query_set(&queries, 0..stamps, &resolved, 0);
+        self.submit(encoder)?;
+        let stamps: Vec<u64> = bytemuck::pod_collect_to_vec(&self.download(&resolved, 0..bytes)?);
+        let each = stamps
+            .windows(2)
+            .map(|pair| elapsed(pair[0], pair[1], clock.tick));
+        let each: Option<Vec<f64>> = each.collect();
+        Ok(each.map(|each| names.into_iter().zip(each).collect()))
     }
 
     /// Seconds between the two timestamps of work that took `wall` seconds with all around it.

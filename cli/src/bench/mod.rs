@@ -5,6 +5,7 @@ pub(crate) mod case;
 mod cases;
 mod copy;
 mod device;
+pub(crate) mod dispatches;
 mod host;
 mod inputs;
 pub(crate) mod moved;
@@ -39,7 +40,7 @@ use crate::bench::case::{Case, Scaled};
 use crate::bench::progress::Progress;
 use crate::bench::result::{Figures, Line, Place};
 use crate::bench::run_cpu::Cpu;
-use crate::bench::run_gpu::Gpu;
+use crate::bench::run_gpu::{Aside, Gpu};
 use crate::rules;
 
 /// What the rows of a case are divided by where no GPU computes.
@@ -142,11 +143,15 @@ enum Runner {
 impl Runner {
     fn open(backend: Backend, args: &BenchArgs) -> Result<Self> {
         let wanted = args.adapter.as_deref();
-        let gpu = || Gpu::open(wanted, args.transfers).map(Runner::Gpu);
+        let aside = Aside {
+            transfers: args.transfers,
+            dispatches: args.dispatches,
+        };
+        let gpu = || Gpu::open(wanted, aside).map(Runner::Gpu);
         Ok(match backend {
             Backend::Gpu => gpu()?,
             Backend::Auto if wanted.is_some() => gpu()?,
-            Backend::Auto => match Gpu::open_hardware(args.transfers)? {
+            Backend::Auto => match Gpu::open_hardware(aside)? {
                 Some(gpu) => Runner::Gpu(gpu),
                 None => Runner::Cpu(Cpu::new(Executor::Cpu)),
             },

@@ -9,6 +9,7 @@ use wgpu_gather::quantized::BlockFormat;
 use crate::answer::Answer;
 use crate::bench::case::Case;
 use crate::bench::cases::GROUPS;
+use crate::bench::dispatches::Dispatches;
 use crate::bench::result::{Figures, GpuFigures, Line, Place};
 use crate::bench::verb::Verb;
 use crate::text;
@@ -188,6 +189,7 @@ fn notes(lines: &[&Line]) -> String {
         text += "host to host: one call with its uploads and its download\n";
     }
     text += &of_waves(lines);
+    text += &of_dispatches(lines);
     for line in lines {
         if let Some(reason) = &line.scaled_because {
             let _ = writeln!(text, "{}: divided by {}: {reason}", line.case, line.scale);
@@ -207,6 +209,36 @@ fn notes(lines: &[&Line]) -> String {
                 milliseconds(encode)
             );
         }
+    }
+    text
+}
+
+/// What the dispatches of each case take.
+fn of_dispatches(lines: &[&Line]) -> String {
+    let mut text = String::new();
+    for line in lines {
+        let figures = line.figures.as_ref();
+        let Some(all) = figures.and_then(|figures| figures.gpu.dispatches.as_ref()) else {
+            continue;
+        };
+        let _ = writeln!(
+            text,
+            "{}: its dispatches in ms, each with a timestamp after it",
+            name(line)
+        );
+        let row = |each: &Dispatches| {
+            let times = format!("{} x", each.count);
+            vec![
+                String::new(),
+                milliseconds(each.ms),
+                times,
+                each.pipeline.clone(),
+            ]
+        };
+        text += &text::table(
+            &["", "ms ", "x ", "pipeline"],
+            &all.iter().map(row).collect::<Vec<_>>(),
+        );
     }
     text
 }

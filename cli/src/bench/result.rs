@@ -7,6 +7,7 @@ use anyhow::{Context, Result, ensure};
 use serde::{Deserialize, Serialize};
 
 use crate::bench::case::Scaled;
+use crate::bench::dispatches::Dispatches;
 use crate::bench::timing::Times;
 use crate::bench::waves::Asked;
 
@@ -124,6 +125,9 @@ pub(crate) struct GpuFigures {
     /// The digits of eight bits that a scatter sorts its pairs by.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub(crate) sort_digits: Option<usize>,
+    /// What each dispatch of a call takes, with a timestamp after it, where that was asked for.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub(crate) dispatches: Option<Vec<Dispatches>>,
     /// What waves ask of memory, where the traffic table has a call of this shape.
     #[serde(default)]
     pub(crate) asked: Option<Asked>,
@@ -168,6 +172,7 @@ impl Figures {
                 single_ms: gpu.single_ms.map(significant),
                 transfers_ms: gpu.transfers_ms.map(significant),
                 sort_digits: gpu.sort_digits,
+                dispatches: gpu.dispatches,
                 asked: gpu.asked.map(|asked| asked.held_against(of_copy)),
             },
         }

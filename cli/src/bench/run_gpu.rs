@@ -9,6 +9,7 @@ use wgpu_gather::{Error, Executor, wgpu};
 use crate::bench::case::Scaled;
 use crate::bench::copy::Copy;
 use crate::bench::device::Device;
+use crate::bench::dispatches;
 use crate::bench::host::Host;
 use crate::bench::inputs::Inputs;
 use crate::bench::result::{Figures, GpuFigures, Place};
@@ -23,19 +24,27 @@ const ASIDE: f64 = 0.25;
 /// A GPU adapter.
 pub(crate) struct Gpu {
     device: Device,
-    /// Whether to time the call from host to host.
-    transfers: bool,
+    aside: Aside,
+}
+
+/// What else to time.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Aside {
+    /// The call from host to host.
+    pub(crate) transfers: bool,
+    /// Each of its dispatches.
+    pub(crate) dispatches: bool,
 }
 
 impl Gpu {
-    pub(crate) fn open(wanted: Option<&str>, transfers: bool) -> Result<Self> {
+    pub(crate) fn open(wanted: Option<&str>, aside: Aside) -> Result<Self> {
         let adapter = find_adapter(wanted).wait()?;
         let device = Device::open(&adapter)?;
-        Ok(Gpu { device, transfers })
+        Ok(Gpu { device, aside })
     }
 
     /// The first GPU that runs gathers, if there is one that is no software.
-    pub(crate) fn open_hardware(transfers: bool) -> Result<Option<Self>> {
+    pub(crate) fn open_hardware(aside: Aside) -> Result<Option<Self>> {
         let found = adapters().wait();
         if found.first().is_none_or(AdapterSummary::is_software) {
             return Ok(None);
@@ -46,7 +55,7 @@ impl Gpu {
             Err(error) => bail!(error),
         };
         let device = Device::open(&adapter)?;
-        Ok(Some(Gpu { device, transfers }))
+        Ok(Some(Gpu { device, aside }))
     }
 
     pub(crate) fn place(&self) -> Place {
@@ -83,11 +92,15 @@ impl Gpu {
             copied_by: Some(copy.way().to_owned()),
             encode_ms: Some(times.encode.median()),
             single_ms: Some(single.median()),
-            transfers_ms: match self.transfers {
+            transfers_ms: match self.aside.transfers {
                 true => Some(self.host_to_host(scaled, &inputs, seconds * ASIDE)?),
                 false => None,
             },
             sort_digits: scaled.scatter()?.map(|scatter| scatter.sort_digits),
+            dispatches: match self.aside.dispatches {
+                true => dispatches::of(&self.device, &tensors)?,
+                false => None,
+            },
             asked: Asked::of(scaled)?,
         };
         Ok(Figures::new(scaled, &inputs.traffic, &times, gpu))
@@ -131,7 +144,7 @@ mod tests {
 
     /// What comes of a case where every shader has `fault`.
     fn run(adapter: &str, fault: Option<fn(String) -> String>) -> Result<Figures> {
-        let mut gpu = Gpu::open(Some(adapter), false)?;
+        let mut gpu = Gpu::open(Some(adapter), Aside::default())?;
         if let Some(fault) = fault {
             let engine = &gpu.device.engine;
             let (device, queue) = (engine.device().clone(), engine.queue().clone());

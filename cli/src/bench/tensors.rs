@@ -5,6 +5,7 @@ use std::time::Instant;
 use anyhow::{Result, bail};
 use wgpu_gather::gpu::{
     AnyDeviceTensor, Binding, Buffers, DeviceQuantizedTable, GatherBinding, GatherPipeline, Status,
+    internals,
 };
 use wgpu_gather::quantized::Format;
 use wgpu_gather::{BagMode, Bags, Layout, Reduce, wgpu};
@@ -261,6 +262,19 @@ impl<'a> Tensors<'a> {
             Ok(())
         })?;
         Ok(took.of_one(repeats, encode))
+    }
+
+    /// Records one call; `before` is called before each dispatch, with the name of its pipeline. Of gathers, which
+    /// have one, nothing is recorded.
+    pub(crate) fn encode_each(
+        &self,
+        pass: &mut wgpu::ComputePass<'_>,
+        before: impl FnMut(&mut wgpu::ComputePass<'_>, String),
+    ) -> Result<()> {
+        if let Call::Bound(binding) = &self.call {
+            internals::encode_each(&self.device.engine, binding, pass, before)?;
+        }
+        Ok(())
     }
 
     /// Records, submits and waits for one call, as a program would that needs just that.

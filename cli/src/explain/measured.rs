@@ -4,7 +4,7 @@ use anyhow::Result;
 
 use crate::bench::case::Scaled;
 use crate::bench::result::Figures;
-use crate::bench::run_gpu::Gpu;
+use crate::bench::run_gpu::{Aside, Gpu};
 use crate::explain::args::ExplainArgs;
 use crate::explain::cost::Cost;
 
@@ -17,7 +17,7 @@ pub(crate) struct Measured {
 impl Measured {
     /// Measures a gather as `args` say.
     pub(crate) fn new(scaled: &Scaled, args: &ExplainArgs) -> Result<Self> {
-        let gpu = Gpu::open(args.adapter.as_deref(), false)?;
+        let gpu = Gpu::open(args.adapter.as_deref(), Aside::default())?;
         Ok(Measured {
             adapter: gpu.place().label(),
             figures: gpu.run(scaled, args.seconds)?,

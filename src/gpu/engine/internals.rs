@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use crate::error::Result;
+use crate::gpu::binding::Binding;
 use crate::gpu::engine::Options;
 use crate::gpu::pipeline::shader::{PipelineKey, Stage};
 pub use crate::gpu::pipeline::watch::{Watch, Watched};
@@ -27,6 +28,24 @@ impl Watch for Fault {
     fn loop_steps(&self, _: u32) -> u32 {
         MAX_LOOP_STEPS
     }
+}
+
+/// Records a binding of `engine` into a pass, and calls `before` with the pass and the pipeline's name before each
+/// dispatch.
+///
+/// # Errors
+///
+/// As [`Binding::encode_in_pass`].
+pub fn encode_each(
+    engine: &crate::gpu::Engine,
+    binding: &Binding,
+    pass: &mut wgpu::ComputePass<'_>,
+    mut before: impl FnMut(&mut wgpu::ComputePass<'_>, String),
+) -> Result<()> {
+    let pipelines = &engine.context().pipelines;
+    binding.encode_each(pass, |pass, pipeline| {
+        before(pass, pipelines.name_of(pipeline));
+    })
 }
 
 /// Options for an engine that is watched.
