@@ -227,6 +227,53 @@ fn what_waves_ask_for_is_said_where_it_is_known() {
 }
 
 #[test]
+fn dispatches_are_timed_by_their_pipelines() {
+    let dir = Dir::new();
+    for (adapter, _) in adapters(&dir) {
+        let line = "--case dlrm add-32 --scale 64 --dispatches";
+        let ran = bench(&dir, &format!("{line} --json"), Some(&adapter));
+        let lines = json_lines(&ran.stdout);
+        // One dispatch says no more than the call.
+        assert_eq!(lines[0]["dispatches"], Value::Null, "{}", ran.stdout);
+        let Some(all) = lines[1]["dispatches"].as_array() else {
+            assert!(
+                adapter.contains("gl"),
+                "{adapter} has timestamps within a pass"
+            );
+            continue;
+        };
+        let of = |each: &Value| {
+            (
+                each["pipeline"].as_str().map(str::to_owned),
+                each["count"].as_u64(),
+            )
+        };
+        let named = |name: &str, count| (Some(name.to_owned()), Some(count));
+        // 16,384 lookups of as many rows: keys of 15 bits.
+        let expected = [
+            named("keys", 1),
+            named("sort count", 2),
+            named("sort add up", 2),
+            named("sort move", 2),
+            named("fold f32 x4", 1),
+            named("fold f32 x4, long runs", 1),
+        ];
+        assert_eq!(
+            all.iter().map(of).collect::<Vec<_>>(),
+            expected,
+            "{adapter}"
+        );
+        assert!(
+            all.iter().all(|each| each["ms"].as_f64() > Some(0.0)),
+            "{all:?}"
+        );
+        let text = bench(&dir, line, Some(&adapter)).stdout;
+        assert!(text.contains("add-32 /64: its dispatches in ms"), "{text}");
+        assert!(text.contains("2 x  sort move\n"), "{text}");
+    }
+}
+
+#[test]
 fn a_shape_of_ones_own() {
     let dir = Dir::new();
     let own = "--op gather-nd --params-shape 4,8,3 --indices-shape 4,100,1 --batch-dims 1 \
