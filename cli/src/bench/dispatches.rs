@@ -1,19 +1,10 @@
 //! What each dispatch of a call takes.
 
 use anyhow::Result;
-use serde::{Deserialize, Serialize};
 
 use crate::bench::device::Device;
+use crate::bench::result::Dispatches;
 use crate::bench::tensors::Tensors;
-
-/// The dispatches of one pipeline in a call.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Dispatches {
-    pub(crate) pipeline: String,
-    pub(crate) count: usize,
-    /// All of them together: the median of some calls.
-    pub(crate) ms: f64,
-}
 
 /// How often a call is timed.
 const CALLS: usize = 31;

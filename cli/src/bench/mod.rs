@@ -5,7 +5,7 @@ pub(crate) mod case;
 mod cases;
 mod copy;
 mod device;
-pub(crate) mod dispatches;
+mod dispatches;
 mod host;
 mod inputs;
 pub(crate) mod moved;

@@ -9,8 +9,7 @@ use wgpu_gather::quantized::BlockFormat;
 use crate::answer::Answer;
 use crate::bench::case::Case;
 use crate::bench::cases::GROUPS;
-use crate::bench::dispatches::Dispatches;
-use crate::bench::result::{Figures, GpuFigures, Line, Place};
+use crate::bench::result::{Dispatches, Figures, GpuFigures, Line, Place};
 use crate::bench::verb::Verb;
 use crate::text;
 

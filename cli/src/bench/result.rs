@@ -7,7 +7,6 @@ use anyhow::{Context, Result, ensure};
 use serde::{Deserialize, Serialize};
 
 use crate::bench::case::Scaled;
-use crate::bench::dispatches::Dispatches;
 use crate::bench::timing::Times;
 use crate::bench::waves::Asked;
 
@@ -131,6 +130,15 @@ pub(crate) struct GpuFigures {
     /// What waves ask of memory, where the traffic table has a call of this shape.
     #[serde(default)]
     pub(crate) asked: Option<Asked>,
+}
+
+/// The dispatches of one pipeline in a call.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Dispatches {
+    pub(crate) pipeline: String,
+    pub(crate) count: usize,
+    /// All of them together: the median of some calls.
+    pub(crate) ms: f64,
 }
 
 /// What a sort of pairs of 8 bytes reads, reads again and writes for each digit.
