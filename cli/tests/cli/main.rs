@@ -3,6 +3,7 @@
 mod bad_calls;
 mod bad_indices;
 mod bench;
+mod bench_folds;
 mod commands;
 mod demo;
 mod documented;
