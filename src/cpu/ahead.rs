@@ -160,7 +160,7 @@ impl<'a> Ahead<'a> {
         let ahead = match params.len() {
             0..=NEAR_BYTES => groups.len(),
             _ if width < LINE_BYTES => TUPLES_AHEAD / GROUP,
-            _ => rows_ahead(width) / GROUP,
+            _ => (rows_ahead(width) / GROUP).max(1),
         };
         let steps = lookups.step::<false>().wrapping_mul(ahead * GROUP);
         Ahead {

@@ -8,15 +8,15 @@ pub(super) const LINE_BYTES: usize = 64;
 pub(super) const NEAR_BYTES: usize = 2 << 20;
 
 /// The most that is asked for of a row: a processor sees by itself how a long row goes on.
-pub(super) const FETCHED_BYTES: usize = 2 << 10;
+pub(super) const FETCHED_BYTES: usize = 1 << 10;
 
-/// How many rows of so many bytes are asked for ahead of their turn: eight kilobytes, as more than that does not come
-/// while one line is waited for, and they are a fraction of the first cache.
+/// How many rows of so many bytes are asked for ahead of their turn: four kilobytes, which is as many lines as a
+/// processor waits for at once, and a fraction of the first cache.
 #[inline(always)]
 pub(super) const fn rows_ahead(row_bytes: usize) -> usize {
-    match (8 << 10) / row_bytes {
-        0..8 => 8,
-        rows @ 8..32 => rows,
+    match (4 << 10) / row_bytes {
+        0 | 1 => 2,
+        rows @ 2..32 => rows,
         _ => 32,
     }
 }

@@ -4,12 +4,11 @@
 //! block of columns has its sums in registers while it takes the rows: a row of sums is read and written once
 //! for all of them.
 
-use std::iter::zip;
 use std::ops::Range;
 
 use bytemuck::Zeroable;
 
-use super::fetch::{FETCHED_BYTES, LINE_BYTES, NEAR_BYTES, fetch, rows_ahead};
+use super::fetch::{FETCHED_BYTES, fetch, rows_ahead};
 use super::vectors::vectorized;
 use crate::fold::{Combine, F16c, Fold, Pool};
 
@@ -34,14 +33,33 @@ pub(super) trait Rows<T: Fold>: Copy {
     fn fetch_after<const N: usize>(&self, _n: usize, _column: usize) {}
 }
 
+/// One row.
+impl<T: Fold> Rows<T> for &[u8] {
+    fn count(&self) -> usize {
+        1
+    }
+
+    #[inline(always)]
+    fn step<const N: usize>(
+        &self,
+        _n: usize,
+        column: usize,
+        sums: &mut [T::Sum; N],
+        step: impl Fn(T::Sum, T::Sum) -> T::Sum,
+        f16c: Option<F16c>,
+    ) {
+        step_by_elements::<T, N>(self, column, sums, step, f16c);
+    }
+}
+
 /// A row of sums.
-trait Sums<T: Fold> {
+pub(super) trait Sums<T: Fold> {
     fn load<const N: usize>(&self, column: usize, f16c: Option<F16c>) -> [T::Sum; N];
     fn store<const N: usize>(&mut self, column: usize, sums: [T::Sum; N], f16c: Option<F16c>);
 }
 
 /// Sums in the elements of a tensor, which are rounded when they are stored.
-struct Elements<'a>(&'a mut [u8]);
+pub(super) struct Elements<'a>(pub(super) &'a mut [u8]);
 
 impl<T: Fold> Sums<T> for Elements<'_> {
     #[inline(always)]
@@ -187,33 +205,6 @@ vectorized! {
         }
     }
 
-    /// Folds those of `rows` that have these numbers, each into the row of `target` that is named in `to`. Both lie
-    /// one after the other and have so many columns. What is folded is rounded each time, which
-    /// [`Combine::RESUMES`] allows. Only short rows of some widths have a loop of their own, as to find out how long
-    /// they are takes longer than to fold them; for others it does nothing and returns false.
-    [Avx2] fn fold_each<T: Fold, C: Combine<T>>(
-        f16c;
-        target: &mut [u8],
-        columns: usize,
-        to: &[u32],
-        numbers: &[u32],
-        rows: &[u8]
-    ) -> bool {
-        assert_eq!(to.len(), numbers.len(), "each row goes somewhere");
-        match columns {
-            1 if WIDE > 0 => fold_short::<T, C, 1>(target, to, numbers, rows, f16c),
-            2 if WIDE > 0 => fold_short::<T, C, 2>(target, to, numbers, rows, f16c),
-            3 if WIDE > 0 => fold_short::<T, C, 3>(target, to, numbers, rows, f16c),
-            4 if WIDE > 0 => fold_short::<T, C, 4>(target, to, numbers, rows, f16c),
-            8 if WIDE > 0 => fold_short::<T, C, 8>(target, to, numbers, rows, f16c),
-            16 if WIDE > 0 => fold_short::<T, C, 16>(target, to, numbers, rows, f16c),
-            32 if WIDE > 0 => fold_short::<T, C, 32>(target, to, numbers, rows, f16c),
-            64 if WIDE > 0 => fold_short::<T, C, 64>(target, to, numbers, rows, f16c),
-            _ => return false,
-        }
-        true
-    }
-
     /// Pools bags into the rows of `output`.
     [Avx512] fn pool<T: Fold, C: Pool<T>, R: Rows<T>>(
         f16c; rows: R, bags: Pooled<'_>, held: &mut [u8], output: &mut [u8]
@@ -244,67 +235,21 @@ vectorized! {
     }
 }
 
-/// [`fold_each`] for rows of `N` columns.
-#[inline(always)]
-fn fold_short<T: Fold, C: Combine<T>, const N: usize>(
-    target: &mut [u8],
-    to: &[u32],
-    numbers: &[u32],
-    rows: &[u8],
-    f16c: Option<F16c>,
-) {
-    let row_bytes = N * size_of::<T>();
-    if N <= 4 && rows.len() == to.len() * row_bytes {
-        // One thread takes all of them, in their order: no number need be read.
-        for (&row, values) in zip(to, rows.chunks_exact(row_bytes)) {
-            fold_row::<T, C, N>(target, row, values, f16c);
-        }
-        return;
-    }
-    let ahead = rows_ahead(row_bytes);
-    // Of single elements a processor has enough on their way by itself.
-    let is_far = row_bytes > 8 && target.len() > NEAR_BYTES;
-    for (n, (&row, &number)) in zip(to, numbers).enumerate() {
-        if is_far {
-            fetch_row_after(target, row_bytes, to, n, ahead);
-        }
-        // Other threads take some rows; shorter ones share cache lines, which are then read one after the other.
-        if row_bytes >= LINE_BYTES {
-            fetch_row_after(rows, row_bytes, numbers, n, ahead);
-        }
-        // One range, not two: of a number of 32 bits compilers know that it does not overflow.
-        let from = number as usize * row_bytes;
-        fold_row::<T, C, N>(target, row, &rows[from..from + row_bytes], f16c);
-    }
-}
-
 /// Folds one row of `N` columns.
 #[inline(always)]
-fn fold_row<T: Fold, C: Combine<T>, const N: usize>(
-    target: &mut [u8],
-    row: u32,
+pub(super) fn fold_row<T: Fold, C: Combine<T>, const N: usize>(
+    sums: &mut Elements<'_>,
     values: &[u8],
     f16c: Option<F16c>,
 ) {
-    let row_bytes = N * size_of::<T>();
-    let at = row as usize * row_bytes;
-    let mut sums = Elements(&mut target[at..at + row_bytes]);
-    let mut held: [T::Sum; N] = Sums::<T>::load(&sums, 0, f16c);
+    let mut held: [T::Sum; N] = Sums::<T>::load(sums, 0, f16c);
     T::step_all(values, &mut held, C::combine, f16c);
-    Sums::<T>::store(&mut sums, 0, held, f16c);
-}
-
-/// Asks for the row that is folded so many after number `n`.
-#[inline]
-fn fetch_row_after(target: &[u8], row_bytes: usize, to: &[u32], n: usize, ahead: usize) {
-    if let Some(&soon) = to.get(n + ahead) {
-        fetch(target, soon as usize * row_bytes, row_bytes);
-    }
+    Sums::<T>::store(sums, 0, held, f16c);
 }
 
 /// Folds rows block by block.
 #[inline(always)]
-fn fold_columns<T: Fold, C: Combine<T>, R: Rows<T>, S: Sums<T>, const WIDE: usize>(
+pub(super) fn fold_columns<T: Fold, C: Combine<T>, R: Rows<T>, S: Sums<T>, const WIDE: usize>(
     sums: &mut S,
     columns: usize,
     rows: R,

@@ -116,6 +116,7 @@ impl<'a> Rows<'a> {
 }
 
 /// The position `steps` strides after `position`.
+#[inline]
 pub(super) fn forward(position: usize, steps: isize, stride: isize) -> usize {
     position.wrapping_add_signed(steps.wrapping_mul(stride))
 }

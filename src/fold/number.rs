@@ -237,15 +237,11 @@ macro_rules! floats {
                         element.copy_from_slice(&sum.to_ne_bytes());
                     }
                 }
-                if N > 1 && !N.is_multiple_of(LANES) {
+                if !N.is_multiple_of(LANES) {
                     return narrow_each::<$type, N>(sums, elements);
                 }
                 elements.copy_from_slice(bytemuck::cast_slice(sums));
-                let any_nan = match sums.first() {
-                    Some(only) if N == 1 => only.is_nan(),
-                    _ => <$type>::any_nan(sums, f16c),
-                };
-                if any_nan {
+                if <$type>::any_nan(sums, f16c) {
                     narrow_again(elements);
                 }
             }

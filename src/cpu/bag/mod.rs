@@ -46,7 +46,7 @@ const MADE_BYTES: usize = 16 << 10;
 /// What a part has at least, in bytes that are read.
 const LEAST_BYTES: usize = 64 << 10;
 /// How many parts there are for each thread at most, as some take longer than others.
-const PARTS_PER_THREAD: usize = 32;
+const PARTS_PER_THREAD: usize = 8;
 
 /// Executes `call`, which `plan` was made for, writing the output's bytes, row-major.
 pub(crate) fn embedding_bag(
@@ -219,9 +219,11 @@ impl Bags<'_> {
             Table::There(_) => WINDOW,
             _ => (MADE_BYTES / row_bytes).clamp(1, MADE_ROWS),
         };
+        // So many are asked for as are folded together.
+        let together = columns.len().min(Vectors::of_processor().wide().max(8));
         let ahead = rows_ahead(match table {
-            Table::There(rows) => columns.len() * rows.width,
-            _ => row_bytes,
+            Table::There(rows) => together * rows.width,
+            _ => together * plan.dtype.bytes(),
         });
         let mut held = vec![0; columns.len() * self.loops.sum_bytes];
         let mut made = Vec::new();

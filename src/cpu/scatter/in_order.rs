@@ -5,13 +5,12 @@
 //! lookup. What each thread does besides is to resolve the others' lookups. Where a sum must have all of its values
 //! before it is rounded, a thread stores what it keeps, and sorts it.
 
-use std::iter::zip;
 use std::ops::Range;
 
 use super::super::fetch::rows_ahead;
 use super::super::lookups::{BAD, Lookups};
-use super::super::rows::forward;
 use super::balance::SAMPLE;
+use super::each::EvenRows;
 use super::keep::{Kept, WINDOW};
 use super::keys::{digits_to_sort, sort_by_digits};
 use super::loops::Loops;
@@ -38,12 +37,16 @@ impl<'a> InOrder<'a> {
         updates: &'a Params<'a>,
     ) -> Option<Self> {
         let lookups = Lookups::new(keys, indices);
+        let width = plan.dtype.bytes();
         Some(InOrder {
             count: plan.lookups(),
             updates: EvenRows {
                 bytes: updates.bytes(),
-                start: plan.updates.offset(),
-                step: plan.lookup_digits.step_in_updates()?,
+                start: plan.updates.offset() * width,
+                step: plan
+                    .lookup_digits
+                    .step_in_updates()?
+                    .wrapping_mul(width as isize),
             },
             keys: lookups.that_are_starts(),
             lookups,
@@ -73,49 +76,38 @@ impl<'a> InOrder<'a> {
         part: &mut [u8],
     ) -> bool {
         let Some(fold_each) = loops.each else {
-            return self.fold_sorted(loops, rows, part);
+            return self.fold_sorted(loops, columns, rows, part);
         };
-        let row_bytes = part.len() / rows.len();
-        // It says so with nothing to fold, too.
-        let are_short = fold_each(&mut [], columns, &[], &[], &[]);
-        let (mut runs, mut copied) = (Runs::default(), Vec::new());
         let mut kept = Kept::new(rows);
         let mut any_bad = false;
         for window in self.windows() {
             any_bad |= self.keep(window.clone(), &mut kept);
-            let start = |number: u32| self.updates.start_of(window.start + number as usize);
-            if !are_short {
-                for (&row, &number) in zip(kept.rows(), kept.numbers()) {
-                    runs.push(row as usize * row_bytes, start(number));
-                }
-                runs.fold(loops, part, row_bytes, self.updates.bytes);
-            } else if self.updates.step == columns as isize {
-                let first = start(0) * (row_bytes / columns);
-                let rows = &self.updates.bytes[first..][..window.len() * row_bytes];
-                fold_each(part, columns, kept.rows(), kept.numbers(), rows);
-            } else {
-                copied.clear();
-                for &number in kept.numbers() {
-                    let first = start(number) * (row_bytes / columns);
-                    copied.extend_from_slice(&self.updates.bytes[first..][..row_bytes]);
-                }
-                let numbers = &ALL_NUMBERS[..kept.rows().len()];
-                fold_each(part, columns, kept.rows(), numbers, &copied);
-            }
+            let updates = self.updates.from(window.start);
+            fold_each(part, columns, kept.rows(), kept.numbers(), updates);
         }
         any_bad
     }
 
     /// The same where a sum must have all of its values before it is rounded.
-    fn fold_sorted(&self, loops: Loops, rows: Range<usize>, part: &mut [u8]) -> bool {
+    fn fold_sorted(
+        &self,
+        loops: Loops,
+        columns: usize,
+        rows: Range<usize>,
+        part: &mut [u8],
+    ) -> bool {
         let row_bytes = part.len() / rows.len();
+        let width = row_bytes / columns;
         let (pairs, any_bad) = self.sorted_pairs(rows);
-        let mut runs = Runs::default();
-        for RowPair { row, lookup } in pairs {
-            let start = self.updates.start_of(lookup as usize);
-            runs.push(row as usize * row_bytes, start);
-        }
-        runs.fold(loops, part, row_bytes, self.updates.bytes);
+        let to: Vec<usize> = pairs.iter().map(|p| p.row as usize * row_bytes).collect();
+        let start = |p: &RowPair| self.updates.start_of(p.lookup as usize) >> width.ilog2();
+        let starts: Vec<usize> = pairs.iter().map(start).collect();
+        let updates = Updates {
+            bytes: self.updates.bytes,
+            starts: &starts,
+            ahead: rows_ahead(row_bytes),
+        };
+        (loops.runs)(part, row_bytes, &to, updates);
         any_bad
     }
 
@@ -130,11 +122,11 @@ impl<'a> InOrder<'a> {
         let (mut pairs, mut any_bad) = (Vec::new(), false);
         for window in self.windows() {
             any_bad |= self.keep(window.clone(), &mut kept);
-            let pair = |(&row, &number)| RowPair {
+            let pair = |(row, number)| RowPair {
                 row,
                 lookup: window.start as u32 + number, // so few are sorted here
             };
-            pairs.extend(zip(kept.rows(), kept.numbers()).map(pair));
+            pairs.extend(kept.pairs().map(pair));
         }
         if !pairs.is_sorted() {
             let digits = digits_to_sort(pairs.len(), rows.len(), 1);
@@ -164,59 +156,9 @@ impl<'a> InOrder<'a> {
     }
 }
 
-/// The numbers of all lookups of a window.
-static ALL_NUMBERS: [u32; WINDOW] = {
-    let mut numbers = [0; WINDOW];
-    let mut n = 0;
-    while n < WINDOW {
-        numbers[n] = n as u32;
-        n += 1;
-    }
-    numbers
-};
-
-/// Rows of updates at even distances, in elements.
-struct EvenRows<'a> {
-    bytes: &'a [u8],
-    start: usize,
-    step: isize,
-}
-
-impl EvenRows<'_> {
-    fn start_of(&self, lookup: usize) -> usize {
-        forward(self.start, lookup as isize, self.step)
-    }
-}
-
 /// Where a lookup goes among some rows, and its number. No two are equal.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct RowPair {
     row: u32,
     lookup: u32,
-}
-
-/// Rows for [`Loops::runs`].
-#[derive(Default)]
-struct Runs {
-    to: Vec<usize>,
-    starts: Vec<usize>,
-}
-
-impl Runs {
-    fn push(&mut self, to: usize, start: usize) {
-        self.to.push(to);
-        self.starts.push(start);
-    }
-
-    /// Folds them, and has none then.
-    fn fold(&mut self, loops: Loops, part: &mut [u8], row_bytes: usize, bytes: &[u8]) {
-        let updates = Updates {
-            bytes,
-            starts: &self.starts,
-            ahead: rows_ahead(row_bytes),
-        };
-        (loops.runs)(part, row_bytes, &self.to, updates);
-        self.to.clear();
-        self.starts.clear();
-    }
 }

@@ -7,9 +7,11 @@
     allow(unsafe_code, reason = "a function for processors with AVX2")
 )]
 
+use std::iter::zip;
 use std::ops::Range;
 
 use super::super::lookups::load;
+use super::super::vectors::vectorized;
 use crate::index::{Bits, IndexType, Word, with_index_type};
 
 /// How many lookups are asked at most: what is kept of them stays in the first cache.
@@ -22,8 +24,10 @@ const SPARE: usize = 8;
 pub(super) struct Kept {
     /// The rows.
     wanted: Range<usize>,
+    /// How many lookups the window has, and how many of them are kept.
+    asked: usize,
     count: usize,
-    /// Of each lookup: its row, from the first one wanted, and its number in the window.
+    /// Of each lookup that is kept: its row, from the first one wanted, and its number in the window.
     rows: [u32; WINDOW + SPARE],
     numbers: [u32; WINDOW + SPARE],
 }
@@ -34,6 +38,7 @@ impl Kept {
         Kept {
             wanted,
             count: 0,
+            asked: 0,
             rows: [0; WINDOW + SPARE],
             numbers: [0; WINDOW + SPARE],
         }
@@ -43,15 +48,23 @@ impl Kept {
         &self.rows[..self.count]
     }
 
-    pub(super) fn numbers(&self) -> &[u32] {
-        &self.numbers[..self.count]
+    /// Nothing where all were kept.
+    pub(super) fn numbers(&self) -> Option<&[u32]> {
+        (self.count < self.asked).then(|| &self.numbers[..self.count])
+    }
+
+    /// Rows with their numbers.
+    pub(super) fn pairs(&self) -> impl Iterator<Item = (u32, u32)> {
+        let number = |n| self.numbers().map_or(n as u32, |numbers| numbers[n]);
+        zip(self.rows(), (0..).map(number)).map(|(&row, number)| (row, number))
     }
 
     /// Keeps what belongs here of a window of lookups, of which these are the rows.
     #[inline(always)]
     pub(super) fn take(&mut self, rows: impl Iterator<Item = usize>) {
-        self.count = 0;
+        (self.asked, self.count) = (0, 0);
         for (number, row) in rows.take(WINDOW).enumerate() {
+            self.asked += 1;
             let row = row.wrapping_sub(self.wanted.start);
             self.rows[self.count] = row as u32;
             self.numbers[self.count] = number as u32;
@@ -62,6 +75,12 @@ impl Kept {
     /// The same for indices that are rows, if all are below `bound`; else returns false, and what is kept is of no
     /// use.
     pub(super) fn take_keys(&mut self, of: IndexType, indices: &[u8], bound: u64) -> bool {
+        self.asked = indices.len() / of.bytes();
+        if self.wanted.start == 0 && bound <= self.wanted.len() as u64 {
+            self.count = self.asked;
+            let rows = &mut self.rows[..self.count];
+            return with_index_type!(of, I => find_all::<<I as Word>::Bits>(indices, bound, rows));
+        }
         #[cfg(all(target_arch = "x86_64", not(miri)))]
         if let Some(last) = bound
             .checked_sub(1)
@@ -83,6 +102,19 @@ impl Kept {
         let each = (0..indices.len() / size_of::<W>()).map(|n| load::<W>(indices, n).into());
         self.take(each.clone().map(|index: u64| index as usize));
         each.fold(true, |all, index| all & (index < bound))
+    }
+}
+
+vectorized! {
+    /// Takes all indices for rows; returns whether all are below `bound`.
+    [Avx2] fn find_all<W: Bits>(_f16c; indices: &[u8], bound: u64, rows: &mut [u32]) -> bool {
+        let mut all = true;
+        for (row, bytes) in zip(rows, indices.chunks_exact(size_of::<W>())) {
+            let index: u64 = bytemuck::pod_read_unaligned::<W>(bytes).into();
+            all &= index < bound;
+            *row = index as u32;
+        }
+        all
     }
 }
 
@@ -229,13 +261,8 @@ mod tests {
                             "{of:?} {count} {stranger:?}"
                         );
                         if is_plain {
-                            let pairs = kept
-                                .rows()
-                                .iter()
-                                .copied()
-                                .zip(kept.numbers().iter().copied());
                             assert_eq!(
-                                pairs.collect::<Vec<_>>(),
+                                kept.pairs().collect::<Vec<_>>(),
                                 expected(&ids, &wanted),
                                 "{of:?} {count}"
                             );

@@ -1,11 +1,12 @@
 //! The loops for an element type and a way to reduce, which are looked up once for a call: what calls them is the same
 //! for all.
 
-use super::super::fold::{fold_each, fold_runs};
+use super::super::fold::fold_runs;
+use super::each::{EvenRows, fold_each};
 use super::updates::{Strided, Updates};
 use crate::fold::{Combine, Fold, Folding};
 
-type FoldEach = fn(&mut [u8], usize, &[u32], &[u32], &[u8]) -> bool;
+type FoldEach = fn(&mut [u8], usize, &[u32], Option<&[u32]>, EvenRows<'_>);
 
 /// How rows of updates are folded into a destination.
 #[derive(Clone, Copy)]

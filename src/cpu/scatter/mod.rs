@@ -2,11 +2,12 @@
 //!
 //! Threads take parts of the destination, each of which folds what belongs there in order: so no two
 //! threads write to one place, and the result does not depend on their number. Where a fold may stop and go on
-//! ([`Loops::each`]), or lookups are few, rows that are not long are folded in the order of the lookups, unless so many
-//! threads would each look at all of them. Else the lookups are sorted by key, many of them in chunks, one after the
+//! ([`Loops::each`]), or lookups are few, rows are folded in the order of the lookups, unless so many threads would each
+//! look at all of them, or they are long. Else the lookups are sorted by key, many of them in chunks, one after the
 //! other, if a fold may stop: to fold their chunks in order is to fold them in order.
 
 mod balance;
+mod each;
 mod in_order;
 mod keep;
 mod keys;
@@ -112,15 +113,16 @@ fn run(
     }
 }
 
-/// Rows of so many bytes are folded in the order of their keys: then each row of the destination is read and written
-/// once for all of its updates, which a sort costs, and that updates are read in another order than they lie in.
+/// Rows of so many bytes are folded in the order of their keys by several threads: then each row of the destination is
+/// read and written once for all of its updates. One thread reads all updates in the order that they lie in, which gains
+/// as much; of several, each reads some.
 const SORTED_ROW_BYTES: usize = 2 << 10;
 
 /// Not where the destination has no more bytes than this: it stays in caches meanwhile.
 const CACHED_BYTES: usize = 4 << 20;
 
-/// Others are folded in the order of the lookups, by up to so many threads: each looks at all of them, which takes
-/// less than its share of a sort.
+/// Rows are folded in the order of the lookups by up to so many threads: each looks at all of them, which takes less
+/// than its share of a sort.
 const FEW_THREADS: usize = 8;
 
 /// Where a fold may not stop, a thread stores so many lookups at most: with 32 bytes for each, as much as its second
@@ -147,10 +149,11 @@ impl Work<'_> {
         let is_little = each.saturating_add(self.destination.copied_bytes()) <= BYTES_OF_ONE;
         let threads = if is_little { 1 } else { threads() };
         let is_cached = self.destination.len() <= CACHED_BYTES;
-        let are_cheap = (row_bytes < SORTED_ROW_BYTES || is_cached) && threads <= FEW_THREADS;
+        let are_sorted = row_bytes >= SORTED_ROW_BYTES && !is_cached && threads > 1;
         let are_few = self.destination.len() / row_bytes <= u32::MAX as usize;
         let may_stop = self.loops.each.is_some() || self.plan.lookups() <= FEW_LOOKUPS;
-        let may_go_in_order = may_stop && nest.is_rows() && are_few && (is_little || are_cheap);
+        let may_go_in_order =
+            may_stop && nest.is_rows() && are_few && !are_sorted && threads <= FEW_THREADS;
         let in_order = may_go_in_order
             .then(|| InOrder::new(self.plan, self.keys, self.indices.bytes(), self.updates))
             .flatten();
