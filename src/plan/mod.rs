@@ -316,6 +316,12 @@ impl Plan {
         }
     }
 
+    /// The plan with a loop nest that takes each lookup on its own.
+    pub(crate) fn of_each_lookup(mut self) -> Plan {
+        self.geometry.sliced = false;
+        self
+    }
+
     /// The plan under rules that move no bad index, so that each is found.
     pub(crate) fn strict(self) -> Plan {
         let rules = self.rules.with_out_of_bounds(OutOfBounds::Zero);

@@ -17,7 +17,7 @@ use crate::error::{Error, OpKind, Result, Role};
 use crate::fold::{self, Reduce};
 use crate::index::IndexType;
 use crate::op::Op;
-use crate::plan::{Geometry, LoopDims, Plan, output_dims};
+use crate::plan::{LoopDims, Plan, output_dims};
 use crate::rules::{OutOfBounds, Rules};
 use crate::shape::{Layout, check_output_bytes, elements};
 
@@ -176,11 +176,7 @@ impl ScatterPlan {
                 let among = Layout::contiguous(&parts.key_shape);
                 let rules = &rules.without_fill();
                 let plan = Plan::new_as(kind, op, rules, 1, &among, index_type, indices)?;
-                let geometry = Geometry {
-                    sliced: false, // each lookup on its own
-                    ..plan.geometry().clone()
-                };
-                Some(plan.over(geometry))
+                Some(plan.of_each_lookup())
             }
         };
         Ok(ScatterPlan {
