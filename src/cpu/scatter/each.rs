@@ -105,11 +105,10 @@ impl Each<'_> {
             // One range, not two: of a number of 32 bits compilers know that it does not overflow.
             let at = row as usize * row_bytes;
             let mut sums = Elements(&mut target[at..at + row_bytes]);
-            match N {
-                ANY => {
-                    fold_columns::<T, C, _, _, WIDE>(&mut sums, columns, values, 0..1, self.f16c)
-                }
-                _ => fold_row::<T, C, N>(&mut sums, values, self.f16c),
+            if N == ANY {
+                fold_columns::<T, C, _, _, WIDE>(&mut sums, columns, values, 0..1, self.f16c);
+            } else {
+                fold_row::<T, C, N>(&mut sums, values, self.f16c);
             }
         };
         let numbers = self.numbers.unwrap_or_else(|| &ALL[..self.to.len()]);
@@ -130,12 +129,11 @@ impl Each<'_> {
                 let start = self.rows.start_of(soon as usize);
                 fetch(self.rows.bytes, start, asked_bytes);
             }
-            let values = match N {
-                ANY => self.rows.row(number as usize, row_bytes),
-                _ => {
-                    let from = number as usize * row_bytes;
-                    &dense[from..from + row_bytes]
-                }
+            let values = if N == ANY {
+                self.rows.row(number as usize, row_bytes)
+            } else {
+                let from = number as usize * row_bytes;
+                &dense[from..from + row_bytes]
             };
             fold(target, row, values);
         }
