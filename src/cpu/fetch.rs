@@ -10,8 +10,8 @@ pub(super) const NEAR_BYTES: usize = 2 << 20;
 /// The most that is asked for of a row: a processor sees by itself how a long row goes on.
 pub(super) const FETCHED_BYTES: usize = 1 << 10;
 
-/// How many rows of so many bytes are asked for ahead of their turn: four kilobytes, while which are read one line comes,
-/// and a fraction of the first cache, which keeps them until then.
+/// How many rows of so many bytes are asked for ahead of their turn: four kilobytes of them. To fold those takes longer
+/// than to fetch a line, and they are a fraction of the first cache.
 #[inline(always)]
 pub(super) const fn rows_ahead(row_bytes: usize) -> usize {
     match (4 << 10) / row_bytes {

@@ -45,7 +45,8 @@ const MADE_ROWS: usize = 64;
 const MADE_BYTES: usize = 16 << 10;
 /// What a part has at least, in bytes that are read.
 const LEAST_BYTES: usize = 64 << 10;
-/// How many parts there are for each thread at most, as some take longer than others.
+/// How many parts there are for each thread at most: some, as they do not all take as long, and few, as where one begins
+/// no row has been asked for yet.
 const PARTS_PER_THREAD: usize = 8;
 
 /// Executes `call`, which `plan` was made for, writing the output's bytes, row-major.
@@ -219,11 +220,11 @@ impl Bags<'_> {
             Table::There(_) => WINDOW,
             _ => (MADE_BYTES / row_bytes).clamp(1, MADE_ROWS),
         };
-        // So many are asked for as are folded together.
-        let together = columns.len().min(Vectors::of_processor().wide().max(8));
+        // A row is asked for block by block, as it is folded; without AVX2, a block has eight columns.
+        let block = columns.len().min(Vectors::of_processor().wide().max(8));
         let ahead = rows_ahead(match table {
-            Table::There(rows) => together * rows.width,
-            _ => together * plan.dtype.bytes(),
+            Table::There(rows) => block * rows.width,
+            _ => block * plan.dtype.bytes(),
         });
         let mut held = vec![0; columns.len() * self.loops.sum_bytes];
         let mut made = Vec::new();

@@ -22,6 +22,8 @@ use crate::scatter::ScatterPlan;
 /// The lookups of one scatter, for all threads.
 pub(super) struct InOrder<'a> {
     count: usize,
+    /// Bytes of an element.
+    width: usize,
     lookups: Lookups<'a>,
     updates: EvenRows<'a>,
     /// The indices, and the bound below which they are keys.
@@ -40,6 +42,7 @@ impl<'a> InOrder<'a> {
         let width = plan.dtype.bytes();
         Some(InOrder {
             count: plan.lookups(),
+            width,
             updates: EvenRows {
                 bytes: updates.bytes(),
                 start: plan.updates.offset() * width,
@@ -68,16 +71,11 @@ impl<'a> InOrder<'a> {
     }
 
     /// Folds what belongs to some rows, which `part` has; returns whether some index is bad, of all.
-    pub(super) fn fold_part(
-        &self,
-        loops: Loops,
-        columns: usize,
-        rows: Range<usize>,
-        part: &mut [u8],
-    ) -> bool {
+    pub(super) fn fold_part(&self, loops: Loops, rows: Range<usize>, part: &mut [u8]) -> bool {
         let Some(fold_each) = loops.each else {
-            return self.fold_sorted(loops, columns, rows, part);
+            return self.fold_sorted(loops, rows, part);
         };
+        let columns = part.len() / rows.len() / self.width;
         let mut kept = Kept::new(rows);
         let mut any_bad = false;
         for window in self.windows() {
@@ -89,18 +87,12 @@ impl<'a> InOrder<'a> {
     }
 
     /// The same where a sum must have all of its values before it is rounded.
-    fn fold_sorted(
-        &self,
-        loops: Loops,
-        columns: usize,
-        rows: Range<usize>,
-        part: &mut [u8],
-    ) -> bool {
+    fn fold_sorted(&self, loops: Loops, rows: Range<usize>, part: &mut [u8]) -> bool {
         let row_bytes = part.len() / rows.len();
-        let width = row_bytes / columns;
         let (pairs, any_bad) = self.sorted_pairs(rows);
+        let shift = self.width.ilog2(); // no division for each lookup
         let to: Vec<usize> = pairs.iter().map(|p| p.row as usize * row_bytes).collect();
-        let start = |p: &RowPair| self.updates.start_of(p.lookup as usize) >> width.ilog2();
+        let start = |p: &RowPair| self.updates.start_of(p.lookup as usize) >> shift;
         let starts: Vec<usize> = pairs.iter().map(start).collect();
         let updates = Updates {
             bytes: self.updates.bytes,

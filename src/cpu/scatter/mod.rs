@@ -2,8 +2,8 @@
 //!
 //! Threads take parts of the destination, each of which folds what belongs there in order: so no two
 //! threads write to one place, and the result does not depend on their number. Where a fold may stop and go on
-//! ([`Loops::each`]), or lookups are few, rows are folded in the order of the lookups, unless so many threads would each
-//! look at all of them, or they are long. Else the lookups are sorted by key, many of them in chunks, one after the
+//! ([`Loops::each`]), or lookups are few, rows are folded in the order of the lookups, unless there are many threads,
+//! each of which would look at all of them, or several that fold long rows. Else the lookups are sorted by key, many of them in chunks, one after the
 //! other, if a fold may stop: to fold their chunks in order is to fold them in order.
 
 mod balance;
@@ -182,11 +182,10 @@ impl Work<'_> {
         let lengths: Vec<usize> = zip(&firsts, &ends)
             .map(|(first, end)| (end - first) * row_bytes)
             .collect();
-        let columns = row_bytes / self.plan.dtype.bytes();
         let loops = self.loops;
         self.destination
             .for_each_part(&lengths, &|n, part: &mut [u8]| {
-                in_order.fold_part(loops, columns, firsts[n]..ends[n], part)
+                in_order.fold_part(loops, firsts[n]..ends[n], part)
             })
     }
 
