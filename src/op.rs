@@ -242,17 +242,8 @@ impl Op {
         indices: &[usize],
         rules: &Rules,
     ) -> Result<Vec<usize>> {
-        let shape = match self.check(kind, params, indices, rules)? {
-            Checked::Gather { axis, batch_dims } => {
-                [&params[..axis], &indices[batch_dims..], &params[axis + 1..]].concat()
-            }
-            Checked::GatherNd { batch_dims, depth } => {
-                let positions = &indices[..indices.len() - 1];
-                [positions, &params[batch_dims + depth..]].concat()
-            }
-            Checked::GatherElements { .. } => indices.to_vec(),
-        };
-        Ok(shape)
+        let checked = self.check(kind, params, indices, rules)?;
+        Ok(checked.output_shape(params, indices))
     }
 
     /// Checks the attributes against the shapes and counts them from the front. Errors name the

@@ -31,7 +31,7 @@ pub(crate) fn check_output_bytes(op: OpKind, expected: usize, got: usize) -> Res
 
 /// Row-major strides of contiguous dims. Dims of an empty tensor have strides that no access uses.
 fn contiguous_strides(dims: &[usize]) -> Dims<isize> {
-    let mut strides = smallvec![0; dims.len()];
+    let mut strides = Dims::from_elem(0, dims.len());
     let mut next = 1isize;
     for (stride, &dim) in strides.iter_mut().zip(dims).rev() {
         *stride = next;
@@ -75,7 +75,7 @@ pub(crate) fn resolve_axis(axis: isize, rank: usize) -> Option<usize> {
 /// assert_eq!(transposed.position(&[2, 1]), table.position(&[1, 2]));
 /// # Ok::<(), wgpu_gather::Error>(())
 /// ```
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[derive(Debug, PartialEq, Eq, Hash)]
 pub struct Layout {
     shape: Dims<usize>,
     strides: Dims<isize>,
@@ -84,6 +84,17 @@ pub struct Layout {
 
 /// A number for each dim. Calls clone layouts several times: those of few dims take no memory of their own.
 type Dims<T> = SmallVec<[T; 4]>;
+
+impl Clone for Layout {
+    /// Numbers are copied at once, where a derived clone takes them one by one.
+    fn clone(&self) -> Self {
+        Layout {
+            shape: Dims::from_slice(&self.shape),
+            strides: Dims::from_slice(&self.strides),
+            offset: self.offset,
+        }
+    }
+}
 
 impl Layout {
     /// The number of elements of `dims`, or `None` if it does not fit `usize`.
@@ -99,7 +110,7 @@ impl Layout {
     /// Row-major, without gaps, from the first element on.
     pub fn contiguous(shape: &[usize]) -> Self {
         Layout {
-            shape: shape.into(),
+            shape: Dims::from_slice(shape),
             strides: contiguous_strides(shape),
             offset: 0,
         }
@@ -119,8 +130,8 @@ impl Layout {
             });
         }
         Ok(Layout {
-            shape: shape.into(),
-            strides: strides.into(),
+            shape: Dims::from_slice(shape),
+            strides: Dims::from_slice(strides),
             offset,
         })
     }

@@ -6,6 +6,8 @@
 use std::hint::select_unpredictable;
 use std::iter::zip;
 
+use smallvec::SmallVec;
+
 use super::coordinate::Coordinate;
 use super::rows::{Rows, Run, forward};
 use crate::index::{Bits, IndexType, Word, with_index_type};
@@ -24,7 +26,7 @@ pub(super) const GROUP: usize = 8;
 pub(super) struct Lookups<'a> {
     plan: &'a Plan,
     indices: &'a [u8],
-    coordinates: Vec<Coordinate>,
+    coordinates: SmallVec<[Coordinate; 1]>,
     /// How many indices a row has, if those of neighbouring rows follow each other; else 0.
     pub(super) packed_depth: usize,
     /// How far indices that are plainly inside lead: the least and the greatest number of bytes.
@@ -39,7 +41,7 @@ impl<'a> Lookups<'a> {
             let stride = c.stride.wrapping_mul(plan.element_bytes() as isize);
             Coordinate::new(plan.rules(), plan.index_type(), c.extent, stride)
         });
-        let coordinates: Vec<Coordinate> = coordinates.collect();
+        let coordinates: SmallVec<[Coordinate; 1]> = coordinates.collect();
         let depth = coordinates.len();
         let inner = geometry.row_loops().last();
         let packed = (depth == 1 || geometry.index_step == 1)

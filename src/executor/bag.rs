@@ -263,7 +263,8 @@ async fn execute(
         #[cfg(feature = "gpu")]
         Executor::Gpu(engine) => {
             let made = engine.embedding_bag_to_host(call, plan, output, _poll_mode);
-            let made = made.await;
+            // What waits for a device has kilobytes, which calls on the CPU path would move too.
+            let made = Box::pin(made).await;
             or_on_the_cpu(engine, made, || cpu::bag::embedding_bag(call, plan, output))
         }
     }

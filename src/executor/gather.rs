@@ -233,10 +233,14 @@ async fn execute(
         Executor::Cpu => cpu::execute(call, &call.plan()?, output),
         #[cfg(feature = "gpu")]
         Executor::Gpu(engine) => {
-            let plan = call.plan()?;
-            plan.check_output(output.len())?;
-            let made = engine.gather_to_host(call, &plan, output, _poll_mode).await;
-            or_on_the_cpu(engine, made, || cpu::execute(call, &plan, output))
+            let on_the_device = async {
+                let plan = call.plan()?;
+                plan.check_output(output.len())?;
+                let made = engine.gather_to_host(call, &plan, output, _poll_mode).await;
+                or_on_the_cpu(engine, made, || cpu::execute(call, &plan, output))
+            };
+            // What waits for a device has kilobytes, which calls on the CPU path would move too.
+            Box::pin(on_the_device).await
         }
     }
 }

@@ -47,8 +47,8 @@ impl Executor {
     /// bits of a quiet one without sign and payload; -0 is less than +0. GPUs may take subnormal
     /// numbers for zeros.
     ///
-    /// A device sorts the lookups by where they write, and so does the CPU path for rows of 512 bytes and more, and
-    /// for sums and products of f16 and bf16. Indices that are in order cost no sort: that they are is looked for, not
+    /// A device sorts the lookups by where they write. So does the CPU path where several threads fold rows of 2 KiB
+    /// and more, on more than 8 threads, and for sums and products of f16 and bf16. Indices that are in order cost no sort: that they are is looked for, not
     /// promised by the caller.
     ///
     /// ```
@@ -250,18 +250,22 @@ pub(super) async fn execute(
         Executor::Cpu => on_the_cpu(&call.plan()?, destination),
         #[cfg(feature = "gpu")]
         Executor::Gpu(engine) => {
-            let plan = call.plan()?;
-            plan.check_destination(destination)?;
-            let made = engine.scatter_from_host(call, &plan, destination, _poll_mode);
-            let made = made.await;
-            // Nothing has been written so far.
-            let made = or_on_the_cpu(engine, made, || {
-                on_the_cpu(&plan, destination).map(|()| None)
-            })?;
-            match made {
-                Some(made) => engine.scatter_to_host(&made, destination, _poll_mode).await,
-                None => Ok(()),
-            }
+            let on_the_device = async {
+                let plan = call.plan()?;
+                plan.check_destination(destination)?;
+                let made = engine.scatter_from_host(call, &plan, destination, _poll_mode);
+                let made = made.await;
+                // Nothing has been written so far.
+                let made = or_on_the_cpu(engine, made, || {
+                    on_the_cpu(&plan, destination).map(|()| None)
+                })?;
+                match made {
+                    Some(made) => engine.scatter_to_host(&made, destination, _poll_mode).await,
+                    None => Ok(()),
+                }
+            };
+            // What waits for a device has kilobytes, which calls on the CPU path would move too.
+            Box::pin(on_the_device).await
         }
     }
 }

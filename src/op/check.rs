@@ -30,6 +30,20 @@ pub(crate) enum Checked {
 }
 
 impl Checked {
+    /// The shape of the output, for the shapes that were checked.
+    pub(crate) fn output_shape(&self, params: &[usize], indices: &[usize]) -> Vec<usize> {
+        match *self {
+            Checked::Gather { axis, batch_dims } => {
+                [&params[..axis], &indices[batch_dims..], &params[axis + 1..]].concat()
+            }
+            Checked::GatherNd { batch_dims, depth } => {
+                let positions = &indices[..indices.len() - 1];
+                [positions, &params[batch_dims + depth..]].concat()
+            }
+            Checked::GatherElements { .. } => indices.to_vec(),
+        }
+    }
+
     /// Whether the first dim of the output is the first of indices, which have `rank` dims.
     pub(crate) fn indices_lead(&self, rank: usize) -> bool {
         match *self {

@@ -9,6 +9,8 @@
 
 use std::ops::Range;
 
+use smallvec::SmallVec;
+
 use crate::op::Checked;
 use crate::shape::Layout;
 
@@ -153,7 +155,11 @@ pub(super) fn lower(op: Checked, params: &Layout, indices: &Layout) -> Lowered {
 }
 
 /// The dims that a loop over each dim of the output steps through, outermost first.
-pub(crate) fn output_dims(op: Checked, params_rank: usize, indices_rank: usize) -> Vec<LoopDims> {
+pub(crate) fn output_dims(
+    op: Checked,
+    params_rank: usize,
+    indices_rank: usize,
+) -> SmallVec<[LoopDims; 4]> {
     let steps = |dims: Range<usize>, params: bool, indices: bool| {
         dims.map(move |d| LoopDims {
             params: params.then_some(d),
@@ -261,17 +267,21 @@ impl<'a> Nest<'a> {
             };
             push_merged(&mut lookups, inner);
         }
-        let geometry = |loops| Geometry {
-            loops,
-            coordinates: self.coordinates.clone(),
+        let geometry = Geometry {
+            loops: self.loops,
+            coordinates: self.coordinates,
             index_step: self.index_step,
             params_offset: self.params.offset(),
             indices_offset: self.indices.offset(),
             sliced: true,
         };
         Lowered {
-            geometry: geometry(self.loops),
-            lookups: geometry(lookups),
+            lookups: Geometry {
+                loops: lookups,
+                coordinates: geometry.coordinates.clone(),
+                ..geometry
+            },
+            geometry,
             nest_dims: self.nest_dims,
         }
     }

@@ -148,7 +148,7 @@ impl Plan {
         }
         let checked = op.check(kind, params.shape(), indices.shape(), rules)?;
         let leads = checked.indices_lead(indices.rank());
-        let output_shape = op.output_shape_as(kind, params.shape(), indices.shape(), rules)?;
+        let output_shape = checked.output_shape(params.shape(), indices.shape());
         let output_elements = elements(Role::Output, &output_shape, element_bytes)?;
         check_fill(kind, rules, element_bytes)?;
         let lowered = match output_elements {

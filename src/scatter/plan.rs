@@ -12,6 +12,8 @@
 //! Keys come from the gather itself: its loop nest over a tensor of the destination's shape with
 //! free dims of 1 reads, at each lookup, the position that is the key.
 
+use smallvec::SmallVec;
+
 use crate::element::DType;
 use crate::error::{Error, OpKind, Result, Role};
 use crate::fold::{self, Reduce};
@@ -31,7 +33,7 @@ pub(crate) struct Digit {
 
 /// A position as the digits of a number, the most significant first. No digit has one value only.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
-pub(crate) struct Digits(pub(crate) Vec<Digit>);
+pub(crate) struct Digits(pub(crate) SmallVec<[Digit; 2]>);
 
 impl Digits {
     fn push(&mut self, inner: Digit) {
@@ -102,6 +104,9 @@ pub(crate) enum DestinationDim {
     Free { extent: usize, updates: isize },
 }
 
+/// Those of a destination: as a rule a key and a slice.
+pub(crate) type DestinationDims = SmallVec<[DestinationDim; 2]>;
+
 /// A scatter ready to be executed: everything that follows from shapes, strides, types and rules.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ScatterPlan {
@@ -119,7 +124,7 @@ pub struct ScatterPlan {
     /// Both, of a free step.
     pub(crate) free_digits: Digits,
     /// The dims of the destination, outermost first.
-    pub(crate) dims: Vec<DestinationDim>,
+    pub(crate) dims: DestinationDims,
 }
 
 /// The types and layouts of the tensors of a scatter.
@@ -155,7 +160,8 @@ impl ScatterPlan {
             updates,
         } = tensors;
         let shape = destination.shape();
-        let expected = op.output_shape_as(kind, shape, indices.shape(), rules)?;
+        let checked = op.check(kind, shape, indices.shape(), rules)?;
+        let expected = checked.output_shape(shape, indices.shape());
         if updates.shape() != expected {
             return Err(Error::UpdatesShape {
                 op: kind,
@@ -167,15 +173,14 @@ impl ScatterPlan {
         elements(Role::Params, shape, dtype.bytes())?;
         check_fill(kind, rules, dtype)?;
         fold::check(kind, reduce, dtype)?;
-        let checked = op.check(kind, shape, indices.shape(), rules)?;
         let dims = output_dims(checked, shape.len(), indices.rank());
         let parts = Parts::of(&dims, destination, updates);
         let keys = match count {
             0 => None,
             _ => {
-                let among = Layout::contiguous(&parts.key_shape);
+                let among = &parts.among_keys;
                 let rules = &rules.without_fill();
-                let plan = Plan::new_as(kind, op, rules, 1, &among, index_type, indices)?;
+                let plan = Plan::new_as(kind, op, rules, 1, among, index_type, indices)?;
                 Some(plan.of_each_lookup())
             }
         };
@@ -231,25 +236,25 @@ fn check_fill(op: OpKind, rules: &Rules, dtype: DType) -> Result<()> {
 
 /// The dims of the tensors by what steps through them.
 struct Parts {
-    key_shape: Vec<usize>,
+    /// All keys: what is free has an extent of 1.
+    among_keys: Layout,
     key_digits: Digits,
     lookup_digits: Digits,
     free_digits: Digits,
-    dims: Vec<DestinationDim>,
+    dims: DestinationDims,
 }
 
 impl Parts {
     /// Of the dims that a gather's loops step through. One is free where no step of it is through indices.
     fn of(dims: &[LoopDims], destination: &Layout, updates: &Layout) -> Self {
         let shape = destination.shape();
-        // Of each dim of the updates: the dim of the destination, if that is free.
+        // Of a dim of the updates: the dim of the destination, if that is free.
         let free = |dims: &LoopDims| dims.params.filter(|_| dims.indices.is_none());
-        let of_updates: Vec<Option<usize>> = dims.iter().map(free).collect();
         let (mut lookup_digits, mut free_digits) = (Digits::default(), Digits::default());
-        for (d, free) in of_updates.iter().enumerate() {
+        for (d, free) in dims.iter().map(free).enumerate() {
             let (extent, step) = (updates.shape()[d], updates.strides()[d]);
             let (digits, in_destination) = match free {
-                Some(dim) => (&mut free_digits, destination.strides()[*dim]),
+                Some(dim) => (&mut free_digits, destination.strides()[dim]),
                 None => (&mut lookup_digits, 0),
             };
             digits.push(Digit {
@@ -258,40 +263,37 @@ impl Parts {
                 updates: step,
             });
         }
-        let free_in_updates = |dim: usize| of_updates.iter().position(|&free| free == Some(dim));
-        let is_free: Vec<bool> = (0..shape.len())
-            .map(|d| free_in_updates(d).is_some())
-            .collect();
-        let key_shape: Vec<usize> = std::iter::zip(shape, &is_free)
-            .map(|(&extent, &free)| if free { 1 } else { extent })
-            .collect();
+        let free_in_updates = |dim: usize| dims.iter().position(|d| free(d) == Some(dim));
+        let of_keys = |d: usize| free_in_updates(d).map_or(shape[d], |_| 1);
+        let key_shape: Vec<usize> = (0..shape.len()).map(of_keys).collect();
+        let among_keys = Layout::contiguous(&key_shape);
         let mut key_digits = Digits::default();
-        let mut dims = Vec::new();
-        for (d, step) in Layout::contiguous(&key_shape).strides().iter().enumerate() {
+        let mut destination_dims = DestinationDims::new();
+        for (d, step) in among_keys.strides().iter().enumerate() {
             let extent = shape[d];
             match free_in_updates(d) {
-                Some(at) => push_free(&mut dims, extent, updates.strides()[at]),
+                Some(at) => push_free(&mut destination_dims, extent, updates.strides()[at]),
                 None => {
                     key_digits.push(Digit {
                         extent,
                         destination: destination.strides()[d],
                         updates: 0,
                     });
-                    push_key(&mut dims, extent, *step as usize);
+                    push_key(&mut destination_dims, extent, *step as usize);
                 }
             }
         }
         Parts {
-            key_shape,
+            among_keys,
             key_digits,
             lookup_digits,
             free_digits,
-            dims,
+            dims: destination_dims,
         }
     }
 }
 
-fn push_free(dims: &mut Vec<DestinationDim>, inner: usize, step: isize) {
+fn push_free(dims: &mut DestinationDims, inner: usize, step: isize) {
     match dims.last_mut() {
         _ if inner == 1 => {}
         Some(DestinationDim::Free { extent, updates })
@@ -307,7 +309,7 @@ fn push_free(dims: &mut Vec<DestinationDim>, inner: usize, step: isize) {
 }
 
 /// Keys are numbered row-major, so neighbouring dims of them are one.
-fn push_key(dims: &mut Vec<DestinationDim>, inner: usize, by: usize) {
+fn push_key(dims: &mut DestinationDims, inner: usize, by: usize) {
     match dims.last_mut() {
         _ if inner == 1 => {}
         Some(DestinationDim::Key { extent, step }) => {

@@ -76,7 +76,7 @@ impl<'a> InOrder<'a> {
             return self.fold_sorted(loops, rows, part);
         };
         let columns = part.len() / rows.len() / self.width;
-        let mut kept = Kept::new(rows);
+        let mut kept = Kept::new(rows, self.count);
         let mut any_bad = false;
         for window in self.windows() {
             any_bad |= self.keep(window.clone(), &mut kept);
@@ -110,7 +110,7 @@ impl<'a> InOrder<'a> {
 
     /// What belongs to some rows, sorted by row; and whether some index is bad, of all.
     fn sorted_pairs(&self, rows: Range<usize>) -> (Vec<RowPair>, bool) {
-        let mut kept = Kept::new(rows.clone());
+        let mut kept = Kept::new(rows.clone(), self.count);
         let (mut pairs, mut any_bad) = (Vec::new(), false);
         for window in self.windows() {
             any_bad |= self.keep(window.clone(), &mut kept);

@@ -28,19 +28,20 @@ pub(super) struct Kept {
     asked: usize,
     count: usize,
     /// Of each lookup that is kept: its row, from the first one wanted, and its number in the window.
-    rows: [u32; WINDOW + SPARE],
-    numbers: [u32; WINDOW + SPARE],
+    rows: Vec<u32>,
+    numbers: Vec<u32>,
 }
 
 impl Kept {
-    /// Nothing yet, of fewer than 2^32 rows.
-    pub(super) fn new(wanted: Range<usize>) -> Self {
+    /// Nothing yet, of fewer than 2^32 rows, with room for a window of so many lookups.
+    pub(super) fn new(wanted: Range<usize>, lookups: usize) -> Self {
+        let room = lookups.min(WINDOW) + SPARE;
         Kept {
             wanted,
             count: 0,
             asked: 0,
-            rows: [0; WINDOW + SPARE],
-            numbers: [0; WINDOW + SPARE],
+            rows: vec![0; room],
+            numbers: vec![0; room],
         }
     }
 
@@ -253,7 +254,7 @@ mod tests {
                     .flat_map(|id| id.to_le_bytes()[..width].to_vec())
                     .collect();
                 for wanted in all_ranges.clone() {
-                    let mut kept = Kept::new(wanted.clone());
+                    let mut kept = Kept::new(wanted.clone(), count);
                     for take in [Kept::take_keys, Kept::take_each] {
                         assert_eq!(
                             take(&mut kept, of, &bytes, bound),

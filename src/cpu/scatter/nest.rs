@@ -31,22 +31,15 @@ pub(super) struct Run {
 
 impl Nest {
     pub(super) fn new(plan: &ScatterPlan) -> Self {
-        let mut dims = plan.dims.clone();
-        let (slice, slice_step) = match dims.last() {
-            Some(&DestinationDim::Free { extent, updates }) => {
-                dims.pop();
-                (extent, updates)
-            }
-            _ => (1, 0),
+        let (outer, slice, slice_step) = match &plan.dims[..] {
+            &[ref outer @ .., DestinationDim::Free { extent, updates }] => (outer, extent, updates),
+            all => (all, 1, 0),
         };
-        let keys = match dims.last() {
-            Some(&DestinationDim::Key { extent, step: 1 }) => {
-                dims.pop();
-                extent
-            }
-            _ => 1,
+        let (outer, keys) = match outer {
+            &[ref outer @ .., DestinationDim::Key { extent, step: 1 }] => (outer, extent),
+            all => (all, 1),
         };
-        let outer = dims.iter().map(|&dim| match dim {
+        let outer = outer.iter().map(|&dim| match dim {
             DestinationDim::Key { extent, step } => (extent, step, 0),
             DestinationDim::Free { extent, updates } => (extent, 0, updates),
         });
