@@ -7,6 +7,7 @@
     allow(unsafe_code, reason = "a function for processors with AVX2")
 )]
 
+use std::hint::select_unpredictable;
 use std::iter::zip;
 use std::ops::Range;
 
@@ -63,14 +64,16 @@ impl Kept {
     /// Keeps what belongs here of a window of lookups, of which these are the rows.
     #[inline(always)]
     pub(super) fn take(&mut self, rows: impl Iterator<Item = usize>) {
-        (self.asked, self.count) = (0, 0);
-        for (number, row) in rows.take(WINDOW).enumerate() {
-            self.asked += 1;
+        let (mut asked, mut kept) = (0, 0);
+        let (kept_rows, kept_numbers) = (&mut self.rows[..], &mut self.numbers[..]);
+        for row in rows.take(WINDOW) {
             let row = row.wrapping_sub(self.wanted.start);
-            self.rows[self.count] = row as u32;
-            self.numbers[self.count] = number as u32;
-            self.count += usize::from(row < self.wanted.len());
+            kept_rows[kept] = row as u32;
+            kept_numbers[kept] = asked;
+            kept += usize::from(row < self.wanted.len());
+            asked += 1;
         }
+        (self.asked, self.count) = (asked as usize, kept);
     }
 
     /// The same for indices that are rows, if all are below `bound`; else returns false, and what is kept is of no
@@ -112,8 +115,9 @@ vectorized! {
         let mut all = true;
         for (row, bytes) in zip(rows, indices.chunks_exact(size_of::<W>())) {
             let index: u64 = bytemuck::pod_read_unaligned::<W>(bytes).into();
-            all &= index < bound;
-            *row = index as u32;
+            let is_row = index < bound;
+            all &= is_row;
+            *row = select_unpredictable(is_row, index as u32, 0);
         }
         all
     }
@@ -159,7 +163,8 @@ mod x86 {
             let mut greatest = _mm256_setzero_si256();
             let first = all(self.wanted.start);
             let last_wanted = all(self.wanted.len() - 1);
-            self.count = 0;
+            let (kept_rows, kept_numbers) = (&mut self.rows[..], &mut self.numbers[..]);
+            let mut kept = 0;
             let mut take = |number: usize, eight: __m256i, asked: usize| {
                 greatest = _mm256_max_epu32(greatest, eight);
                 let rows = _mm256_sub_epi32(eight, first);
@@ -167,14 +172,11 @@ mod x86 {
                 let set = _mm256_movemask_ps(_mm256_castsi256_ps(is_kept)) as usize & asked;
                 let members = bytemuck::cast(u128::from(u64::from_le_bytes(MEMBERS[set])));
                 let members = _mm256_cvtepu8_epi32(members);
-                let kept = [
-                    _mm256_permutevar8x32_epi32(rows, members),
-                    _mm256_add_epi32(members, all(number)),
-                ];
-                let [rows, numbers]: [[u32; 8]; 2] = bytemuck::cast(kept);
-                self.rows[self.count..][..SPARE].copy_from_slice(&rows);
-                self.numbers[self.count..][..SPARE].copy_from_slice(&numbers);
-                self.count += set.count_ones() as usize;
+                let rows: [u32; 8] = bytemuck::cast(_mm256_permutevar8x32_epi32(rows, members));
+                let numbers: [u32; 8] = bytemuck::cast(_mm256_add_epi32(members, all(number)));
+                kept_rows[kept..][..SPARE].copy_from_slice(&rows);
+                kept_numbers[kept..][..SPARE].copy_from_slice(&numbers);
+                kept += set.count_ones() as usize;
             };
             let eight = |bytes: &[u8], high: &mut __m256i| match of.bytes() {
                 4 => bytemuck::pod_read_unaligned::<__m256i>(bytes),
@@ -200,6 +202,7 @@ mod x86 {
                 let asked = (1 << (rest.len() / of.bytes())) - 1;
                 take(8 * count, eight(&padded[..bytes], &mut high), asked);
             }
+            self.count = kept;
             let is_row = _mm256_cmpeq_epi32(
                 _mm256_max_epu32(greatest, all(last as usize)),
                 all(last as usize),
