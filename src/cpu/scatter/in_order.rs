@@ -19,6 +19,9 @@ use crate::operand::Params;
 use crate::plan::Plan;
 use crate::scatter::ScatterPlan;
 
+/// About so many sorted lookups are folded at once: where they go, and what goes there, stays in the first cache.
+const FOLDED_AT_ONCE: usize = 1024;
+
 /// The lookups of one scatter, for all threads.
 pub(super) struct InOrder<'a> {
     count: usize,
@@ -91,15 +94,24 @@ impl<'a> InOrder<'a> {
         let row_bytes = part.len() / rows.len();
         let (pairs, any_bad) = self.sorted_pairs(rows);
         let shift = self.width.ilog2(); // no division for each lookup
-        let to: Vec<usize> = pairs.iter().map(|p| p.row as usize * row_bytes).collect();
         let start = |p: &RowPair| self.updates.start_of(p.lookup as usize) >> shift;
-        let starts: Vec<usize> = pairs.iter().map(start).collect();
-        let updates = Updates {
-            bytes: self.updates.bytes,
-            starts: &starts,
-            ahead: rows_ahead(row_bytes),
-        };
-        (loops.runs)(part, row_bytes, &to, updates);
+        let (mut to, mut starts) = (Vec::new(), Vec::new());
+        let mut rest = &pairs[..];
+        while let Some(last) = rest.get(rest.len().min(FOLDED_AT_ONCE).wrapping_sub(1)) {
+            // All of a row, which is rounded once.
+            let (some, later) = rest.split_at(rest.partition_point(|p| p.row <= last.row));
+            rest = later;
+            to.clear();
+            to.extend(some.iter().map(|p| p.row as usize * row_bytes));
+            starts.clear();
+            starts.extend(some.iter().map(start));
+            let updates = Updates {
+                bytes: self.updates.bytes,
+                starts: &starts,
+                ahead: rows_ahead(row_bytes),
+            };
+            (loops.runs)(part, row_bytes, &to, updates);
+        }
         any_bad
     }
 
