@@ -6,16 +6,15 @@ use std::slice::ChunksExact;
 
 use super::fetch::{FETCHED_BYTES, LINE_BYTES, NEAR_BYTES, fetch, rows_ahead};
 use super::lookups::{GROUP, Lookups, Packed};
-use super::rows::{Rows, Run};
+use super::rows::Run;
 use crate::index::{Bits, Word, with_index_type};
-use crate::plan::Plan;
 
 /// Params of more bytes are not in the caches as a whole.
 const FAR_BYTES: usize = 16 << 20;
 
-/// How many short rows of one index are asked for ahead of their turn, where they lie apart. By itself a processor looks
-/// some 70 of them ahead; so many cache lines are 32 KiB, which the first cache holds.
-const SHORT_AHEAD: usize = 512;
+/// How many short rows of one index are asked for before they are copied, where they lie apart. By itself a processor
+/// looks some 70 of them ahead; so many cache lines are 32 KiB, which the first cache holds.
+pub(super) const SHORT_AT_ONCE: usize = 512;
 
 /// The same for short rows of several indices, which are asked for group by group.
 const TUPLES_AHEAD: usize = 128;
@@ -31,62 +30,43 @@ fn is_far(start: usize, other: usize, rows: usize) -> bool {
 
 /// Short rows of params that are far.
 pub(super) struct ShortRows<'a> {
-    pub(super) plan: &'a Plan,
-    pub(super) lookups: &'a Lookups<'a>,
-    pub(super) params: &'a [MaybeUninit<u8>],
-    pub(super) row_bytes: usize,
+    lookups: &'a Lookups<'a>,
+    row_bytes: usize,
+    params: &'a [MaybeUninit<u8>],
 }
 
-impl ShortRows<'_> {
-    /// Whether they are worth to be asked for: if they are short, have one index each, out of params that are far, and
-    /// come in long runs, but not so many that each cache line is looked up often.
-    pub(super) fn pay(&self) -> bool {
-        let in_run = self
-            .plan
-            .geometry()
-            .row_loops()
-            .last()
-            .map_or(1, |l| l.extent);
-        let reach = self.lookups.reach_bytes();
-        let are_few = in_run / OFTEN < reach / LINE_BYTES || reach > FAR_BYTES;
-        let are_short = self.lookups.packed_depth == 1 && self.row_bytes < LINE_BYTES;
-        are_short && are_few && in_run > SHORT_AHEAD && self.params.len() > FAR_BYTES
+impl<'a> ShortRows<'a> {
+    /// Those of a run, if it is worth to ask for them: if they are short, have one index each, out of params that are
+    /// far, and are many, but not so many that each cache line is looked up often.
+    pub(super) fn that_pay(
+        run: Run,
+        lookups: &'a Lookups<'a>,
+        row_bytes: usize,
+        params: &'a [MaybeUninit<u8>],
+    ) -> Option<Self> {
+        let reach = lookups.reach_bytes();
+        let are_few = lookups.in_run() / OFTEN < reach / LINE_BYTES || reach > FAR_BYTES;
+        let are_short = lookups.packed_depth == 1 && row_bytes < LINE_BYTES;
+        let pay = are_short && are_few && run.rows > SHORT_AT_ONCE && params.len() > FAR_BYTES;
+        pay.then_some(ShortRows {
+            lookups,
+            row_bytes,
+            params,
+        })
     }
 
-    /// Calls `copy` with so many rows from number `first` on, run by run, and asks for those that come after, where they
-    /// lie apart.
-    pub(super) fn for_each_run(&self, first: usize, mut count: usize, mut copy: impl FnMut(Run)) {
-        let geometry = self.plan.geometry();
-        let mut rows = Rows::new(geometry, first);
-        let mut soon = Rows::new(geometry, first + SHORT_AHEAD);
-        let mut lie_apart = true;
-        while count > 0 {
-            let most = if lie_apart {
-                SHORT_AHEAD
-            } else {
-                8 * SHORT_AHEAD
-            };
-            let run = rows.next_run(most.min(count));
-            with_index_type!(self.plan.index_type(), I => {
-                let mut left = run.rows;
-                while left > 0 {
-                    let run = soon.next_run(left);
-                    if lie_apart {
-                        self.fetch::<<I as Word>::Bits>(run);
-                    }
-                    left -= run.rows;
+    /// Asks for some of them, if they lie apart; returns whether they do.
+    pub(super) fn fetch(&self, some: Run) -> bool {
+        with_index_type!(self.lookups.index_type(), I => {
+            let packed = self.lookups.packed::<<I as Word>::Bits, 1>(some, self.row_bytes, self.params.len());
+            packed.is_some_and(|lookups| {
+                let apart = self.lie_apart(&lookups);
+                if apart {
+                    self.fetch_groups(&lookups);
                 }
-                copy(run);
-                // These are in the caches now; they tell how those lie that come.
-                let some = run.split_at(run.rows.min(SHORT_AHEAD)).0;
-                lie_apart = self.lie_apart::<<I as Word>::Bits>(some);
-            });
-            count -= run.rows;
-        }
-    }
-
-    fn packed<W: Bits>(&self, run: Run) -> Option<Packed<'_, W, 1>> {
-        self.lookups.packed(run, self.row_bytes, self.params.len())
+                apart
+            })
+        })
     }
 
     /// Where row number `n` of a group starts, the first of which is at `start` before its index is added.
@@ -101,31 +81,26 @@ impl ShortRows<'_> {
         lookups.row::<false>(group, n, start, self.row_bytes)
     }
 
-    /// Whether those of a run lie apart, by a few of them.
-    fn lie_apart<W: Bits>(&self, run: Run) -> bool {
-        self.packed::<W>(run).is_some_and(|lookups| {
-            let (mut start, step) = (lookups.start, lookups.step::<false>());
-            let mut last = None;
-            let mut some = lookups.indices.chunks_exact(8 * GROUP * size_of::<W>());
-            some.any(|groups| {
-                let row = |n| self.row(&lookups, groups, n, start);
-                let (first, next) = (row(0), row(GROUP));
-                let before = last.replace(first).unwrap_or(first);
-                start = start.wrapping_add(step.wrapping_mul(8 * GROUP));
-                is_far(before, first, 8 * GROUP) || is_far(first, next, GROUP)
-            })
+    /// Whether rows lie apart, by a few of them.
+    fn lie_apart<W: Bits>(&self, lookups: &Packed<'_, W, 1>) -> bool {
+        let (mut start, step) = (lookups.start, lookups.step::<false>());
+        let mut last = None;
+        let mut some = lookups.indices.chunks_exact(8 * GROUP * size_of::<W>());
+        some.any(|groups| {
+            let row = |n| self.row(lookups, groups, n, start);
+            let (first, next) = (row(0), row(GROUP));
+            let before = last.replace(first).unwrap_or(first);
+            start = start.wrapping_add(step.wrapping_mul(8 * GROUP));
+            is_far(before, first, 8 * GROUP) || is_far(first, next, GROUP)
         })
     }
 
-    /// Asks for those of a run, but for groups near to the one before.
-    fn fetch<W: Bits>(&self, run: Run) {
-        let Some(lookups) = self.packed::<W>(run) else {
-            return;
-        };
+    /// Asks for all but groups near to the one before.
+    fn fetch_groups<W: Bits>(&self, lookups: &Packed<'_, W, 1>) {
         let (mut start, step) = (lookups.start, lookups.step::<false>());
         let mut last = usize::MAX;
         for group in lookups.indices.chunks_exact(GROUP * size_of::<W>()) {
-            let row = |n| self.row(&lookups, group, n, start);
+            let row = |n| self.row(lookups, group, n, start);
             let first = row(0);
             if is_far(first, last, GROUP) {
                 for n in 0..GROUP {

@@ -6,9 +6,9 @@
 
 use std::array::from_fn;
 use std::iter::zip;
-use std::mem::{MaybeUninit, take};
+use std::mem::MaybeUninit;
 
-use super::ahead::{Ahead, ShortRows};
+use super::ahead::{Ahead, SHORT_AT_ONCE, ShortRows};
 use super::fetch::LINE_BYTES;
 use super::lookups::{BAD, GROUP, Lookups, Packed};
 use super::rows::{Rows, Run};
@@ -59,16 +59,6 @@ impl<'a> Work<'a> {
         // The bytes of the next row that lie before `output`.
         let mut skip = first % row_bytes;
         let mut any_bad = false;
-        let short = self.short_rows();
-        if skip == 0 && output.len().is_multiple_of(row_bytes) && short.pay() {
-            let count = output.len() / row_bytes;
-            short.for_each_run(first / row_bytes, count, |run| {
-                let (now, later) = take(&mut output).split_at_mut(run.rows * row_bytes);
-                any_bad |= self.copy_run(run, now);
-                output = later;
-            });
-            return any_bad;
-        }
         let mut rows = Rows::new(self.plan.geometry(), first / row_bytes);
         while !output.is_empty() {
             let whole = if skip == 0 {
@@ -91,18 +81,27 @@ impl<'a> Work<'a> {
         any_bad
     }
 
-    /// The rows, if they are short.
-    fn short_rows(&self) -> ShortRows<'_> {
-        ShortRows {
-            plan: self.plan,
-            lookups: &self.lookups,
-            params: self.params,
-            row_bytes: self.row_bytes,
+    /// Copies the rows of a run; returns whether some of them have a bad index. Short rows are asked for, some at a time,
+    /// before they are copied.
+    fn copy_run(&self, mut run: Run, mut rows: &mut [MaybeUninit<u8>]) -> bool {
+        let Some(short) = ShortRows::that_pay(run, &self.lookups, self.row_bytes, self.params)
+        else {
+            return self.copy_rows(run, rows);
+        };
+        let mut any_bad = false;
+        while run.rows > 0 {
+            let some = run.split_at(run.rows.min(SHORT_AT_ONCE)).0;
+            let more = if short.fetch(some) { 1 } else { 8 };
+            let (some, later) = run.split_at(run.rows.min(more * SHORT_AT_ONCE));
+            let (now, later_rows) = rows.split_at_mut(some.rows * self.row_bytes);
+            any_bad |= self.copy_rows(some, now);
+            (run, rows) = (later, later_rows);
         }
+        any_bad
     }
 
-    /// Copies the rows of a run; returns whether some of them have a bad index.
-    fn copy_run(&self, run: Run, rows: &mut [MaybeUninit<u8>]) -> bool {
+    /// [`Work::copy`] for rows of this many bytes.
+    fn copy_rows(&self, run: Run, rows: &mut [MaybeUninit<u8>]) -> bool {
         match self.row_bytes {
             1 => self.copy::<1>(run, rows),
             2 => self.copy::<2>(run, rows),

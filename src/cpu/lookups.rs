@@ -77,6 +77,12 @@ impl<'a> Lookups<'a> {
             .map_or(0, |[least, greatest]| greatest.abs_diff(least))
     }
 
+    /// How many rows follow each other at even distances.
+    pub(super) fn in_run(&self) -> usize {
+        let inner = self.plan.geometry().row_loops().last();
+        inner.map_or(1, |l| l.extent)
+    }
+
     pub(super) fn index_type(&self) -> IndexType {
         self.plan.index_type()
     }
