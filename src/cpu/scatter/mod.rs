@@ -125,7 +125,7 @@ const CACHED_BYTES: usize = 4 << 20;
 /// than its share of a sort.
 const FEW_THREADS: usize = 8;
 
-/// Where a fold may not stop, a thread stores so many lookups at most: with 32 bytes for each, as much as its second
+/// Where a fold may not stop, a thread stores so many lookups at most: with 16 bytes for each, as much as its second
 /// cache holds.
 const FEW_LOOKUPS: usize = 1 << 16;
 
