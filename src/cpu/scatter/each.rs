@@ -114,7 +114,9 @@ impl Each<'_> {
         let numbers = self.numbers.unwrap_or_else(|| &ALL[..self.to.len()]);
         assert_eq!(self.to.len(), numbers.len(), "each row goes somewhere");
         let dense = &self.rows.bytes[self.rows.start..];
-        if N != ANY && N <= 4 && self.numbers.is_none() {
+        // As short a loop as can be: to ask takes longer than such rows do.
+        let is_short = N <= 4 || row_bytes <= 16;
+        if N != ANY && is_short && self.numbers.is_none() {
             let dense = &dense[..self.to.len() * row_bytes];
             for (&row, values) in zip(self.to, dense.chunks_exact(row_bytes)) {
                 fold(target, row, values);
