@@ -31,7 +31,7 @@ pub(crate) fn check_output_bytes(op: OpKind, expected: usize, got: usize) -> Res
 
 /// Row-major strides of contiguous dims. Dims of an empty tensor have strides that no access uses.
 fn contiguous_strides(dims: &[usize]) -> Dims<isize> {
-    let mut strides = Dims::from_elem(0, dims.len());
+    let mut strides = smallvec![0; dims.len()];
     let mut next = 1isize;
     for (stride, &dim) in strides.iter_mut().zip(dims).rev() {
         *stride = next;

@@ -16,7 +16,7 @@ const FAR_BYTES: usize = 16 << 20;
 /// looks some 70 of them ahead; so many cache lines are 32 KiB, which the first cache holds.
 pub(super) const SHORT_AT_ONCE: usize = 512;
 
-/// The same for short rows of several indices, which are asked for group by group.
+/// How many short rows of several indices are asked for ahead of their turn, group by group.
 const TUPLES_AHEAD: usize = 128;
 
 /// Where each cache line is looked up so often, it is asked for in vain most of the time.
@@ -44,10 +44,12 @@ impl<'a> ShortRows<'a> {
         row_bytes: usize,
         params: &'a [MaybeUninit<u8>],
     ) -> Option<Self> {
-        let reach = lookups.reach_bytes();
-        let are_few = lookups.in_run() / OFTEN < reach / LINE_BYTES || reach > FAR_BYTES;
         let are_short = lookups.packed_depth == 1 && row_bytes < LINE_BYTES;
-        let pay = are_short && are_few && run.rows > SHORT_AT_ONCE && params.len() > FAR_BYTES;
+        let are_far = params.len() > FAR_BYTES;
+        let are_many = run.rows > SHORT_AT_ONCE;
+        let reach = lookups.reach_bytes();
+        let are_few = || lookups.in_run() / OFTEN < reach / LINE_BYTES || reach > FAR_BYTES;
+        let pay = are_short && are_far && are_many && are_few();
         pay.then_some(ShortRows {
             lookups,
             row_bytes,
@@ -57,16 +59,22 @@ impl<'a> ShortRows<'a> {
 
     /// Asks for some of them, if they lie apart; returns whether they do.
     pub(super) fn fetch(&self, some: Run) -> bool {
-        with_index_type!(self.lookups.index_type(), I => {
-            let packed = self.lookups.packed::<<I as Word>::Bits, 1>(some, self.row_bytes, self.params.len());
-            packed.is_some_and(|lookups| {
-                let apart = self.lie_apart(&lookups);
-                if apart {
-                    self.fetch_groups(&lookups);
-                }
-                apart
-            })
-        })
+        with_index_type!(self.lookups.index_type(), I => self.fetch_packed::<<I as Word>::Bits>(some))
+    }
+
+    fn fetch_packed<W: Bits>(&self, some: Run) -> bool {
+        let params_bytes = self.params.len();
+        let Some(lookups) = self
+            .lookups
+            .packed::<W, 1>(some, self.row_bytes, params_bytes)
+        else {
+            return false;
+        };
+        let apart = self.lie_apart(&lookups);
+        if apart {
+            self.fetch_groups(&lookups);
+        }
+        apart
     }
 
     /// Where row number `n` of a group starts, the first of which is at `start` before its index is added.

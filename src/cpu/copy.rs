@@ -91,6 +91,7 @@ impl<'a> Work<'a> {
         let mut any_bad = false;
         while run.rows > 0 {
             let some = run.split_at(run.rows.min(SHORT_AT_ONCE)).0;
+            // Where they do not lie apart, more are copied before it is looked at again.
             let more = if short.fetch(some) { 1 } else { 8 };
             let (some, later) = run.split_at(run.rows.min(more * SHORT_AT_ONCE));
             let (now, later_rows) = rows.split_at_mut(some.rows * self.row_bytes);

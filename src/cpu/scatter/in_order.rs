@@ -97,7 +97,8 @@ impl<'a> InOrder<'a> {
         let start = |p: &RowPair| self.updates.start_of(p.lookup as usize) >> shift;
         let (mut to, mut starts) = (Vec::new(), Vec::new());
         let mut rest = &pairs[..];
-        while let Some(last) = rest.get(rest.len().min(FOLDED_AT_ONCE).wrapping_sub(1)) {
+        while !rest.is_empty() {
+            let last = rest[rest.len().min(FOLDED_AT_ONCE) - 1];
             // All of a row, which is rounded once.
             let (some, later) = rest.split_at(rest.partition_point(|p| p.row <= last.row));
             rest = later;
