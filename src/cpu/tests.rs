@@ -248,8 +248,8 @@ fn long_rows() {
     }
 }
 
-/// Short rows of params that are far from the processor: those that lie apart are asked for ahead of their turn, in
-/// parts, and how the next lie is told from the last.
+/// Short rows of params that are far from the processor: some at a time, those that lie apart are asked for, then copied;
+/// of others more are copied at once.
 #[test]
 #[cfg_attr(miri, ignore = "16 MiB")]
 fn far_rows() {
