@@ -235,16 +235,17 @@ vectorized! {
     }
 }
 
-/// Folds one row of `N` columns.
+/// Folds one row of `N` columns; `left` is told of NaNs that are not narrowed.
 #[inline(always)]
 pub(super) fn fold_row<T: Fold, C: Combine<T>, const N: usize>(
     sums: &mut Elements<'_>,
     values: &[u8],
+    left: &mut [T::Sum; N],
     f16c: Option<F16c>,
 ) {
     let mut held: [T::Sum; N] = Sums::<T>::load(sums, 0, f16c);
     T::step_all(values, &mut held, C::combine, f16c);
-    Sums::<T>::store(sums, 0, held, f16c);
+    T::narrow_most(&held, columns_of::<T, N>(sums.0, 0), left, f16c);
 }
 
 /// Folds rows block by block.

@@ -40,6 +40,31 @@ pub(crate) trait Fold: Pod + Send + Sync {
     fn narrow_all<const N: usize>(sums: &[Self::Sum; N], elements: &mut [u8], _f16c: Option<F16c>) {
         narrow_each::<Self, N>(sums, elements);
     }
+    /// The same, but may leave NaNs as they are, which `left` has then been told: no step waits for the answer whether
+    /// there are any.
+    #[inline(always)]
+    fn narrow_most<const N: usize>(
+        sums: &[Self::Sum; N],
+        elements: &mut [u8],
+        _left: &mut [Self::Sum; N],
+        f16c: Option<F16c>,
+    ) {
+        Self::narrow_all(sums, elements, f16c);
+    }
+    /// Whether [`Fold::narrow_most`] may have left something.
+    #[inline(always)]
+    fn has_left(_left: &[Self::Sum]) -> bool {
+        false
+    }
+    /// Narrows what it has left in these elements.
+    #[cold]
+    #[inline(never)]
+    fn narrow_rest(elements: &mut [u8]) {
+        for element in elements.chunks_exact_mut(size_of::<Self>()) {
+            let sum = bytemuck::pod_read_unaligned::<Self>(element).widen();
+            element.copy_from_slice(bytemuck::bytes_of(&Self::narrow(sum)));
+        }
+    }
     /// The sum of `count` values, divided by it. Only floats have a mean; others keep the sum.
     #[inline(always)]
     fn mean(sum: Self::Sum, _count: usize) -> Self::Sum {
@@ -229,21 +254,30 @@ macro_rules! floats {
             // No NaN is expected: no step waits for the answer.
             #[inline(always)]
             fn narrow_all<const N: usize>(sums: &[$type; N], elements: &mut [u8], f16c: Option<F16c>) {
-                #[cold]
-                #[inline(never)]
-                fn narrow_again(elements: &mut [u8]) {
-                    for element in elements.chunks_exact_mut(size_of::<$type>()) {
-                        let sum = <$type>::narrow(bytemuck::pod_read_unaligned(element));
-                        element.copy_from_slice(&sum.to_ne_bytes());
-                    }
-                }
                 if !N.is_multiple_of(LANES) {
                     return narrow_each::<$type, N>(sums, elements);
                 }
                 elements.copy_from_slice(bytemuck::cast_slice(sums));
                 if <$type>::any_nan(sums, f16c) {
-                    narrow_again(elements);
+                    <$type>::narrow_rest(elements);
                 }
+            }
+            #[inline(always)]
+            fn narrow_most<const N: usize>(
+                sums: &[$type; N],
+                elements: &mut [u8],
+                left: &mut [$type; N],
+                _f16c: Option<F16c>,
+            ) {
+                elements.copy_from_slice(bytemuck::cast_slice(sums));
+                for (left, sum) in left.iter_mut().zip(sums) {
+                    // 0, but a NaN for a NaN and for an infinity, and a NaN ever after.
+                    *left += sum - sum;
+                }
+            }
+            #[inline(always)]
+            fn has_left(left: &[$type]) -> bool {
+                left.iter().any(|left| left.is_nan())
             }
         }
         impl Ordered for $type {

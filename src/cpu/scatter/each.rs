@@ -3,6 +3,8 @@
 
 use std::iter::zip;
 
+use bytemuck::Zeroable;
+
 use super::super::fetch::{FETCHED_BYTES, LINE_BYTES, NEAR_BYTES, fetch, rows_ahead};
 use super::super::fold::{Elements, fold_columns, fold_row};
 use super::super::rows::forward;
@@ -101,14 +103,15 @@ impl Each<'_> {
         // Where other threads take some of the rows; shorter ones share cache lines, which are then read one after the
         // other.
         let asks_rows = self.numbers.is_some() && row_bytes >= LINE_BYTES;
-        let fold = |target: &mut [u8], row: u32, values: &[u8]| {
+        let mut left = [T::Sum::zeroed(); N];
+        let fold = |target: &mut [u8], row: u32, values: &[u8], left: &mut [T::Sum; N]| {
             // One range, not two: of a number of 32 bits compilers know that it does not overflow.
             let at = row as usize * row_bytes;
             let mut sums = Elements(&mut target[at..at + row_bytes]);
             if N == ANY {
                 fold_columns::<T, C, _, _, WIDE>(&mut sums, columns, values, 0..1, self.f16c);
             } else {
-                fold_row::<T, C, N>(&mut sums, values, self.f16c);
+                fold_row::<T, C, N>(&mut sums, values, left, self.f16c);
             }
         };
         let numbers = self.numbers.unwrap_or_else(|| &ALL[..self.to.len()]);
@@ -119,8 +122,9 @@ impl Each<'_> {
         if N != ANY && is_short && self.numbers.is_none() {
             let dense = &dense[..self.to.len() * row_bytes];
             for (&row, values) in zip(self.to, dense.chunks_exact(row_bytes)) {
-                fold(target, row, values);
+                fold(target, row, values, &mut left);
             }
+            narrow_rest::<T>(target, row_bytes, self.to, &left);
             return;
         }
         for (n, (&row, &number)) in zip(self.to, numbers).enumerate() {
@@ -137,7 +141,18 @@ impl Each<'_> {
                 let from = number as usize * row_bytes;
                 &dense[from..from + row_bytes]
             };
-            fold(target, row, values);
+            fold(target, row, values, &mut left);
+        }
+        narrow_rest::<T>(target, row_bytes, self.to, &left);
+    }
+}
+
+/// Narrows what [`fold_row`] has left in these rows.
+#[inline(always)]
+fn narrow_rest<T: Fold>(target: &mut [u8], row_bytes: usize, rows: &[u32], left: &[T::Sum]) {
+    if T::has_left(left) {
+        for &row in rows {
+            T::narrow_rest(&mut target[row as usize * row_bytes..][..row_bytes]);
         }
     }
 }
