@@ -1,5 +1,7 @@
 //! Which rows each thread takes, so that all have about as much to do.
 
+use std::ops::Range;
+
 /// How many lookups are looked at: enough for a share to be right within some hundredths.
 pub(super) const SAMPLE: usize = 64;
 
@@ -35,7 +37,13 @@ pub(super) fn cuts(
             true => ((left / each_row) as usize).clamp(least.min(row), row),
             false => row,
         };
-        if end > last && end < rows {
+        // A part without a lookup is worth a thread only for what it copies.
+        let has_lookups = |some: Range<usize>| {
+            let before = |end| sample.partition_point(|&row| row < end);
+            before(some.end) > before(some.start)
+        };
+        let is_work = |some| of_rows > 0 || has_lookups(some);
+        if end > last && end < rows && is_work(last..end) && is_work(end..rows) {
             ends.push(end);
             last = end;
         }
@@ -54,8 +62,9 @@ mod tests {
         assert_eq!(cuts(100, 4, &[], 100, 0), [25, 50, 75, 100]);
         // Lookups alone, half of them in the first two rows.
         assert_eq!(cuts(100, 2, &[0, 1, 1, 2, 50, 90], 0, 6), [2, 100]);
-        // One row has them all: nothing is empty, and it is in one part.
-        assert_eq!(cuts(100, 4, &[7; 8], 0, 8), [7, 100]);
+        // One row has them all: one part has all rows, unless rows have to be copied.
+        assert_eq!(cuts(100, 4, &[7; 8], 0, 8), [100]);
+        assert_eq!(cuts(100, 2, &[7; 8], 1, 8), [7, 100]);
         assert_eq!(cuts(100, 4, &[0; 8], 0, 8), [100]);
         assert_eq!(cuts(1, 4, &[0; 8], 1, 8), [1]);
         // The first row has as much to do as all rows: the other thread takes these.

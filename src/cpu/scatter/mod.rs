@@ -42,6 +42,10 @@ use crate::scatter::ScatterPlan;
 /// What a lookup costs that is folded in order, as bytes that could be folded meanwhile.
 const LOOKUP_BYTES: usize = 16;
 
+/// Up to so many of those bytes, one thread folds alone where it goes on from any value: in a tenth of a millisecond,
+/// most of which two threads take as well, as each looks at all lookups and one has to be woken.
+const BYTES_FOLDED_BY_ONE: usize = 2 << 20;
+
 /// The most lookups that are sorted at once, where they need not be all.
 const MOST_LOOKUPS: usize = 1 << 20;
 
@@ -146,7 +150,11 @@ impl Work<'_> {
         let nest = Nest::new(self.plan);
         let row_bytes = nest.slice * self.plan.dtype.bytes();
         let each = self.plan.lookups().saturating_mul(row_bytes + LOOKUP_BYTES);
-        let is_little = each.saturating_add(self.destination.copied_bytes()) <= BYTES_OF_ONE;
+        let most_of_one = match self.loops.each {
+            Some(_) => BYTES_FOLDED_BY_ONE,
+            None => BYTES_OF_ONE,
+        };
+        let is_little = each.saturating_add(self.destination.copied_bytes()) <= most_of_one;
         let threads = if is_little { 1 } else { threads() };
         let is_cached = self.destination.len() <= CACHED_BYTES;
         let are_sorted = row_bytes >= SORTED_ROW_BYTES && !is_cached && threads > 1;
