@@ -281,6 +281,8 @@ pub(super) fn fold_columns<T: Fold, C: Combine<T>, R: Rows<T>, S: Sums<T>, const
         }
     }
     blocks.fold::<T, C, 8>();
+    blocks.fold::<T, C, 4>();
+    blocks.fold::<T, C, 2>();
     blocks.fold::<T, C, 1>();
 }
 
