@@ -1,6 +1,7 @@
 //! What is folded into: a tensor that is there, or fresh memory, which the first fold fills.
 
 use std::mem::{MaybeUninit, take};
+use std::ops::Range;
 
 use super::threads::for_each;
 
@@ -44,17 +45,18 @@ impl<'a> Destination<'a> {
     }
 
     /// Calls `fold` with each part and its number, on all cores; returns whether some call did. `lengths` has the
-    /// bytes of the parts. A part of fresh memory is filled just before, so that it need not be fetched from memory
-    /// again.
+    /// bytes of the parts; what a call does not ask for of fresh memory is filled all the same.
     #[allow(unsafe_code, reason = "memory that is written once")]
     pub(super) fn for_each_part(
         &mut self,
         lengths: &[usize],
-        fold: &(dyn Fn(usize, &mut [u8]) -> bool + Sync),
+        fold: &(dyn Fn(usize, &mut Part<'_>) -> bool + Sync),
     ) -> bool {
         assert_eq!(lengths.iter().sum::<usize>(), self.len(), "all of it");
         match self {
-            Destination::There(bytes) => for_each(parts(bytes, lengths), fold),
+            Destination::There(bytes) => for_each(parts(bytes, lengths), |n, part| {
+                fold(n, &mut Part::There(part))
+            }),
             Destination::Fresh { to, from } => {
                 let mut rest = *from;
                 let sources = lengths.iter().map(|&length| {
@@ -63,8 +65,17 @@ impl<'a> Destination<'a> {
                     Some(part)
                 });
                 let parts = parts(to, lengths).zip(sources);
-                let any = for_each(parts, |n, (to, from)| fold(n, filled(to, from)));
-                // SAFETY: `filled` has written to all parts, whose lengths add up to that of all.
+                let any = for_each(parts, |n, (to, from)| {
+                    let mut part = Part::Fresh {
+                        to,
+                        from,
+                        filled: 0,
+                    };
+                    let did = fold(n, &mut part);
+                    part.all();
+                    did
+                });
+                // SAFETY: all of each part has been filled, and their lengths add up to that of all.
                 *self = Destination::There(unsafe { written(take(to)) });
                 any
             }
@@ -74,7 +85,50 @@ impl<'a> Destination<'a> {
     /// Fills memory that no fold has filled.
     pub(super) fn finish(self) {
         if let Destination::Fresh { to, from } = self {
-            filled(to, from);
+            fill(to, from);
+        }
+    }
+}
+
+/// A part of a destination. Fresh memory is filled when it is first asked for: what is folded there finds it in the
+/// first cache.
+pub(super) enum Part<'a> {
+    There(&'a mut [u8]),
+    Fresh {
+        to: &'a mut [MaybeUninit<u8>],
+        from: Option<&'a [u8]>,
+        /// How many bytes have been filled.
+        filled: usize,
+    },
+}
+
+impl Part<'_> {
+    pub(super) fn len(&self) -> usize {
+        match self {
+            Part::There(bytes) => bytes.len(),
+            Part::Fresh { to, .. } => to.len(),
+        }
+    }
+
+    pub(super) fn all(&mut self) -> &mut [u8] {
+        self.bytes(0..self.len())
+    }
+
+    /// Some of its bytes.
+    #[inline]
+    #[allow(unsafe_code, reason = "memory that is written once")]
+    pub(super) fn bytes(&mut self, some: Range<usize>) -> &mut [u8] {
+        match self {
+            Part::There(bytes) => &mut bytes[some],
+            Part::Fresh { to, from, filled } => {
+                if some.end > *filled {
+                    let next = *filled..some.end;
+                    fill(&mut to[next.clone()], from.map(|from| &from[next]));
+                    *filled = some.end;
+                }
+                // SAFETY: so many have been filled.
+                unsafe { written(&mut to[some]) }
+            }
         }
     }
 }
@@ -91,15 +145,12 @@ fn parts<'a, T>(
     })
 }
 
-/// The bytes of `from`, or zeros, in `to`.
-#[allow(unsafe_code, reason = "memory that is written once")]
-fn filled<'a>(to: &'a mut [MaybeUninit<u8>], from: Option<&[u8]>) -> &'a mut [u8] {
+/// Writes the bytes of `from`, or zeros, to all of `to`.
+fn fill(to: &mut [MaybeUninit<u8>], from: Option<&[u8]>) {
     match from {
         Some(from) => to.copy_from_slice(bytemuck::cast_slice(from)),
         None => to.fill(MaybeUninit::new(0)),
     }
-    // SAFETY: that was every byte of it.
-    unsafe { written(to) }
 }
 
 /// What has been written.

@@ -8,6 +8,7 @@ use std::ops::Range;
 
 use bytemuck::Zeroable;
 
+use super::destination::Part;
 use super::fetch::{FETCHED_BYTES, fetch, rows_ahead};
 use super::vectors::vectorized;
 use crate::fold::{Combine, F16c, Fold, Pool};
@@ -80,6 +81,8 @@ impl<T: Fold> Sums<T> for Elements<'_> {
 pub(super) struct Pooled<'a> {
     /// Where each bag ends. The first starts with row 0.
     pub(super) ends: &'a [usize],
+    /// Its number in the output.
+    pub(super) first_bag: usize,
     /// How many rows of the first bag have been folded already, into the sums that are held.
     pub(super) before: usize,
     /// Whether the last bag goes on after its end here: its sums are held.
@@ -207,7 +210,7 @@ vectorized! {
 
     /// Pools bags into the rows of `output`.
     [Avx512] fn pool<T: Fold, C: Pool<T>, R: Rows<T>>(
-        f16c; rows: R, bags: Pooled<'_>, held: &mut [u8], output: &mut [u8]
+        f16c; rows: R, bags: Pooled<'_>, held: &mut [u8], output: &mut Part<'_>
     ) {
         assert_eq!(bags.ends.last(), Some(&rows.count()), "each row is in a bag");
         let row_bytes = bags.columns * size_of::<T>();
@@ -217,14 +220,15 @@ vectorized! {
             let some = first..end.min(first.saturating_add(bags.at_once));
             let is_whole = some.end == end && !(bags.goes_on && bag + 1 == bags.ends.len());
             let count = before + some.len();
-            let output = part_mut(output, bag * row_bytes, row_bytes);
-            if is_whole && count == 0 {
+            let place = (bags.first_bag + bag) * row_bytes;
+            let output = is_whole.then(|| output.bytes(place..place + row_bytes));
+            if count == 0 && let Some(output) = output {
                 output.fill(0);
             } else {
                 let mut sums = BagSums::<T> {
                     held: &mut *held,
                     start: (before == 0).then(C::start),
-                    output: is_whole.then_some(output),
+                    output,
                     divisor: bags.is_mean.then_some(count),
                 };
                 fold_columns::<T, C, R, _, WIDE>(&mut sums, bags.columns, rows, some.clone(), f16c);

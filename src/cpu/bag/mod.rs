@@ -17,7 +17,7 @@ use rows::{ByteRows, TableRows, Weighted};
 use table::{Table, There};
 use window::{Source, Weights, Window};
 
-use super::destination::Destination;
+use super::destination::{Destination, Part};
 use super::fetch::rows_ahead;
 use super::fold::{Pooled, pool};
 use super::lookups::{LOOKUP_BYTES, Lookups};
@@ -127,7 +127,7 @@ fn run(call: &EmbeddingBag<'_>, plan: &BagPlan, mut output: Destination<'_>) -> 
 struct Loops {
     sum_bytes: usize,
     /// [`pool`] rows, with their weights if there are any.
-    pool: fn(TableRows<'_>, &[u8], Pooled<'_>, &mut [u8], &mut [u8]),
+    pool: fn(TableRows<'_>, &[u8], Pooled<'_>, &mut [u8], &mut Part<'_>),
 }
 
 struct FindLoops {
@@ -213,7 +213,7 @@ impl Bags<'_> {
     }
 
     /// Pools some columns of some bags into `output`, which has them row after row.
-    fn pool_part(&self, bags: Range<usize>, columns: Range<usize>, output: &mut [u8]) -> bool {
+    fn pool_part(&self, bags: Range<usize>, columns: Range<usize>, output: &mut Part<'_>) -> bool {
         let Source { plan, table, .. } = &self.source;
         let row_bytes = columns.len() * plan.dtype.bytes();
         let at_once = match table {
@@ -253,6 +253,7 @@ impl Bags<'_> {
             };
             let pooled = Pooled {
                 ends: &window.ends,
+                first_bag: bag - bags.start,
                 before: window.before,
                 goes_on: window.goes_on,
                 is_mean: plan.mode == BagMode::Mean,
@@ -264,7 +265,6 @@ impl Bags<'_> {
                     usize::MAX
                 },
             };
-            let output = &mut output[(bag - bags.start) * row_bytes..];
             (self.loops.pool)(rows, &window.weights, pooled, &mut held, output);
         }
     }

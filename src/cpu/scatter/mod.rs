@@ -191,10 +191,9 @@ impl Work<'_> {
             .map(|(first, end)| (end - first) * row_bytes)
             .collect();
         let loops = self.loops;
-        self.destination
-            .for_each_part(&lengths, &|n, part: &mut [u8]| {
-                in_order.fold_part(loops, firsts[n]..ends[n], part)
-            })
+        self.destination.for_each_part(&lengths, &|n, part| {
+            in_order.fold_part(loops, firsts[n]..ends[n], part.all())
+        })
     }
 
     /// Folds the lookups sorted by key.
@@ -241,8 +240,8 @@ impl Chunk<'_> {
         let bytes = even.max(CHUNK_BYTES) / width * width;
         let mut lengths = vec![bytes; destination.len() / bytes];
         lengths.push(destination.len() % bytes);
-        destination.for_each_part(&lengths, &|n, part: &mut [u8]| {
-            self.fold_part(n * (bytes / width), part);
+        destination.for_each_part(&lengths, &|n, part| {
+            self.fold_part(n * (bytes / width), part.all());
             false
         });
     }
