@@ -55,7 +55,7 @@ impl<'a> Destination<'a> {
         assert_eq!(lengths.iter().sum::<usize>(), self.len(), "all of it");
         match self {
             Destination::There(bytes) => for_each(parts(bytes, lengths), |n, part| {
-                fold(n, &mut Part::There(part))
+                fold(n, &mut Part(Bytes::There(part)))
             }),
             Destination::Fresh { to, from } => {
                 let mut rest = *from;
@@ -66,11 +66,8 @@ impl<'a> Destination<'a> {
                 });
                 let parts = parts(to, lengths).zip(sources);
                 let any = for_each(parts, |n, (to, from)| {
-                    let mut part = Part::Fresh {
-                        to,
-                        from,
-                        filled: 0,
-                    };
+                    let filled = 0;
+                    let mut part = Part(Bytes::Fresh { to, from, filled });
                     let did = fold(n, &mut part);
                     part.all();
                     did
@@ -92,7 +89,9 @@ impl<'a> Destination<'a> {
 
 /// A part of a destination. Fresh memory is filled when it is first asked for: what is folded there finds it in the
 /// first cache.
-pub(super) enum Part<'a> {
+pub(super) struct Part<'a>(Bytes<'a>);
+
+enum Bytes<'a> {
     There(&'a mut [u8]),
     Fresh {
         to: &'a mut [MaybeUninit<u8>],
@@ -103,10 +102,10 @@ pub(super) enum Part<'a> {
 }
 
 impl Part<'_> {
-    pub(super) fn len(&self) -> usize {
-        match self {
-            Part::There(bytes) => bytes.len(),
-            Part::Fresh { to, .. } => to.len(),
+    fn len(&self) -> usize {
+        match &self.0 {
+            Bytes::There(bytes) => bytes.len(),
+            Bytes::Fresh { to, .. } => to.len(),
         }
     }
 
@@ -118,9 +117,9 @@ impl Part<'_> {
     #[inline]
     #[allow(unsafe_code, reason = "memory that is written once")]
     pub(super) fn bytes(&mut self, some: Range<usize>) -> &mut [u8] {
-        match self {
-            Part::There(bytes) => &mut bytes[some],
-            Part::Fresh { to, from, filled } => {
+        match &mut self.0 {
+            Bytes::There(bytes) => &mut bytes[some],
+            Bytes::Fresh { to, from, filled } => {
                 if some.end > *filled {
                     let next = *filled..some.end;
                     fill(&mut to[next.clone()], from.map(|from| &from[next]));

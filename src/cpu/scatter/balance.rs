@@ -38,11 +38,10 @@ pub(super) fn cuts(
             false => row,
         };
         // A part without a lookup is worth a thread only for what it copies.
-        let has_lookups = |some: Range<usize>| {
-            let before = |end| sample.partition_point(|&row| row < end);
-            before(some.end) > before(some.start)
+        let lookups_before = |end| sample.partition_point(|&row| row < end);
+        let is_work = |some: Range<usize>| {
+            of_rows > 0 || lookups_before(some.end) > lookups_before(some.start)
         };
-        let is_work = |some| of_rows > 0 || has_lookups(some);
         if end > last && end < rows && is_work(last..end) && is_work(end..rows) {
             ends.push(end);
             last = end;

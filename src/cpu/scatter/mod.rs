@@ -42,8 +42,8 @@ use crate::scatter::ScatterPlan;
 /// What a lookup costs that is folded in order, as bytes that could be folded meanwhile.
 const LOOKUP_BYTES: usize = 16;
 
-/// Up to so many of those bytes, one thread folds alone where it goes on from any value: in a tenth of a millisecond,
-/// most of which two threads take as well, as each looks at all lookups and one has to be woken.
+/// Up to so many of those bytes, one thread folds alone where a fold may stop and go on: each of two would look at all
+/// lookups, and one would have to be woken.
 const BYTES_FOLDED_BY_ONE: usize = 2 << 20;
 
 /// The most lookups that are sorted at once, where they need not be all.

@@ -1,3 +1,4 @@
+use super::keep::WINDOW;
 use super::{scatter, scatter_over};
 use crate::call::Scatter;
 use crate::cpu::scatter_reference;
@@ -43,8 +44,9 @@ fn sums([rows, width, kinds]: [usize; 3]) -> Vec<f32> {
 #[test]
 #[cfg(all(feature = "rayon", not(target_arch = "wasm32")))]
 fn any_number_of_threads_gives_the_same_bits() {
-    // Short rows, and long ones of a destination beyond caches, which several threads sort.
-    for sizes in [[20_000, 40, 50], [1500, 1100, 1200]] {
+    // Short rows, those of three columns with a loop of their own for one thread, and long ones of a destination beyond
+    // caches, which several threads sort.
+    for sizes in [[20_000, 40, 50], [150_000, 3, 5000], [1500, 1100, 1200]] {
         let with = |threads| {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
             pool.unwrap().install(|| sums(sizes))
@@ -168,8 +170,8 @@ fn rows_of_any_length_are_those_of_the_definition() {
             let rules = Rules::default();
             let plan = ScatterPlan::new(Op::gather(0), reduce, &rules, layouts).unwrap();
             // Half of them go to a few rows, and some are bad; the second window has no such.
-            let bound = |n: u32| match n {
-                512..1024 => rows as u32,
+            let bound = |n: u32| match n as usize / WINDOW {
+                1 => rows as u32,
                 _ => rows as u32 + rows as u32 / 16,
             };
             let id = |n: u32| match n % 2 {
