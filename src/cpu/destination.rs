@@ -5,34 +5,43 @@ use std::ops::Range;
 
 use super::threads::for_each;
 
-/// A contiguous destination.
+/// A contiguous destination, or a part of one.
 pub(super) enum Destination<'a> {
     /// In the caller's memory.
     There(&'a mut [u8]),
-    /// Fresh memory, and the bytes that it starts from, which are as many; zeros, if there are none.
-    Fresh {
-        to: &'a mut [MaybeUninit<u8>],
-        from: Option<&'a [u8]>,
-    },
+    Fresh(Fresh<'a>),
+}
+
+/// Fresh memory. It is filled when it is first asked for: what is folded there finds it in the first cache.
+pub(super) struct Fresh<'a> {
+    to: &'a mut [MaybeUninit<u8>],
+    /// The bytes that it starts from, which are as many; zeros, if there are none.
+    from: Option<&'a [u8]>,
+    /// How many bytes have been filled.
+    filled: usize,
 }
 
 impl<'a> Destination<'a> {
     /// A copy of `from` that is still to be made, in `to`.
     pub(super) fn copy_of(from: &'a [u8], to: &'a mut [MaybeUninit<u8>]) -> Self {
         assert_eq!(from.len(), to.len(), "a copy has as many bytes");
-        let from = Some(from);
-        Destination::Fresh { to, from }
+        Destination::fresh(to, Some(from))
     }
 
     /// Zeros that are still to be written.
     pub(super) fn zeros(to: &'a mut [MaybeUninit<u8>]) -> Self {
-        Destination::Fresh { to, from: None }
+        Destination::fresh(to, None)
+    }
+
+    fn fresh(to: &'a mut [MaybeUninit<u8>], from: Option<&'a [u8]>) -> Self {
+        let filled = 0;
+        Destination::Fresh(Fresh { to, from, filled })
     }
 
     pub(super) fn len(&self) -> usize {
         match self {
             Destination::There(bytes) => bytes.len(),
-            Destination::Fresh { to, .. } => to.len(),
+            Destination::Fresh(fresh) => fresh.to.len(),
         }
     }
 
@@ -40,7 +49,7 @@ impl<'a> Destination<'a> {
     pub(super) fn copied_bytes(&self) -> usize {
         match self {
             Destination::There(_) => 0,
-            Destination::Fresh { to, .. } => to.len(),
+            Destination::Fresh(fresh) => fresh.to.len() - fresh.filled,
         }
     }
 
@@ -50,14 +59,15 @@ impl<'a> Destination<'a> {
     pub(super) fn for_each_part(
         &mut self,
         lengths: &[usize],
-        fold: &(dyn Fn(usize, &mut Part<'_>) -> bool + Sync),
+        fold: &(dyn Fn(usize, &mut Destination<'_>) -> bool + Sync),
     ) -> bool {
         assert_eq!(lengths.iter().sum::<usize>(), self.len(), "all of it");
         match self {
             Destination::There(bytes) => for_each(parts(bytes, lengths), |n, part| {
-                fold(n, &mut Part(Bytes::There(part)))
+                fold(n, &mut Destination::There(part))
             }),
-            Destination::Fresh { to, from } => {
+            Destination::Fresh(Fresh { to, from, filled }) => {
+                assert_eq!(*filled, 0, "parts are filled anew");
                 let mut rest = *from;
                 let sources = lengths.iter().map(|&length| {
                     let (part, after) = rest?.split_at(length);
@@ -66,8 +76,7 @@ impl<'a> Destination<'a> {
                 });
                 let parts = parts(to, lengths).zip(sources);
                 let any = for_each(parts, |n, (to, from)| {
-                    let filled = 0;
-                    let mut part = Part(Bytes::Fresh { to, from, filled });
+                    let mut part = Destination::fresh(to, from);
                     let did = fold(n, &mut part);
                     part.all();
                     did
@@ -79,36 +88,7 @@ impl<'a> Destination<'a> {
         }
     }
 
-    /// Fills memory that no fold has filled.
-    pub(super) fn finish(self) {
-        if let Destination::Fresh { to, from } = self {
-            fill(to, from);
-        }
-    }
-}
-
-/// A part of a destination. Fresh memory is filled when it is first asked for: what is folded there finds it in the
-/// first cache.
-pub(super) struct Part<'a>(Bytes<'a>);
-
-enum Bytes<'a> {
-    There(&'a mut [u8]),
-    Fresh {
-        to: &'a mut [MaybeUninit<u8>],
-        from: Option<&'a [u8]>,
-        /// How many bytes have been filled.
-        filled: usize,
-    },
-}
-
-impl Part<'_> {
-    fn len(&self) -> usize {
-        match &self.0 {
-            Bytes::There(bytes) => bytes.len(),
-            Bytes::Fresh { to, .. } => to.len(),
-        }
-    }
-
+    /// All of its bytes.
     pub(super) fn all(&mut self) -> &mut [u8] {
         self.bytes(0..self.len())
     }
@@ -117,9 +97,9 @@ impl Part<'_> {
     #[inline]
     #[allow(unsafe_code, reason = "memory that is written once")]
     pub(super) fn bytes(&mut self, some: Range<usize>) -> &mut [u8] {
-        match &mut self.0 {
-            Bytes::There(bytes) => &mut bytes[some],
-            Bytes::Fresh { to, from, filled } => {
+        match self {
+            Destination::There(bytes) => &mut bytes[some],
+            Destination::Fresh(Fresh { to, from, filled }) => {
                 if some.end > *filled {
                     let next = *filled..some.end;
                     fill(&mut to[next.clone()], from.map(|from| &from[next]));

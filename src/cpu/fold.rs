@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use bytemuck::Zeroable;
 
-use super::destination::Part;
+use super::destination::Destination;
 use super::fetch::{FETCHED_BYTES, fetch, rows_ahead};
 use super::vectors::vectorized;
 use crate::fold::{Combine, F16c, Fold, Pool};
@@ -210,7 +210,7 @@ vectorized! {
 
     /// Pools bags into the rows of `output`.
     [Avx512] fn pool<T: Fold, C: Pool<T>, R: Rows<T>>(
-        f16c; rows: R, bags: Pooled<'_>, held: &mut [u8], output: &mut Part<'_>
+        f16c; rows: R, bags: Pooled<'_>, held: &mut [u8], output: &mut Destination<'_>
     ) {
         assert_eq!(bags.ends.last(), Some(&rows.count()), "each row is in a bag");
         let row_bytes = bags.columns * size_of::<T>();

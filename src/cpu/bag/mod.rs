@@ -17,7 +17,7 @@ use rows::{ByteRows, TableRows, Weighted};
 use table::{Table, There};
 use window::{Source, Weights, Window};
 
-use super::destination::{Destination, Part};
+use super::destination::Destination;
 use super::fetch::rows_ahead;
 use super::fold::{Pooled, pool};
 use super::lookups::{LOOKUP_BYTES, Lookups};
@@ -127,7 +127,7 @@ fn run(call: &EmbeddingBag<'_>, plan: &BagPlan, mut output: Destination<'_>) -> 
 struct Loops {
     sum_bytes: usize,
     /// [`pool`] rows, with their weights if there are any.
-    pool: fn(TableRows<'_>, &[u8], Pooled<'_>, &mut [u8], &mut Part<'_>),
+    pool: fn(TableRows<'_>, &[u8], Pooled<'_>, &mut [u8], &mut Destination<'_>),
 }
 
 struct FindLoops {
@@ -213,7 +213,12 @@ impl Bags<'_> {
     }
 
     /// Pools some columns of some bags into `output`, which has them row after row.
-    fn pool_part(&self, bags: Range<usize>, columns: Range<usize>, output: &mut Part<'_>) -> bool {
+    fn pool_part(
+        &self,
+        bags: Range<usize>,
+        columns: Range<usize>,
+        output: &mut Destination<'_>,
+    ) -> bool {
         let Source { plan, table, .. } = &self.source;
         let row_bytes = columns.len() * plan.dtype.bytes();
         let at_once = match table {

@@ -96,10 +96,10 @@ fn run(
     plan: &ScatterPlan,
     indices: &Indices<'_>,
     updates: &Params<'_>,
-    destination: Destination<'_>,
+    mut destination: Destination<'_>,
 ) -> Result<()> {
     let Some(keys) = &plan.keys else {
-        destination.finish();
+        destination.all();
         return Ok(());
     };
     let work = Work {
@@ -169,7 +169,7 @@ impl Work<'_> {
             Some(in_order) => self.fold_in_order(&in_order, row_bytes, threads),
             None => self.fold_sorted(&nest)?,
         };
-        self.destination.finish();
+        self.destination.all();
         Ok(any_bad)
     }
 
