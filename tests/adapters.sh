@@ -12,11 +12,22 @@ list_adapters() {
 
 # able_apis: the APIs of adapters that can run gathers, one a line.
 able_apis() {
-    list_adapters --json | awk -F '"' '
+    list_adapters --json | apis_of
+}
+
+# apis_of: the same of a list that is read, as JSON.
+apis_of() {
+    awk -F '"' '
         $2 == "api" { api = $4 }
         $2 == "lacks" && / null/ { print api }
     ' | sort -u
 }
+
+# What hides drivers from their loaders, as if they were not installed.
+# shellcheck disable=SC2034 # for who sources this
+no_vulkan=(VK_DRIVER_FILES=/nonexistent VK_ICD_FILENAMES=/nonexistent)
+# shellcheck disable=SC2034
+no_gl=(__EGL_VENDOR_LIBRARY_FILENAMES=/nonexistent __EGL_VENDOR_LIBRARY_DIRS=/nonexistent)
 
 # adapters_suffice: whether the tests have what they want: an adapter; in CI on Linux, Vulkan and GL.
 adapters_suffice() {

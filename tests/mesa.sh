@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # The tests on other versions of Mesa than the machine's, in Debian 13 and Debian testing in folders,
-# on Vulkan (lavapipe) and GL (llvmpipe); in Debian 13 under Vulkan's own validation with synchronisation
-# checks, which must have been active and have nothing to say. And on what users meet besides:
+# on Vulkan (lavapipe) and GL (llvmpipe): in Debian 13 with both at once, and under Vulkan's own validation with
+# synchronisation checks, which must have been active and have nothing to say; in Debian testing with GL only and
+# with Vulkan only, as other machines have it. And on what users meet besides:
 #
 # - Chromium's SwiftShader as a Vulkan driver (where Chromium is installed): all calls and cases
 # - adapters that cannot run gathers, which must be named and left: Mesa's softpipe, whose GL is too
@@ -17,19 +18,21 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 . tests/chroot.sh
 . web/needs.sh
+. tests/adapters.sh
 
 drivers=/usr/share/vulkan/icd.d
 
-# suite_in SYSTEM VARIABLE...: the tests there, on both APIs. Faults are planted in shaders elsewhere, and
-# what needs no adapter has run on the machine itself.
+# suite_in SYSTEM APIS VARIABLE...: the tests there, with these variables, which must leave adapters of these APIs.
+# Faults are planted in shaders elsewhere, and what needs no adapter has run on the machine itself.
 suite_in() {
-    printf '\n%s of Debian %s\n' "$(mesa_of "$1")" "$1"
-    in_chroot "$1" "$command" adapters --json | grep '"api"' | sort -u >"$scratch/apis"
-    if (($(wc -l <"$scratch/apis") != 2)); then
-        echo "FAILED: an adapter of Vulkan or GL is missing"
+    local found
+    printf '\n%s of Debian %s: %s\n' "$(mesa_of "$1")" "$1" "$2"
+    found=$(in_chroot "$1" env "${@:3}" "$command" adapters --json | apis_of)
+    if [[ ${found//$'\n'/ } != "$2" ]]; then
+        echo "FAILED: adapters of ${found//$'\n'/ }"
         failed=$((failed + 1))
     fi
-    in_chroot "$1" env "${@:2}" GATHER_CASES="${WGPU_GATHER_MESA_CASES:-10000}" \
+    in_chroot "$1" env "${@:3}" GATHER_CASES="${WGPU_GATHER_MESA_CASES:-10000}" \
         "$suite" --show-output --skip ::faults_of_ --skip ::faults_in_ --skip on_the_host \
         &>"$scratch/suite" || true
     count "$scratch/suite" 1
@@ -112,11 +115,12 @@ scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 build_tests "$@"
 make_chroot trixie mesa-vulkan-drivers libvulkan1 libegl1 libgl1-mesa-dri vulkan-validationlayers
-suite_in trixie VK_INSTANCE_LAYERS=VK_LAYER_KHRONOS_validation "VK_LAYER_SETTINGS_PATH=$PWD/tests"
+suite_in trixie "gl vulkan" VK_INSTANCE_LAYERS=VK_LAYER_KHRONOS_validation "VK_LAYER_SETTINGS_PATH=$PWD/tests"
 validated
 suite_passed trixie "Debian 13" "the suite, under Vulkan's validation layer"
 make_chroot testing mesa-vulkan-drivers libvulkan1 libegl1 libgl1-mesa-dri
-suite_in testing
+suite_in testing gl "${no_vulkan[@]}"
+suite_in testing vulkan "${no_gl[@]}"
 suite_passed testing "Debian testing" "the suite"
 for system in trixie testing; do
     printf '\nadapters of Debian %s that cannot run gathers\n' $system

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# What tests/run.sh runs, on the sets of adapters that other machines have: GL only, Vulkan only, none;
-# without CI's variables. The drivers are hidden from their loaders, as if they were not installed. Takes
-# the binaries that are built already, leaves out what needs no adapter, and makes few random calls.
+# What tests/run.sh makes of the sets of adapters that other machines have: GL only, Vulkan only, none;
+# without CI's variables. The drivers are hidden from their loaders, as if they were not installed. Runs the tests
+# of the command, and those of the suite that look for adapters; all of the suite without any. The whole suite with
+# GL only and with Vulkan only is tests/mesa.sh. Takes the binaries that are built already.
 #
 # The last line is "N passed, M failed, 0 skipped": the sets, and what run.sh makes of each.
 set -euo pipefail
@@ -20,10 +21,6 @@ leave_if_lacking "$lacking" "${CI:+1}"
 # Mesa's EGL complains where this is unset.
 export XDG_RUNTIME_DIR=${XDG_RUNTIME_DIR:-$scratch}
 unset CI WGPU_BACKEND WGPU_GATHER_ALLOW_NO_GPU
-export GATHER_CASES=${WGPU_GATHER_SETS_CASES:-200} SCATTER_CASES=${WGPU_GATHER_SETS_CASES:-200} \
-    GATHER_PROGRAMS=${WGPU_GATHER_SETS_PROGRAMS:-20} GATHER_LARGE=${WGPU_GATHER_SETS_LARGE:-10}
-no_vulkan=(VK_DRIVER_FILES=/nonexistent VK_ICD_FILENAMES=/nonexistent)
-no_gl=(__EGL_VENDOR_LIBRARY_FILENAMES=/nonexistent __EGL_VENDOR_LIBRARY_DIRS=/nonexistent)
 
 # check WHAT COMMAND...: counts it as passed or failed.
 check() {
@@ -37,11 +34,10 @@ check() {
     fi
 }
 
-# suite_with VARIABLE...: the tests that need adapters, with these variables.
-suite_with() {
-    env "$@" cargo test --workspace --all-features --locked --no-fail-fast --test suite --test cli \
-        -- --show-output --skip ::faults_of_ --skip ::faults_in_ --skip huge:: --skip on_the_host \
-        --skip shaders:: |& only_results
+# tests_of TARGET ARGUMENT...: the tests of the command (cli) or the suite; arguments are those of the tests.
+tests_of() {
+    cargo test --workspace --all-features --locked --no-fail-fast --test "$1" -- --show-output "${@:2}" |&
+        only_results
 }
 
 # on_set APIS VARIABLE...: whether the drivers that remain are those; whether run.sh wants more, which it
@@ -56,13 +52,16 @@ on_set() {
     check "adapters of $apis, not of $found" test "$found" == "${apis:+$apis }"
     if [[ -n $apis ]]; then
         check "one adapter suffices" adapters_suffice
-        check "the tests with $apis only" suite_with
+        check "documented calls with $apis only" tests_of suite documented::
     else
         check "no adapter is too few" not adapters_suffice
         check "tests fail without an adapter, and say what to install" says_what_to_install
-        check "the tests without an adapter, where that is allowed" \
-            suite_with WGPU_GATHER_ALLOW_NO_GPU=1
+        export WGPU_GATHER_ALLOW_NO_GPU=1
+        check "the suite without an adapter, where that is allowed" \
+            tests_of suite --skip ::faults_of_ --skip ::faults_in_ --skip huge:: --skip on_the_host
     fi
+    check "the tests of the command with ${apis:-no adapter}" tests_of cli
+    unset WGPU_GATHER_ALLOW_NO_GPU
     CI=true check "one API is too few for CI" not adapters_suffice
     unset "${@%%=*}"
 }

@@ -24,9 +24,15 @@ async function run(context, tests, heard = complaints) {
   }
 }
 
-try {
-  const onDevice = [ownShaders, lateErrors, outOfMemory, fallback, destroyed];
-  await inBrowser((context) => run(context, [conformance, recordedFolds, recordedQuantized, random, faults, binding, folds, ...onDevice, clicks]));
+/** What is computed on the device, and what becomes of it. */
+async function onTheDevice() {
+  const device = [ownShaders, lateErrors, outOfMemory, fallback, destroyed];
+  await inBrowser((context) => run(context, [conformance, recordedFolds, recordedQuantized, random, faults, binding, folds, ...device]));
+}
+
+/** The page; and a GPU process that crashes, or is not there. */
+async function onThePage() {
+  await inBrowser((context) => run(context, [clicks]));
   await inBrowser((context) => run(context, [crashed, afterCrash], [])); // Chromium names the crash
   const webGpu = ['--enable-unsafe-webgpu', '--use-webgpu-adapter=swiftshader'];
   await inBrowser((context) => run(context, [withoutAdapter]), webGpu);
@@ -34,6 +40,11 @@ try {
     await context.addInitScript(() => Object.defineProperty(navigator, 'gpu', { value: undefined }));
     await run(context, [withoutWebGpu]);
   });
+}
+
+try {
+  // Each keeps about one core busy.
+  await Promise.all([onTheDevice(), onThePage()]);
   // What Chromium says to a page that asks for an adapter and gets none.
   const own = complaints.filter((text) => text !== 'No available adapters.');
   assert.deepEqual(own, [], 'the console is silent');
