@@ -49,9 +49,10 @@ few_dependencies() {
     [[ ${direct/libc /} == "bytemuck pollster smallvec thiserror " ]]
 }
 
-# The command as `cargo install` builds it, without features: what it says of those that it lacks.
+# The command as `cargo install` builds it, without features: what it says of those that it lacks. It runs for moments,
+# so it is not optimized.
 command_without_features() {
-    cargo test --package wgpu-gather-cli --test features --locked
+    CARGO_PROFILE_DEV_OPT_LEVEL=0 cargo test --package wgpu-gather-cli --test features --locked
 }
 
 # Each crate that is published builds from what its package holds. All are unpacked into one workspace, with

@@ -12,6 +12,7 @@
 #   WGPU_GATHER_WANT_MESA=1 fails where it cannot run, instead of saying so; 0 leaves it out
 #   WGPU_GATHER_CHROOTS=DIR     where those systems are kept (see tests/chroot.sh)
 #   WGPU_GATHER_MESA_CASES=10000  how many random calls the tests make; GATHER_LARGE=60: large ones
+#   WGPU_GATHER_MESA_PROGRAMS=200  how many random programs
 #
 # The last line is "N passed, M failed, K skipped". What was skipped is named before it.
 set -euo pipefail
@@ -33,6 +34,7 @@ suite_in() {
         failed=$((failed + 1))
     fi
     in_chroot "$1" env "${@:3}" GATHER_CASES="${WGPU_GATHER_MESA_CASES:-10000}" \
+        GATHER_PROGRAMS="${WGPU_GATHER_MESA_PROGRAMS:-200}" \
         "$suite" --show-output --skip ::faults_of_ --skip ::faults_in_ --skip on_the_host \
         &>"$scratch/suite" || true
     count "$scratch/suite" 1
