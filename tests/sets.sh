@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # What tests/run.sh makes of the sets of adapters that other machines have: GL only, Vulkan only, none;
-# without CI's variables. The drivers are hidden from their loaders, as if they were not installed. Runs the tests
-# of the command, and those of the suite that look for adapters; all of the suite without any. The whole suite with
-# GL only and with Vulkan only is tests/mesa.sh. Takes the binaries that are built already.
+# without CI's variables. The drivers are hidden from their loaders, as if they were not installed. Runs the tests of
+# the command and the documented calls; without an adapter the whole suite, which tests/mesa.sh runs with GL only and
+# with Vulkan only. Takes the binaries that are built already.
 #
 # The last line is "N passed, M failed, 0 skipped": the sets, and what run.sh makes of each.
 set -euo pipefail
