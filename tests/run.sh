@@ -84,6 +84,15 @@ elsewhere() {
     "tests/$1.sh"
 }
 
+# On this machine's adapters, where tests/mesa.sh need not plant them in the shaders.
+planted_faults() {
+    local targets=--tests
+    if [[ ${WGPU_GATHER_WANT_MESA:-} == 1 ]]; then
+        targets=--lib
+    fi
+    tested "$targets" -- ::faults_of_ ::faults_in_
+}
+
 # From start to end on this machine's adapter; the figures are no GPU's.
 gpu_benchmarks() {
     if [[ -z $(able_apis) ]]; then
@@ -104,7 +113,7 @@ run "tests of quantized tables and pooled lookups" tested --no-fail-fast -- \
 if [[ -n $everywhere ]]; then
     run "adapters that have passed" note_runs
     # A process of their own: old versions of Mesa never free what they compile, which is most here.
-    run "planted faults" tested --tests -- ::faults_of_ ::faults_in_
+    run "planted faults" planted_faults
     run "tensors beyond 4 GiB" tested --test suite -- huge::
     run "other sets of adapters" elsewhere sets
     run "kernels under the sanitizer" elsewhere sanitizer
