@@ -31,7 +31,7 @@ suite_in() {
     printf '\n%s of Debian %s: %s\n' "$(mesa_of "$1")" "$1" "$2"
     found=$(in_chroot "$1" env "${@:3}" "$command" adapters --json | apis_of)
     if [[ ${found//$'\n'/ } != "$2" ]]; then
-        echo "FAILED: adapters of ${found//$'\n'/ }"
+        echo "FAILED: adapters of ${found//$'\n'/ }, not of $2"
         failed=$((failed + 1))
     fi
     in_chroot "$1" env "${@:3}" GATHER_CASES="${WGPU_GATHER_MESA_CASES:-10000}" \

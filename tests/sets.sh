@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # What tests/run.sh makes of the sets of adapters that other machines have: GL only, Vulkan only, none;
 # without CI's variables. The drivers are hidden from their loaders, as if they were not installed. Runs the tests of
-# the command and the documented calls; without an adapter the whole suite, which tests/mesa.sh runs with GL only and
-# with Vulkan only. Takes the binaries that are built already.
+# the command and the documented calls; without an adapter the suite, which tests/mesa.sh runs with GL only and with
+# Vulkan only. Takes the binaries that are built already.
 #
 # The last line is "N passed, M failed, 0 skipped": the sets, and what run.sh makes of each.
 set -euo pipefail
@@ -58,7 +58,8 @@ on_set() {
         check "tests fail without an adapter, and say what to install" says_what_to_install
         export WGPU_GATHER_ALLOW_NO_GPU=1
         check "the suite without an adapter, where that is allowed" \
-            tests_of suite --skip ::faults_of_ --skip ::faults_in_ --skip huge:: --skip on_the_host
+            tests_of suite --skip ::faults_of_ --skip ::faults_in_ --skip huge:: --skip on_the_host \
+            --skip shaders::
     fi
     check "the tests of the command with ${apis:-no adapter}" tests_of cli
     unset WGPU_GATHER_ALLOW_NO_GPU

@@ -10,16 +10,14 @@ pub(super) const NEAR_BYTES: usize = 2 << 20;
 /// The most that is asked for of a row: a processor sees by itself how a long row goes on.
 pub(super) const FETCHED_BYTES: usize = 1 << 10;
 
-/// How many rows of so many bytes are asked for ahead of their turn: sixteen of four lines and more, but no more than
-/// eight kilobytes, and twice as many shorter ones. To fold those takes longer than memory takes to answer, and they are
-/// a fraction of the first cache.
+/// How many rows of so many bytes are asked for ahead of their turn: four kilobytes of them. To fold those takes longer
+/// than to fetch a line, and they are a fraction of the first cache.
 #[inline(always)]
 pub(super) const fn rows_ahead(row_bytes: usize) -> usize {
-    let most = if row_bytes < 4 * LINE_BYTES { 32 } else { 16 };
-    match (8 << 10) / row_bytes {
+    match (4 << 10) / row_bytes {
         0 | 1 => 2,
-        rows if rows < most => rows,
-        _ => most,
+        rows @ 2..32 => rows,
+        _ => 32,
     }
 }
 
