@@ -93,12 +93,16 @@ mesa_of() {
     in_chroot "$1" dpkg-query --show --showformat='Mesa ${source:Upstream-Version}' mesa-vulkan-drivers
 }
 
-# build_tests CARGO_ARGUMENT...: builds the suite and the command, which its own tests need, in one, so that what
-# they share is compiled once; sets `suite` and `command` to their paths.
+# build_tests CARGO_ARGUMENT...: builds the suite, the examples, which it runs, and the command, which its own tests
+# need, with the same features, so that what they share is compiled once; sets `suite` and `command` to their paths.
 build_tests() {
     local log
     log=$(mktemp)
-    if ! cargo test --workspace --all-features --locked --no-run --test suite --test cli "$@" &>"$log"; then
+    # The examples by themselves: with --examples cargo makes tests of them.
+    if ! {
+        cargo build --workspace --all-features --locked --examples "$@" &&
+            cargo test --workspace --all-features --locked --no-run --test suite --test cli "$@"
+    } &>"$log"; then
         cat "$log"
         return 1
     fi
