@@ -93,6 +93,19 @@ impl<'a> Destination<'a> {
         self.bytes(0..self.len())
     }
 
+    /// Writes some of its bytes; those of fresh memory are not filled before, if all before them are.
+    #[inline(always)]
+    pub(super) fn write(&mut self, at: usize, bytes: &[u8]) {
+        match self {
+            Destination::Fresh(Fresh { to, filled, .. }) if at == *filled => {
+                let end = at + bytes.len();
+                to[at..end].copy_from_slice(bytemuck::cast_slice(bytes));
+                *filled = end;
+            }
+            _ => self.bytes(at..at + bytes.len()).copy_from_slice(bytes),
+        }
+    }
+
     /// Some of its bytes.
     #[inline]
     #[allow(unsafe_code, reason = "memory that is written once")]
@@ -141,4 +154,26 @@ fn fill(to: &mut [MaybeUninit<u8>], from: Option<&[u8]>) {
 unsafe fn written(bytes: &mut [MaybeUninit<u8>]) -> &mut [u8] {
     // SAFETY: MaybeUninit<u8> has the layout of u8.
     unsafe { &mut *(std::ptr::from_mut(bytes) as *mut [u8]) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fresh_memory_is_filled_wherever_it_is_written_first() {
+        let from = [1, 2, 3, 4, 5, 6];
+        let mut memory = [MaybeUninit::new(9); 6];
+        let mut copy = Destination::copy_of(&from, &mut memory);
+        copy.write(0, &[7]);
+        copy.write(3, &[8]); // two bytes before it are filled
+        copy.write(1, &[0]);
+        copy.write(4, &[4]);
+        assert_eq!(copy.all(), [7, 0, 3, 8, 4, 6]);
+        let mut memory = [MaybeUninit::new(9); 3];
+        let mut zeros = Destination::zeros(&mut memory);
+        zeros.write(1, &[8]);
+        assert_eq!(zeros.all(), [0, 8, 0]);
+        assert_eq!(zeros.copied_bytes(), 0);
+    }
 }

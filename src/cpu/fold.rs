@@ -19,6 +19,8 @@ pub(super) trait Rows<T: Fold>: Copy {
     const ARE_DENSE: bool = true;
     /// How many there are.
     fn count(&self) -> usize;
+    /// Those from one number to another.
+    fn some(&self, some: Range<usize>) -> Self;
     /// Takes each of `N` sums a step on by the value of its column in row number `n`, from `column` on. Halves are
     /// converted by F16C if it is given.
     fn step<const N: usize>(
@@ -36,8 +38,14 @@ pub(super) trait Rows<T: Fold>: Copy {
 
 /// One row.
 impl<T: Fold> Rows<T> for &[u8] {
+    #[inline(always)]
     fn count(&self) -> usize {
         1
+    }
+
+    #[inline(always)]
+    fn some(&self, _some: Range<usize>) -> Self {
+        self
     }
 
     #[inline(always)]
@@ -72,7 +80,8 @@ impl<T: Fold> Sums<T> for Elements<'_> {
 
     #[inline(always)]
     fn store<const N: usize>(&mut self, column: usize, sums: [T::Sum; N], f16c: Option<F16c>) {
-        T::narrow_all(&sums, columns_of::<T, N>(self.0, column), f16c);
+        let narrowed = T::narrow_all(&sums, f16c);
+        columns_of::<T, N>(self.0, column).copy_from_slice(bytemuck::cast_slice(&narrowed));
     }
 }
 
@@ -94,17 +103,17 @@ pub(super) struct Pooled<'a> {
 }
 
 /// The sums of a bag.
-struct BagSums<'a, T: Fold> {
+struct BagSums<'a, 'b, T: Fold> {
     held: &'a mut [u8],
     /// What they start from, unless that is held.
     start: Option<T::Sum>,
-    /// The elements that they end in, unless they are held on.
-    output: Option<&'a mut [u8]>,
+    /// What they end in and from which byte on, unless they are held on.
+    output: Option<(&'a mut Destination<'b>, usize)>,
     /// By what they are divided then.
     divisor: Option<usize>,
 }
 
-impl<T: Fold> Sums<T> for BagSums<'_, T> {
+impl<T: Fold> Sums<T> for BagSums<'_, '_, T> {
     #[inline(always)]
     fn load<const N: usize>(&self, column: usize, _f16c: Option<F16c>) -> [T::Sum; N] {
         if let Some(start) = self.start {
@@ -118,7 +127,7 @@ impl<T: Fold> Sums<T> for BagSums<'_, T> {
 
     #[inline(always)]
     fn store<const N: usize>(&mut self, column: usize, mut sums: [T::Sum; N], f16c: Option<F16c>) {
-        let Some(output) = &mut self.output else {
+        let Some((output, first)) = &mut self.output else {
             return columns_of::<T::Sum, N>(self.held, column)
                 .copy_from_slice(bytemuck::cast_slice(&sums));
         };
@@ -127,7 +136,11 @@ impl<T: Fold> Sums<T> for BagSums<'_, T> {
                 *sum = T::mean(*sum, divisor);
             }
         }
-        T::narrow_all(&sums, columns_of::<T, N>(output, column), f16c);
+        let narrowed = T::narrow_all(&sums, f16c);
+        output.write(
+            *first + column * size_of::<T>(),
+            bytemuck::cast_slice(&narrowed),
+        );
     }
 }
 
@@ -203,7 +216,7 @@ vectorized! {
             let end = end_of_run(to, first);
             let mut sums = Elements(part_mut(target, at, row_bytes));
             let columns = row_bytes / size_of::<T>();
-            fold_columns::<T, C, R, _, WIDE>(&mut sums, columns, rows, first..end, f16c);
+            fold_columns::<T, C, R, _, WIDE>(&mut sums, columns, rows.some(first..end), f16c);
             first = end;
         }
     }
@@ -221,17 +234,16 @@ vectorized! {
             let is_whole = some.end == end && !(bags.goes_on && bag + 1 == bags.ends.len());
             let count = before + some.len();
             let place = (bags.first_bag + bag) * row_bytes;
-            let output = is_whole.then(|| output.bytes(place..place + row_bytes));
-            if count == 0 && let Some(output) = output {
-                output.fill(0);
+            if count == 0 && is_whole {
+                output.bytes(place..place + row_bytes).fill(0);
             } else {
                 let mut sums = BagSums::<T> {
                     held: &mut *held,
                     start: (before == 0).then(C::start),
-                    output,
+                    output: is_whole.then_some((&mut *output, place)),
                     divisor: bags.is_mean.then_some(count),
                 };
-                fold_columns::<T, C, R, _, WIDE>(&mut sums, bags.columns, rows, some.clone(), f16c);
+                fold_columns::<T, C, R, _, WIDE>(&mut sums, bags.columns, rows.some(some.clone()), f16c);
             }
             first = some.end;
             (bag, before) = if first == end { (bag + 1, 0) } else { (bag, count) };
@@ -258,7 +270,6 @@ pub(super) fn fold_columns<T: Fold, C: Combine<T>, R: Rows<T>, S: Sums<T>, const
     sums: &mut S,
     columns: usize,
     rows: R,
-    some: Range<usize>,
     f16c: Option<F16c>,
 ) {
     let mut blocks = Blocks {
@@ -266,18 +277,19 @@ pub(super) fn fold_columns<T: Fold, C: Combine<T>, R: Rows<T>, S: Sums<T>, const
         column: 0,
         columns,
         rows,
-        some,
         f16c,
     };
     if R::ARE_DENSE && const { size_of::<T::Sum>() <= 4 } {
-        if WIDE >= 128 {
+        if WIDE >= 256 {
+            blocks.fold::<T, C, 256>();
             blocks.fold::<T, C, 128>();
         }
         if WIDE >= 64 {
             blocks.fold::<T, C, 64>();
         }
     } else if R::ARE_DENSE {
-        if WIDE >= 128 {
+        if WIDE >= 256 {
+            blocks.fold::<T, C, 128>();
             blocks.fold::<T, C, 64>();
         }
         if WIDE >= 64 {
@@ -297,7 +309,6 @@ struct Blocks<'a, R, S> {
     column: usize,
     columns: usize,
     rows: R,
-    some: Range<usize>,
     f16c: Option<F16c>,
 }
 
@@ -312,7 +323,7 @@ impl<R, S> Blocks<'_, R, S> {
         while self.columns - self.column >= N {
             let (column, f16c) = (self.column, self.f16c);
             let mut held: [T::Sum; N] = self.sums.load(column, f16c);
-            for n in self.some.clone() {
+            for n in 0..self.rows.count() {
                 if N > 1 {
                     self.rows.fetch_after::<N>(n, column);
                 }

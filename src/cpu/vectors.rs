@@ -18,7 +18,7 @@ pub(super) enum Vectors {
 /// NEON have.
 pub(super) const WIDE: usize = 64;
 /// The same for AVX-512.
-pub(super) const WIDE_AVX512: usize = 2 * WIDE;
+pub(super) const WIDE_AVX512: usize = 4 * WIDE;
 /// The same for what each processor of a kind has; none for an x86.
 pub(super) const WIDE_LEAST: usize = if cfg!(target_arch = "x86_64") {
     0

@@ -1,5 +1,4 @@
-//! f16 to f32 and back, eight at once, by the instructions F16C of x86, and a question that AVX answers, which comes
-//! with them. The twins of the conversions are in [`super::half`].
+//! f16 to f32 and back, eight at once, by the instructions F16C of x86. The twins of the conversions are in [`super::half`].
 //!
 //! They keep subnormals and round to nearest even. A signalling NaN becomes quiet; no fold shows it, as a fold that
 //! ends in a NaN ends in a fixed one.
@@ -39,13 +38,6 @@ impl F16c {
         // SAFETY: the processor has F16C.
         unsafe { x86::narrow(values) }
     }
-
-    /// Whether one of `N` values, a multiple of [`LANES`], is a NaN.
-    #[inline(always)]
-    pub(super) fn any_nan<const N: usize>(self, values: &[f32; N]) -> bool {
-        // SAFETY: the processor has AVX, as all have that have F16C.
-        unsafe { x86::any_nan(values) }
-    }
 }
 
 #[cfg(not(all(target_arch = "x86_64", not(miri))))]
@@ -63,17 +55,13 @@ impl F16c {
     pub(super) fn narrow(self, _: [f32; LANES]) -> [u8; 2 * LANES] {
         match self.0 {}
     }
-
-    pub(super) fn any_nan<const N: usize>(self, _: &[f32; N]) -> bool {
-        match self.0 {}
-    }
 }
 
 #[cfg(all(target_arch = "x86_64", not(miri)))]
 mod x86 {
     use std::arch::x86_64::{
         _CMP_UNORD_Q, _MM_FROUND_TO_NEAREST_INT, _mm256_blendv_ps, _mm256_cmp_ps, _mm256_cvtph_ps,
-        _mm256_cvtps_ph, _mm256_movemask_ps, _mm256_or_ps, _mm256_set1_ps, _mm256_setzero_ps,
+        _mm256_cvtps_ph, _mm256_set1_ps,
     };
 
     #[inline]
@@ -90,17 +78,6 @@ mod x86 {
         let is_nan = _mm256_cmp_ps::<_CMP_UNORD_Q>(values, values);
         let values = _mm256_blendv_ps(values, nan, is_nan);
         bytemuck::cast(_mm256_cvtps_ph::<_MM_FROUND_TO_NEAREST_INT>(values))
-    }
-
-    #[inline]
-    #[target_feature(enable = "avx,f16c")]
-    pub(super) fn any_nan<const N: usize>(values: &[f32; N]) -> bool {
-        let mut any = _mm256_setzero_ps();
-        for &group in values.as_chunks::<8>().0 {
-            let group = bytemuck::cast(group);
-            any = _mm256_or_ps(any, _mm256_cmp_ps::<_CMP_UNORD_Q>(group, group));
-        }
-        _mm256_movemask_ps(any) != 0
     }
 }
 
@@ -133,20 +110,6 @@ mod tests {
                 expected,
                 "{high:#x}"
             );
-        }
-    }
-
-    #[test]
-    fn a_nan_is_found_at_any_place() {
-        let f16c = super::F16c::of_processor().expect("this needs a processor with F16C");
-        let values = [f32::INFINITY; 24];
-        assert!(!f16c.any_nan(&values));
-        for place in 0..24 {
-            for nan in [f32::NAN, -f32::NAN] {
-                let mut values = values;
-                values[place] = nan;
-                assert!(f16c.any_nan(&values), "{place}");
-            }
         }
     }
 }

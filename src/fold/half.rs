@@ -2,7 +2,7 @@
 
 use bytemuck::{Pod, Zeroable};
 
-use crate::halves::{bf16_to_f32, f16_to_f32, f32_to_bf16, f32_to_f16};
+use crate::halves::{bf16_to_f32, f16_to_f32, f32_to_f16, nearest_even};
 
 /// The bits of an f16.
 #[repr(transparent)]
@@ -40,10 +40,12 @@ impl BF16 {
     /// Rounded to nearest even; a NaN is the one without sign and payload.
     #[inline]
     pub(super) fn from_f32(value: f32) -> Self {
-        BF16(if value.is_nan() {
-            0x7fc0
+        // Not two answers: compilers make a branch of a sum that may overflow, as that of a NaN may.
+        let bits = if value.is_nan() {
+            0x7fc0_0000
         } else {
-            f32_to_bf16(value)
-        })
+            value.to_bits()
+        };
+        BF16(nearest_even(bits, 16) as u16)
     }
 }

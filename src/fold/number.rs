@@ -1,12 +1,9 @@
 //! What each element type does in a fold.
 
-use std::ops::BitOr;
-
 use bytemuck::Pod;
 
 use super::f16c::{self, F16c};
 use super::half::{BF16, F16};
-use crate::halves::nearest_even;
 
 /// An element that can be folded.
 pub(crate) trait Fold: Pod + Send + Sync {
@@ -35,13 +32,13 @@ pub(crate) trait Fold: Pod + Send + Sync {
     ) {
         step_each::<Self, N>(elements, sums, step);
     }
-    /// Writes the elements that `N` sums end in, narrowed by F16C if it is given.
+    /// The elements that `N` sums end in, narrowed by F16C if it is given.
     #[inline(always)]
-    fn narrow_all<const N: usize>(sums: &[Self::Sum; N], elements: &mut [u8], _f16c: Option<F16c>) {
-        narrow_each::<Self, N>(sums, elements);
+    fn narrow_all<const N: usize>(sums: &[Self::Sum; N], _f16c: Option<F16c>) -> [Self; N] {
+        narrow_each(sums)
     }
-    /// The same, but may leave NaNs as they are, which `left` has then been told: no step waits for the answer whether
-    /// there are any.
+    /// Writes them, but may leave NaNs as they are, which `left` has then been told: no step waits for the answer
+    /// whether there are any.
     #[inline(always)]
     fn narrow_most<const N: usize>(
         sums: &[Self::Sum; N],
@@ -49,7 +46,7 @@ pub(crate) trait Fold: Pod + Send + Sync {
         _left: &mut [Self::Sum; N],
         f16c: Option<F16c>,
     ) {
-        Self::narrow_all(sums, elements, f16c);
+        elements.copy_from_slice(bytemuck::cast_slice(&Self::narrow_all(sums, f16c)));
     }
     /// Whether [`Fold::narrow_most`] may have left something.
     #[inline(always)]
@@ -86,10 +83,13 @@ fn step_each<T: Fold, const N: usize>(
 
 /// [`Fold::narrow_all`], one after the other.
 #[inline(always)]
-fn narrow_each<T: Fold, const N: usize>(sums: &[T::Sum; N], elements: &mut [u8]) {
-    for (element, &sum) in elements.chunks_exact_mut(size_of::<T>()).zip(sums) {
-        element.copy_from_slice(bytemuck::bytes_of(&T::narrow(sum)));
+fn narrow_each<T: Fold, const N: usize>(sums: &[T::Sum; N]) -> [T; N] {
+    // Not `map`, of which compilers make a loop for large arrays.
+    let mut elements = [T::zeroed(); N];
+    for (element, &sum) in elements.iter_mut().zip(sums) {
+        *element = T::narrow(sum);
     }
+    elements
 }
 
 /// The least and the greatest.
@@ -197,45 +197,8 @@ macro_rules! integers {
 // u128: elements of 16 bytes that are moved.
 integers!(u8 u16 u32 u64 u128 i8 i16 i32 i64);
 
-/// How many neighbours are asked side by side.
-const LANES: usize = 8;
-
-/// A float that can be asked whether it is a NaN without a comparison.
-trait AsksForNan: Copy {
-    type Number: BitOr<Output = Self::Number> + Default + Copy + PartialOrd;
-    /// A number that is negative for a NaN only.
-    fn is_negative_for_nan(self) -> Self::Number;
-
-    /// Whether one of `N` values, a multiple of [`LANES`], is a NaN; AVX is asked if F16C is given. Compilers find no
-    /// good instructions for `any`.
-    #[inline(always)]
-    fn any_nan<const N: usize>(values: &[Self; N], _f16c: Option<F16c>) -> bool {
-        asked_lane_by_lane(values)
-    }
-}
-
-/// [`AsksForNan::any_nan`] for any processor.
-#[inline(always)]
-fn asked_lane_by_lane<T: AsksForNan, const N: usize>(values: &[T; N]) -> bool {
-    let mut lanes = [T::Number::default(); 2 * LANES];
-    for group in values.chunks(2 * LANES) {
-        for (lane, &value) in lanes.iter_mut().zip(group) {
-            *lane = *lane | value.is_negative_for_nan();
-        }
-    }
-    lanes.into_iter().fold(T::Number::default(), BitOr::bitor) < T::Number::default()
-}
-
 macro_rules! floats {
-    ($($type:ty, $signed:ty: $nan:literal { $($by_hardware:tt)* })*) => {$(
-        impl AsksForNan for $type {
-            type Number = $signed;
-            #[inline(always)]
-            fn is_negative_for_nan(self) -> $signed {
-                <$type>::INFINITY.to_bits().wrapping_sub(self.abs().to_bits()).cast_signed()
-            }
-            $($by_hardware)*
-        }
+    ($($type:ty: $nan:literal,)*) => {$(
         impl Fold for $type {
             type Sum = $type;
             const IS_EXACT: bool = true;
@@ -251,17 +214,6 @@ macro_rules! floats {
             fn mul(sum: $type, value: $type) -> $type { sum * value }
             #[inline(always)]
             fn mean(sum: $type, count: usize) -> $type { sum / count as $type }
-            // No NaN is expected: no step waits for the answer.
-            #[inline(always)]
-            fn narrow_all<const N: usize>(sums: &[$type; N], elements: &mut [u8], f16c: Option<F16c>) {
-                if !N.is_multiple_of(LANES) {
-                    return narrow_each::<$type, N>(sums, elements);
-                }
-                elements.copy_from_slice(bytemuck::cast_slice(sums));
-                if <$type>::any_nan(sums, f16c) {
-                    <$type>::narrow_rest(elements);
-                }
-            }
             #[inline(always)]
             fn narrow_most<const N: usize>(
                 sums: &[$type; N],
@@ -271,8 +223,8 @@ macro_rules! floats {
             ) {
                 elements.copy_from_slice(bytemuck::cast_slice(sums));
                 for (left, sum) in left.iter_mut().zip(sums) {
-                    // 0, but a NaN for a NaN and for an infinity, and a NaN ever after.
-                    *left += sum - sum;
+                    // A NaN for a NaN, or where infinities meet, and a NaN ever after.
+                    *left += sum;
                 }
             }
             #[inline(always)]
@@ -297,16 +249,8 @@ macro_rules! floats {
 }
 
 floats! {
-    f32, i32: 0x7fc0_0000 {
-        #[inline(always)]
-        fn any_nan<const N: usize>(values: &[f32; N], f16c: Option<F16c>) -> bool {
-            match f16c {
-                Some(f16c) => f16c.any_nan(values),
-                None => asked_lane_by_lane(values),
-            }
-        }
-    }
-    f64, i64: 0x7ff8_0000_0000_0000 {}
+    f32: 0x7fc0_0000,
+    f64: 0x7ff8_0000_0000_0000,
 }
 
 macro_rules! halves {
@@ -364,27 +308,17 @@ halves! {
             }
         }
         #[inline(always)]
-        fn narrow_all<const N: usize>(sums: &[f32; N], elements: &mut [u8], f16c: Option<F16c>) {
+        fn narrow_all<const N: usize>(sums: &[f32; N], f16c: Option<F16c>) -> [F16; N] {
             let Some(f16c) = f16c.filter(|_| N.is_multiple_of(f16c::LANES)) else {
-                return narrow_each::<F16, N>(sums, elements);
+                return narrow_each(sums);
             };
-            let (sums, _) = sums.as_chunks::<{ f16c::LANES }>();
-            for (elements, &sums) in elements.as_chunks_mut().0.iter_mut().zip(sums) {
-                *elements = f16c.narrow(sums);
+            let mut elements = [F16(0); N];
+            let (groups, _) = elements.as_chunks_mut::<{ f16c::LANES }>();
+            for (elements, &sums) in groups.iter_mut().zip(sums.as_chunks().0) {
+                *elements = bytemuck::cast(f16c.narrow(sums));
             }
+            elements
         }
     }
-    BF16 {
-        #[inline(always)]
-        fn narrow_all<const N: usize>(sums: &[f32; N], elements: &mut [u8], f16c: Option<F16c>) {
-            if !N.is_multiple_of(LANES) || f32::any_nan(sums, f16c) {
-                return narrow_each::<BF16, N>(sums, elements);
-            }
-            let mut rounded = [0u16; N];
-            for (rounded, sum) in rounded.iter_mut().zip(sums) {
-                *rounded = nearest_even(sum.to_bits(), 16) as u16;
-            }
-            elements.copy_from_slice(bytemuck::cast_slice(&rounded));
-        }
-    }
+    BF16 {}
 }

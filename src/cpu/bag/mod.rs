@@ -13,12 +13,13 @@ mod window;
 use std::mem::MaybeUninit;
 use std::ops::Range;
 
+use bytemuck::pod_collect_to_vec;
 use rows::{ByteRows, TableRows, Weighted};
 use table::{Table, There};
 use window::{Source, Weights, Window};
 
 use super::destination::Destination;
-use super::fetch::rows_ahead;
+use super::fetch::{Starts, rows_ahead};
 use super::fold::{Pooled, pool};
 use super::lookups::{LOOKUP_BYTES, Lookups};
 use super::report::check;
@@ -145,6 +146,7 @@ impl Pooling for FindLoops {
         // The constant is asked first: loops that are never called are not compiled.
         if C::TAKES_WEIGHTS && self.is_weighted {
             loops.pool = |rows, weights, bags, held, output| {
+                let weights = &pod_collect_to_vec::<_, T>(weights);
                 pool::<T, C, _>(Weighted { rows, weights }, bags, held, output);
             };
         }
@@ -162,6 +164,7 @@ impl FindLoops {
                     pool::<f32, Max, _>(ByteRows(rows), bags, held, output);
                 },
                 (_, true) => |rows, weights, bags, held, output| {
+                    let weights = &pod_collect_to_vec::<_, f32>(weights);
                     let rows = ByteRows(rows);
                     pool::<f32, Add, _>(Weighted { rows, weights }, bags, held, output);
                 },
@@ -250,11 +253,10 @@ impl Bags<'_> {
             };
             let rows = TableRows {
                 bytes,
-                starts: &window.starts,
+                starts: Starts::asked_ahead(&mut window.starts, ahead),
                 first,
                 columns: plan.row_bytes() / plan.dtype.bytes(),
                 bad: &self.bad,
-                ahead,
             };
             let pooled = Pooled {
                 ends: &window.ends,

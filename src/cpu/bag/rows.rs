@@ -1,8 +1,9 @@
 //! The rows of a table as the loops of bags read them.
 
 use std::iter::zip;
+use std::ops::Range;
 
-use super::super::fetch::fetch;
+use super::super::fetch::{Starts, fetch};
 use super::super::fold::Rows;
 use crate::fold::{F16c, Fold};
 use crate::quantized::{ROW_TAIL_BYTES, scale_and_bias};
@@ -15,30 +16,37 @@ pub(super) const NOWHERE: usize = 1 << (usize::BITS - 1);
 pub(super) struct TableRows<'a> {
     pub(super) bytes: &'a [u8],
     /// Where each row starts, or [`NOWHERE`].
-    pub(super) starts: &'a [usize],
+    pub(super) starts: Starts<'a>,
     /// Where the first column that is folded is in a row.
     pub(super) first: usize,
     /// How many columns a row has.
     pub(super) columns: usize,
     /// What a bad index brings: as many elements as are folded at once, or a row of bytes.
     pub(super) bad: &'a [u8],
-    /// How many rows are asked for ahead of their turn.
-    pub(super) ahead: usize,
 }
 
 impl TableRows<'_> {
-    /// So many bytes of row number `n`, from byte `first` of it on; nothing if it is [`NOWHERE`].
+    /// So many bytes of row number `n`, from byte `first` of it on; those of a bad index, if it is [`NOWHERE`].
     #[inline(always)]
-    fn part(&self, n: usize, first: usize, len: usize) -> Option<&[u8]> {
-        let start = self.starts[n] + first;
-        self.bytes.get(start..start + len)
+    fn part(&self, n: usize, first: usize, len: usize) -> &[u8] {
+        let start = self.starts.of(n) + first;
+        match self.bytes.len().checked_sub(len) {
+            Some(last) if start <= last => &self.bytes[start..start + len],
+            _ => &self.bad[..len],
+        }
     }
 
-    /// Asks for such a part of the row that is folded after number `n`.
+    /// Asks for such a part of the row that is asked for at the turn of number `n`.
     #[inline(always)]
     fn fetch_part_after(&self, n: usize, first: usize, len: usize) {
-        if let Some(&soon) = self.starts.get(n + self.ahead) {
-            fetch(self.bytes, soon + first, len);
+        fetch(self.bytes, self.starts.after(n) + first, len);
+    }
+
+    #[inline(always)]
+    fn some(&self, some: Range<usize>) -> Self {
+        TableRows {
+            starts: self.starts.some(some),
+            ..*self
         }
     }
 }
@@ -46,7 +54,12 @@ impl TableRows<'_> {
 impl<T: Fold> Rows<T> for TableRows<'_> {
     #[inline(always)]
     fn count(&self) -> usize {
-        self.starts.len()
+        self.starts.count()
+    }
+
+    #[inline(always)]
+    fn some(&self, some: Range<usize>) -> Self {
+        self.some(some)
     }
 
     #[inline(always)]
@@ -60,8 +73,7 @@ impl<T: Fold> Rows<T> for TableRows<'_> {
     ) {
         let first = self.first + column * size_of::<T>();
         let len = const { N * size_of::<T>() };
-        let row = self.part(n, first, len).unwrap_or(&self.bad[..len]);
-        T::step_all(row, sums, step, f16c);
+        T::step_all(self.part(n, first, len), sums, step, f16c);
     }
 
     #[inline(always)]
@@ -78,7 +90,12 @@ pub(super) struct ByteRows<'a>(pub(super) TableRows<'a>);
 impl Rows<f32> for ByteRows<'_> {
     #[inline(always)]
     fn count(&self) -> usize {
-        self.0.starts.len()
+        self.0.starts.count()
+    }
+
+    #[inline(always)]
+    fn some(&self, some: Range<usize>) -> Self {
+        ByteRows(self.0.some(some))
     }
 
     #[inline(always)]
@@ -91,7 +108,7 @@ impl Rows<f32> for ByteRows<'_> {
         _f16c: Option<F16c>,
     ) {
         let row = self.0.part(n, 0, self.0.columns + ROW_TAIL_BYTES);
-        let (codes, tail) = row.unwrap_or(self.0.bad).split_at(self.0.columns);
+        let (codes, tail) = row.split_at(self.0.columns);
         let (scale, bias) = scale_and_bias(tail);
         for (sum, &code) in zip(sums, &codes[self.0.first + column..][..N]) {
             *sum = step(*sum, f32::from(code) * scale + bias);
@@ -107,16 +124,24 @@ impl Rows<f32> for ByteRows<'_> {
 
 /// Rows, each multiplied by a weight.
 #[derive(Clone, Copy)]
-pub(super) struct Weighted<'a, R> {
+pub(super) struct Weighted<'a, R, T> {
     pub(super) rows: R,
-    /// An element for each row.
-    pub(super) weights: &'a [u8],
+    /// One for each row.
+    pub(super) weights: &'a [T],
 }
 
-impl<T: Fold, R: Rows<T>> Rows<T> for Weighted<'_, R> {
+impl<T: Fold, R: Rows<T>> Rows<T> for Weighted<'_, R, T> {
     #[inline(always)]
     fn count(&self) -> usize {
         self.rows.count()
+    }
+
+    #[inline(always)]
+    fn some(&self, some: Range<usize>) -> Self {
+        Weighted {
+            rows: self.rows.some(some.clone()),
+            weights: &self.weights[some],
+        }
     }
 
     #[inline(always)]
@@ -128,8 +153,7 @@ impl<T: Fold, R: Rows<T>> Rows<T> for Weighted<'_, R> {
         step: impl Fn(T::Sum, T::Sum) -> T::Sum,
         f16c: Option<F16c>,
     ) {
-        let weight = &self.weights[n * size_of::<T>()..][..size_of::<T>()];
-        let weight = bytemuck::pod_read_unaligned::<T>(weight).widen_by(f16c);
+        let weight = self.weights[n].widen_by(f16c);
         let weighted = |sum, value| step(sum, T::mul(weight, value));
         self.rows.step::<N>(n, column, sums, weighted, f16c);
     }

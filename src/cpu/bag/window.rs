@@ -92,7 +92,6 @@ impl<'a> Window<'a> {
         self.before = if self.goes_on { rows_of_last } else { 0 };
         self.bags.start += self.ends.len() - usize::from(self.goes_on);
         self.goes_on = false;
-        self.starts.clear();
         self.weights.clear();
         self.ends.clear();
         if self.bags.is_empty() {

@@ -9,7 +9,6 @@ use super::super::fetch::{FETCHED_BYTES, LINE_BYTES, NEAR_BYTES, fetch, rows_ahe
 use super::super::fold::{Elements, fold_columns, fold_row};
 use super::super::rows::forward;
 use super::super::vectors::vectorized;
-use super::keep::WINDOW;
 use crate::fold::{Combine, F16c, Fold};
 
 /// Rows of updates at even distances.
@@ -42,40 +41,40 @@ impl<'a> EvenRows<'a> {
     }
 }
 
-/// The numbers of all rows of a window.
-static ALL: [u32; WINDOW] = {
-    let mut numbers = [0; WINDOW];
-    let mut n = 0;
-    while n < WINDOW {
-        numbers[n] = n as u32;
-        n += 1;
-    }
-    numbers
-};
-
 /// Stands for a number of columns that is not known at compile time.
 const ANY: usize = 0;
 
+/// Rows of more columns are folded in pieces of so many: their sums are in few registers, so a processor has begun with
+/// the next pieces before it has stored the first.
+const PIECE: usize = 32;
+
+/// As much is asked for of a row between those of other threads: a processor does not see by itself how it goes on, and
+/// begins anew with each page.
+const PAGE_BYTES: usize = 4 << 10;
+
+/// So many rows that follow each other tell of NaNs side by side: else each would wait for the one before.
+const SIDE_BY_SIDE: usize = 4;
+
 vectorized! {
     /// Folds rows, each into the row of `target` that is named in `to`: those of `rows` that have these numbers, or all
-    /// in their order, where no numbers are given. What is folded is rounded each time, which [`Combine::RESUMES`]
-    /// allows. Short rows of some widths that lie one after the other have loops of their own, as to find out how long
-    /// they are takes longer than to fold them.
+    /// in their order, where no numbers are given. Returns how many there are before the first that goes to no row. What
+    /// is folded is rounded each time, which [`Combine::RESUMES`] allows. Short rows of some widths that lie one after
+    /// the other have loops of their own, as to find out how long they are takes longer than to fold them.
     [Avx2] fn fold_each<T: Fold, C: Combine<T>>(
         f16c; target: &mut [u8], columns: usize, to: &[u32], numbers: Option<&[u32]>, rows: EvenRows<'_>
-    ) {
+    ) -> usize {
         let is_dense = WIDE > 0 && rows.step == (columns * size_of::<T>()) as isize;
         let each = Each { target, columns, to, numbers, rows, f16c };
         match columns {
-            1 if is_dense => each.fold::<T, C, 1, WIDE>(),
-            2 if is_dense => each.fold::<T, C, 2, WIDE>(),
-            3 if is_dense => each.fold::<T, C, 3, WIDE>(),
-            4 if is_dense => each.fold::<T, C, 4, WIDE>(),
-            8 if is_dense => each.fold::<T, C, 8, WIDE>(),
-            16 if is_dense => each.fold::<T, C, 16, WIDE>(),
-            32 if is_dense => each.fold::<T, C, 32, WIDE>(),
-            64 if is_dense => each.fold::<T, C, 64, WIDE>(),
-            _ => each.fold::<T, C, ANY, WIDE>(),
+            1 if is_dense => each.fold::<T, C, 1>(),
+            2 if is_dense => each.fold::<T, C, 2>(),
+            3 if is_dense => each.fold::<T, C, 3>(),
+            4 if is_dense => each.fold::<T, C, 4>(),
+            8 if is_dense => each.fold::<T, C, 8>(),
+            16 if is_dense => each.fold::<T, C, 16>(),
+            32 if is_dense => each.fold::<T, C, 32>(),
+            64 if is_dense => each.fold::<T, C, 64>(),
+            _ => each.fold::<T, C, ANY>(),
         }
     }
 }
@@ -93,66 +92,126 @@ struct Each<'a> {
 impl Each<'_> {
     /// Folds rows of `N` columns, or of [`ANY`] number of them.
     #[inline(always)]
-    fn fold<T: Fold, C: Combine<T>, const N: usize, const WIDE: usize>(self) {
+    fn fold<T: Fold, C: Combine<T>, const N: usize>(self) -> usize {
         let columns = if N == ANY { self.columns } else { N };
         let row_bytes = columns * size_of::<T>();
-        let (target, ahead) = (self.target, rows_ahead(row_bytes));
+        let (target, to, ahead) = (self.target, self.to, rows_ahead(row_bytes));
         // A processor sees by itself how a long row goes on, and of single elements it has enough on their way.
         let asked_bytes = row_bytes.min(FETCHED_BYTES);
         let asks_target = row_bytes > 8 && target.len() > NEAR_BYTES;
         // Where other threads take some of the rows; shorter ones share cache lines, which are then read one after the
         // other.
         let asks_rows = self.numbers.is_some() && row_bytes >= LINE_BYTES;
-        let mut left = [T::Sum::zeroed(); N];
-        let fold = |target: &mut [u8], row: u32, values: &[u8], left: &mut [T::Sum; N]| {
-            // One range, not two: of a number of 32 bits compilers know that it does not overflow.
-            let at = row as usize * row_bytes;
-            let mut sums = Elements(&mut target[at..at + row_bytes]);
-            if N == ANY {
-                fold_columns::<T, C, _, _, WIDE>(&mut sums, columns, values, 0..1, self.f16c);
-            } else {
-                fold_row::<T, C, N>(&mut sums, values, left, self.f16c);
-            }
-        };
-        let numbers = self.numbers.unwrap_or_else(|| &ALL[..self.to.len()]);
-        assert_eq!(self.to.len(), numbers.len(), "each row goes somewhere");
+        let mut left = [[T::Sum::zeroed(); N]; SIDE_BY_SIDE];
+        let mut left_of_pieces = [T::Sum::zeroed(); PIECE];
         let dense = &self.rows.bytes[self.rows.start..];
-        // As short a loop as can be: to ask takes longer than such rows do.
-        let is_short = N <= 4 || row_bytes <= 16;
-        if N != ANY && is_short && self.numbers.is_none() {
-            let dense = &dense[..self.to.len() * row_bytes];
-            for (&row, values) in zip(self.to, dense.chunks_exact(row_bytes)) {
-                fold(target, row, values, &mut left);
-            }
-            narrow_rest::<T>(target, row_bytes, self.to, &left);
-            return;
+        let mut folded = 0;
+        if N != ANY && self.numbers.is_none() {
+            // To ask takes longer than the shortest rows do.
+            let ahead = (asks_target && N > 4 && row_bytes > 16).then_some(ahead);
+            folded = fold_dense::<T, C, N>(target, to, dense, ahead, &mut left, self.f16c);
         }
-        for (n, (&row, &number)) in zip(self.to, numbers).enumerate() {
-            if asks_target && let Some(&soon) = self.to.get(n + ahead) {
+        let number = |n: usize| match self.numbers {
+            Some(numbers) => numbers.get(n).copied(),
+            None => Some(n as u32),
+        };
+        while let Some(&row) = to.get(folded) {
+            if asks_target && let Some(&soon) = to.get(folded + ahead) {
                 fetch(target, soon as usize * row_bytes, asked_bytes);
             }
-            if asks_rows && let Some(&soon) = numbers.get(n + ahead) {
+            if asks_rows && let Some(soon) = number(folded + ahead) {
                 let start = self.rows.start_of(soon as usize);
-                fetch(self.rows.bytes, start, asked_bytes);
+                fetch(self.rows.bytes, start, row_bytes.min(PAGE_BYTES));
             }
-            let values = if N == ANY {
-                self.rows.row(number as usize, row_bytes)
-            } else {
-                let from = number as usize * row_bytes;
-                &dense[from..from + row_bytes]
+            // One range, not two: of a number of 32 bits compilers know that it does not overflow.
+            let at = row as usize * row_bytes;
+            let Some(place) = target.get_mut(at..at + row_bytes) else {
+                break;
             };
-            fold(target, row, values, &mut left);
+            let number = number(folded).expect("each row has a number") as usize;
+            if N == ANY {
+                let values = self.rows.row(number, row_bytes);
+                fold_pieces::<T, C>(place, values, &mut left_of_pieces, self.f16c);
+            } else {
+                let from = number * row_bytes;
+                let values = &dense[from..from + row_bytes];
+                fold_row::<T, C, N>(&mut Elements(place), values, &mut left[0], self.f16c);
+            }
+            folded += 1;
         }
-        narrow_rest::<T>(target, row_bytes, self.to, &left);
+        if T::has_left(left.as_flattened()) || T::has_left(&left_of_pieces) {
+            narrow_rest::<T>(target, row_bytes, &to[..folded]);
+        }
+        folded
     }
 }
 
-/// Narrows what [`fold_row`] has left in these rows.
+/// Folds rows of `N` columns that lie one after the other, in loops as short as can be; returns how many: all but a few,
+/// or those before the first that goes to no row. Where each row goes is asked for so far `ahead`, if at all.
 #[inline(always)]
-fn narrow_rest<T: Fold>(target: &mut [u8], row_bytes: usize, rows: &[u32], left: &[T::Sum]) {
-    if T::has_left(left) {
-        for &row in rows {
-            T::narrow_rest(&mut target[row as usize * row_bytes..][..row_bytes]);
+fn fold_dense<T: Fold, C: Combine<T>, const N: usize>(
+    target: &mut [u8],
+    to: &[u32],
+    dense: &[u8],
+    ahead: Option<usize>,
+    left: &mut [[T::Sum; N]; SIDE_BY_SIDE],
+    f16c: Option<F16c>,
+) -> usize {
+    let row_bytes = N * size_of::<T>();
+    let Ok(target) = bytemuck::try_cast_slice_mut::<u8, [T; N]>(target) else {
+        return 0;
+    };
+    if let Some(ahead) = ahead {
+        let soon = to.get(ahead..).unwrap_or_default();
+        let each = zip(zip(to, soon), dense.chunks_exact(row_bytes));
+        for (n, ((&row, &soon), values)) in each.enumerate() {
+            fetch(target, soon as usize * row_bytes, row_bytes);
+            let Some(place) = target.get_mut(row as usize) else {
+                return n;
+            };
+            let mut sums = Elements(bytemuck::bytes_of_mut(place));
+            fold_row::<T, C, N>(&mut sums, values, &mut left[0], f16c);
         }
+        return soon.len();
+    }
+    let (groups, _) = to.as_chunks::<SIDE_BY_SIDE>();
+    let each = zip(groups, dense.chunks_exact(SIDE_BY_SIDE * row_bytes));
+    for (group, (rows, values)) in each.enumerate() {
+        for (k, left) in left.iter_mut().enumerate() {
+            let Some(place) = target.get_mut(rows[k] as usize) else {
+                return group * SIDE_BY_SIDE + k;
+            };
+            let mut sums = Elements(bytemuck::bytes_of_mut(place));
+            let values = &values[k * row_bytes..][..row_bytes];
+            fold_row::<T, C, N>(&mut sums, values, left, f16c);
+        }
+    }
+    groups.len() * SIDE_BY_SIDE
+}
+
+/// Folds a row of any length.
+#[inline(always)]
+fn fold_pieces<T: Fold, C: Combine<T>>(
+    place: &mut [u8],
+    values: &[u8],
+    left: &mut [T::Sum; PIECE],
+    f16c: Option<F16c>,
+) {
+    let piece = PIECE * size_of::<T>();
+    let (places, rest) = place.split_at_mut(place.len() / piece * piece);
+    let (pieces, rest_values) = values.split_at(places.len());
+    for (place, values) in zip(places.chunks_exact_mut(piece), pieces.chunks_exact(piece)) {
+        fold_row::<T, C, PIECE>(&mut Elements(place), values, left, f16c);
+    }
+    let columns = rest.len() / size_of::<T>();
+    fold_columns::<T, C, _, _, 0>(&mut Elements(rest), columns, rest_values, f16c);
+}
+
+/// Narrows what [`fold_row`] has left in these rows.
+#[cold]
+#[inline(never)]
+fn narrow_rest<T: Fold>(target: &mut [u8], row_bytes: usize, rows: &[u32]) {
+    for &row in rows {
+        T::narrow_rest(&mut target[row as usize * row_bytes..][..row_bytes]);
     }
 }

@@ -7,7 +7,7 @@
 
 use std::ops::Range;
 
-use super::super::fetch::rows_ahead;
+use super::super::fetch::{Starts, fetch, rows_ahead};
 use super::super::lookups::{BAD, Lookups};
 use super::balance::SAMPLE;
 use super::each::EvenRows;
@@ -79,14 +79,38 @@ impl<'a> InOrder<'a> {
             return self.fold_sorted(loops, rows, part);
         };
         let columns = part.len() / rows.len() / self.width;
+        let named = self.named(&rows);
         let mut kept = Kept::new(rows, self.count);
         let mut any_bad = false;
-        for window in self.windows() {
+        let mut first = 0;
+        while first < self.count {
+            if let Some(named) = named {
+                let updates = self.updates.from(first);
+                first += fold_each(part, columns, &named[first..], None, updates);
+                if first == self.count {
+                    break;
+                }
+            }
+            // Where rows of other threads are between, or from an index on that names no row by itself.
+            let window = first..self.count.min(first + WINDOW);
             any_bad |= self.keep(window.clone(), &mut kept);
             let updates = self.updates.from(window.start);
-            fold_each(part, columns, kept.rows(), kept.numbers(), updates);
+            let folded = fold_each(part, columns, kept.rows(), kept.numbers(), updates);
+            assert_eq!(folded, kept.rows().len(), "rows that are kept are here");
+            first = window.end;
         }
         any_bad
+    }
+
+    /// The indices, of which each that is one of `rows` names it by itself, and each other one is greater: where these are
+    /// all rows, and indices have 32 bits.
+    fn named(&self, rows: &Range<usize>) -> Option<&'a [u32]> {
+        let (indices, bound) = self
+            .keys
+            .filter(|_| self.lookups.index_type().bytes() == 4)?;
+        let are_all = rows.start == 0 && rows.end as u64 == bound;
+        let bytes = are_all.then(|| &indices[..self.count * size_of::<u32>()])?;
+        bytemuck::try_cast_slice(bytes).ok()
     }
 
     /// The same where a sum must have all of its values before it is rounded.
@@ -108,8 +132,7 @@ impl<'a> InOrder<'a> {
             starts.extend(some.iter().map(start));
             let updates = Updates {
                 bytes: self.updates.bytes,
-                starts: &starts,
-                ahead: rows_ahead(row_bytes),
+                starts: Starts::asked_ahead(&mut starts, rows_ahead(row_bytes)),
             };
             (loops.runs)(part, row_bytes, &to, updates);
         }
@@ -148,6 +171,7 @@ impl<'a> InOrder<'a> {
     fn keep(&self, window: Range<usize>, kept: &mut Kept) -> bool {
         if let Some((indices, bound)) = self.keys {
             let bytes = self.lookups.index_type().bytes();
+            fetch(indices, window.end * bytes, WINDOW * bytes);
             let indices = &indices[window.start * bytes..window.end * bytes];
             if kept.take_keys(self.lookups.index_type(), indices, bound) {
                 return false;

@@ -6,7 +6,7 @@ use super::each::{EvenRows, fold_each};
 use super::updates::{Strided, Updates};
 use crate::fold::{Combine, Fold, Folding};
 
-type FoldEach = fn(&mut [u8], usize, &[u32], Option<&[u32]>, EvenRows<'_>);
+type FoldEach = fn(&mut [u8], usize, &[u32], Option<&[u32]>, EvenRows<'_>) -> usize;
 
 /// How rows of updates are folded into a destination.
 #[derive(Clone, Copy)]

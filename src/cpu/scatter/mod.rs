@@ -3,8 +3,8 @@
 //! Threads take parts of the destination, each of which folds what belongs there in order: so no two
 //! threads write to one place, and the result does not depend on their number. Where a fold may stop and go on
 //! ([`Loops::each`]), or lookups are few, rows are folded in the order of the lookups, unless there are many threads,
-//! each of which would look at all of them, or several that fold long rows. Else the lookups are sorted by key, many of them in chunks, one after the
-//! other, if a fold may stop: to fold their chunks in order is to fold them in order.
+//! each of which would look at all of them, or several that fold long rows. Else the lookups are sorted by key, many of
+//! them in chunks, one after the other, if a fold may stop: to fold their chunks in order is to fold them in order.
 
 mod balance;
 mod each;
@@ -28,7 +28,7 @@ use nest::{Nest, Run};
 use updates::{Strided, Updates, update_of};
 
 use super::destination::Destination;
-use super::fetch::rows_ahead;
+use super::fetch::{Starts, rows_ahead};
 use super::report::check;
 use super::threads::{BYTES_OF_ONE, threads};
 use crate::element::Element;
@@ -44,7 +44,7 @@ const LOOKUP_BYTES: usize = 16;
 
 /// Up to so many of those bytes, one thread folds alone where a fold may stop and go on: each of two would look at all
 /// lookups, and one would have to be woken.
-const BYTES_FOLDED_BY_ONE: usize = 2 << 20;
+const BYTES_FOLDED_BY_ONE: usize = 4 << 20;
 
 /// The most lookups that are sorted at once, where they need not be all.
 const MOST_LOOKUPS: usize = 1 << 20;
@@ -117,12 +117,12 @@ fn run(
     }
 }
 
-/// Rows of so many bytes are folded in the order of their keys by several threads: then each row of the destination is
-/// read and written once for all of its updates. One thread reads all updates in the order that they lie in, which gains
-/// as much; of several, each reads some.
+/// Rows of so many bytes are folded in the order of their keys by several threads, if lookups are as many as rows: then
+/// each row of the destination is read and written once for all of its updates. One thread reads all updates in the order
+/// that they lie in, which gains as much; of several, each reads some.
 const SORTED_ROW_BYTES: usize = 2 << 10;
 
-/// Not where the destination has no more bytes than this: it stays in caches meanwhile.
+/// A destination of no more bytes than this stays in caches meanwhile: it is not worth a sort.
 const CACHED_BYTES: usize = 4 << 20;
 
 /// Rows are folded in the order of the lookups by up to so many threads: each looks at all of them, which takes less
@@ -149,17 +149,13 @@ impl Work<'_> {
     fn fold(mut self) -> Result<bool> {
         let nest = Nest::new(self.plan);
         let row_bytes = nest.slice * self.plan.dtype.bytes();
-        let each = self.plan.lookups().saturating_mul(row_bytes + LOOKUP_BYTES);
-        let most_of_one = match self.loops.each {
-            Some(_) => BYTES_FOLDED_BY_ONE,
-            None => BYTES_OF_ONE,
-        };
-        let is_little = each.saturating_add(self.destination.copied_bytes()) <= most_of_one;
-        let threads = if is_little { 1 } else { threads() };
+        let (lookups, rows) = (self.plan.lookups(), self.destination.len() / row_bytes);
         let is_cached = self.destination.len() <= CACHED_BYTES;
-        let are_sorted = row_bytes >= SORTED_ROW_BYTES && !is_cached && threads > 1;
-        let are_few = self.destination.len() / row_bytes <= u32::MAX as usize;
-        let may_stop = self.loops.each.is_some() || self.plan.lookups() <= FEW_LOOKUPS;
+        let threads = self.threads(row_bytes, is_cached);
+        let are_sorted =
+            row_bytes >= SORTED_ROW_BYTES && !is_cached && threads > 1 && lookups >= rows;
+        let are_few = rows <= u32::MAX as usize;
+        let may_stop = self.loops.each.is_some() || lookups <= FEW_LOOKUPS;
         let may_go_in_order =
             may_stop && nest.is_rows() && are_few && !are_sorted && threads <= FEW_THREADS;
         let in_order = may_go_in_order
@@ -171,6 +167,22 @@ impl Work<'_> {
         };
         self.destination.all();
         Ok(any_bad)
+    }
+
+    /// How many threads fold rows of so many bytes.
+    fn threads(&self, row_bytes: usize, is_cached: bool) -> usize {
+        let folded = self.plan.lookups().saturating_mul(row_bytes + LOOKUP_BYTES);
+        let copied = self.destination.copied_bytes();
+        let (most_of_one, is_narrow) = match self.loops.each {
+            Some(_) => (BYTES_FOLDED_BY_ONE, row_bytes <= LOOKUP_BYTES),
+            None => (BYTES_OF_ONE, false),
+        };
+        match threads() {
+            _ if folded.saturating_add(copied) <= most_of_one => 1,
+            // To look at all lookups takes each of two as long as to fold half of them, where rows are in caches.
+            2 if is_narrow && is_cached && copied == 0 => 1,
+            threads => threads,
+        }
     }
 
     /// Folds rows where they lie, a part of them for each thread, taking the lookups in their own order.
@@ -265,8 +277,7 @@ impl Chunk<'_> {
             let row_bytes = run.columns * width;
             let updates = Updates {
                 bytes: self.updates,
-                starts: &starts,
-                ahead: rows_ahead(row_bytes),
+                starts: Starts::asked_ahead(&mut starts, rows_ahead(row_bytes)),
             };
             match self.nest.slice_step {
                 1 => (self.loops.runs)(part, row_bytes, &to, updates),

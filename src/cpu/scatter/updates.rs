@@ -1,5 +1,8 @@
 //! The rows of updates.
 
+use std::ops::Range;
+
+use super::super::fetch::Starts;
 use super::super::fold::{Rows, fetch_elements, step_by_elements};
 use crate::fold::{F16c, Fold};
 use crate::scatter::ScatterPlan;
@@ -15,15 +18,21 @@ pub(super) fn update_of(plan: &ScatterPlan, lookup: usize) -> usize {
 #[derive(Clone, Copy)]
 pub(super) struct Updates<'a> {
     pub(super) bytes: &'a [u8],
-    pub(super) starts: &'a [usize],
-    /// How many are asked for ahead of their turn.
-    pub(super) ahead: usize,
+    pub(super) starts: Starts<'a>,
 }
 
 impl<T: Fold> Rows<T> for Updates<'_> {
     #[inline(always)]
     fn count(&self) -> usize {
-        self.starts.len()
+        self.starts.count()
+    }
+
+    #[inline(always)]
+    fn some(&self, some: Range<usize>) -> Self {
+        Updates {
+            starts: self.starts.some(some),
+            ..*self
+        }
     }
 
     #[inline(always)]
@@ -35,14 +44,12 @@ impl<T: Fold> Rows<T> for Updates<'_> {
         step: impl Fn(T::Sum, T::Sum) -> T::Sum,
         f16c: Option<F16c>,
     ) {
-        step_by_elements::<T, N>(self.bytes, self.starts[n] + column, sums, step, f16c);
+        step_by_elements::<T, N>(self.bytes, self.starts.of(n) + column, sums, step, f16c);
     }
 
     #[inline(always)]
     fn fetch_after<const N: usize>(&self, n: usize, column: usize) {
-        if let Some(&soon) = self.starts.get(n + self.ahead) {
-            fetch_elements::<T, N>(self.bytes, soon + column);
-        }
+        fetch_elements::<T, N>(self.bytes, self.starts.after(n) + column);
     }
 }
 
@@ -59,7 +66,15 @@ impl<T: Fold> Rows<T> for Strided<'_> {
 
     #[inline(always)]
     fn count(&self) -> usize {
-        self.updates.starts.len()
+        self.updates.starts.count()
+    }
+
+    #[inline(always)]
+    fn some(&self, some: Range<usize>) -> Self {
+        Strided {
+            updates: Rows::<T>::some(&self.updates, some),
+            ..*self
+        }
     }
 
     #[inline(always)]
@@ -71,9 +86,11 @@ impl<T: Fold> Rows<T> for Strided<'_> {
         step: impl Fn(T::Sum, T::Sum) -> T::Sum,
         f16c: Option<F16c>,
     ) {
-        let Updates { bytes, starts, .. } = self.updates;
+        let Updates { bytes, starts } = self.updates;
         for (k, sum) in sums.iter_mut().enumerate() {
-            let at = starts[n].wrapping_add_signed(self.step.wrapping_mul((column + k) as isize));
+            let at = starts
+                .of(n)
+                .wrapping_add_signed(self.step.wrapping_mul((column + k) as isize));
             step_by_elements::<T, 1>(bytes, at, std::array::from_mut(sum), &step, f16c);
         }
     }
