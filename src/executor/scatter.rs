@@ -49,8 +49,8 @@ impl Executor {
     ///
     /// A device sorts the lookups by where they write. So does the CPU path on more than 8 threads, where several
     /// threads fold rows of 2 KiB and more of a destination beyond 4 MiB that has no more rows than there are lookups,
-    /// where the updates of a lookup are no row, and for sums and products of f16 and bf16. Indices that are in order cost no sort: that they are is looked for,
-    /// not promised by the caller.
+    /// where the updates of a lookup are no row, and for sums and products of f16 and bf16. Indices that are in order
+    /// cost no sort: that they are is looked for, not promised by the caller.
     ///
     /// ```
     /// use wgpu_gather::{Executor, Op, Reduce, Rules, Tensor};

@@ -40,7 +40,7 @@ impl BF16 {
     /// Rounded to nearest even; a NaN is the one without sign and payload.
     #[inline]
     pub(super) fn from_f32(value: f32) -> Self {
-        // Not two answers: compilers make a branch of a sum that may overflow, as that of a NaN may.
+        // The bits are chosen, not the answers: to round those of a NaN might overflow.
         let bits = if value.is_nan() {
             0x7fc0_0000
         } else {

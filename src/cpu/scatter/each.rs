@@ -48,8 +48,8 @@ const ANY: usize = 0;
 /// the next pieces before it has stored the first.
 const PIECE: usize = 32;
 
-/// As much is asked for of a row between those of other threads: a processor does not see by itself how it goes on, and
-/// begins anew with each page.
+/// The most that is asked for of a row of updates, where other threads take those between. More than of the target:
+/// nothing of it is in caches. Prefetchers of processors stop at the end of a page.
 const PAGE_BYTES: usize = 4 << 10;
 
 /// So many rows that follow each other tell of NaNs side by side: else each would wait for the one before.
@@ -147,7 +147,8 @@ impl Each<'_> {
 }
 
 /// Folds rows of `N` columns that lie one after the other, in loops as short as can be; returns how many: all but a few,
-/// or those before the first that goes to no row. Where each row goes is asked for so far `ahead`, if at all.
+/// or those before the first that goes to no row. A row of `target` is asked for so many rows `ahead` of its turn, if at
+/// all.
 #[inline(always)]
 fn fold_dense<T: Fold, C: Combine<T>, const N: usize>(
     target: &mut [u8],

@@ -1,9 +1,10 @@
 //! Scatters of rows that take the lookups in their own order, without a sort of all.
 //!
 //! A thread has some rows of the destination. It resolves all lookups, some at a time, keeps those of its own rows
-//! and folds them. So updates are read in the order in which they lie in memory, and nothing is stored for a
-//! lookup. What each thread does besides is to resolve the others' lookups. Where a sum must have all of its values
-//! before it is rounded, a thread stores what it keeps, and sorts it.
+//! and folds them; one that has all rows takes indices of 32 bits as they are. So updates are read in the order in
+//! which they lie in memory, and nothing is stored for a lookup. What each thread does besides is to resolve the
+//! others' lookups. Where a sum must have all of its values before it is rounded, a thread stores what it keeps, and
+//! sorts it.
 
 use std::ops::Range;
 
@@ -102,8 +103,8 @@ impl<'a> InOrder<'a> {
         any_bad
     }
 
-    /// The indices, of which each that is one of `rows` names it by itself, and each other one is greater: where these are
-    /// all rows, and indices have 32 bits.
+    /// The indices as numbers of rows, if they have 32 bits and `rows` are all that there are: an index below their count
+    /// is that row under all rules.
     fn named(&self, rows: &Range<usize>) -> Option<&'a [u32]> {
         let (indices, bound) = self
             .keys
@@ -171,7 +172,7 @@ impl<'a> InOrder<'a> {
     fn keep(&self, window: Range<usize>, kept: &mut Kept) -> bool {
         if let Some((indices, bound)) = self.keys {
             let bytes = self.lookups.index_type().bytes();
-            fetch(indices, window.end * bytes, WINDOW * bytes);
+            fetch(indices, window.end * bytes, WINDOW * bytes); // of the next window
             let indices = &indices[window.start * bytes..window.end * bytes];
             if kept.take_keys(self.lookups.index_type(), indices, bound) {
                 return false;

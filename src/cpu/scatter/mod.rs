@@ -169,9 +169,14 @@ impl Work<'_> {
         Ok(any_bad)
     }
 
+    /// What all lookups of such rows cost, as bytes that are folded.
+    fn folded_bytes(&self, row_bytes: usize) -> usize {
+        self.plan.lookups().saturating_mul(row_bytes + LOOKUP_BYTES)
+    }
+
     /// How many threads fold rows of so many bytes.
     fn threads(&self, row_bytes: usize, is_cached: bool) -> usize {
-        let folded = self.plan.lookups().saturating_mul(row_bytes + LOOKUP_BYTES);
+        let folded = self.folded_bytes(row_bytes);
         let copied = self.destination.copied_bytes();
         let (most_of_one, is_narrow) = match self.loops.each {
             Some(_) => (BYTES_FOLDED_BY_ONE, row_bytes <= LOOKUP_BYTES),
@@ -195,7 +200,7 @@ impl Work<'_> {
             true => in_order.sample(),
             false => Vec::new(),
         };
-        let of_lookups = self.plan.lookups().saturating_mul(row_bytes + LOOKUP_BYTES);
+        let of_lookups = self.folded_bytes(row_bytes);
         let copied = self.destination.copied_bytes();
         let ends = cuts(rows, parts, &sample, copied, of_lookups);
         let firsts: Vec<usize> = once(0).chain(ends.iter().copied()).collect();
