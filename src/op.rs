@@ -243,7 +243,7 @@ impl Op {
         rules: &Rules,
     ) -> Result<Vec<usize>> {
         let checked = self.check(kind, params, indices, rules)?;
-        Ok(checked.output_shape(params, indices))
+        Ok(checked.output_shape(params, indices).into_vec())
     }
 
     /// Checks the attributes against the shapes and counts them from the front. Errors name the

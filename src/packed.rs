@@ -28,7 +28,7 @@ pub(crate) fn copied<T: Element>(tensor: &Params<'_>) -> Result<Vec<T::Bits>> {
         return Ok(Vec::new());
     }
     // An index tuple of no coordinates selects all of params, which need a dim.
-    let layout = tensor.layout().at_least_1d();
+    let layout = tensor.layout().at_least_1d().into_owned();
     let params = Params::new(tensor.bytes(), tensor.element_type(), layout)?;
     let nothing = Indices::new(&[][..], IndexType::I32, Layout::contiguous(&[0]))?;
     let plan = Plan::of(Op::gather_nd(), &Rules::default(), &params, &nothing)?;

@@ -1,5 +1,6 @@
 //! Dims, checked products, strides and layouts. Every size is in elements unless named.
 
+use std::borrow::Cow;
 #[cfg(feature = "gpu")]
 use std::ops::Range;
 
@@ -83,7 +84,7 @@ pub struct Layout {
 }
 
 /// A number for each dim. Calls clone layouts several times: those of few dims take no memory of their own.
-type Dims<T> = SmallVec<[T; 4]>;
+pub(crate) type Dims<T> = SmallVec<[T; 4]>;
 
 impl Clone for Layout {
     /// Numbers are copied at once, where a derived clone takes them one by one.
@@ -113,6 +114,15 @@ impl Layout {
             shape: Dims::from_slice(shape),
             strides: contiguous_strides(shape),
             offset: 0,
+        }
+    }
+
+    /// One element, without dims.
+    pub(crate) fn scalar(offset: usize) -> Self {
+        Layout {
+            shape: Dims::new(),
+            strides: Dims::new(),
+            offset,
         }
     }
 
@@ -201,15 +211,15 @@ impl Layout {
     }
 
     /// The same tensor with a 0-d shape read as `[1]`.
-    pub(crate) fn at_least_1d(&self) -> Self {
+    pub(crate) fn at_least_1d(&self) -> Cow<'_, Self> {
         if self.rank() > 0 {
-            return self.clone();
+            return Cow::Borrowed(self);
         }
-        Layout {
+        Cow::Owned(Layout {
             shape: smallvec![1],
             strides: smallvec![1],
             offset: self.offset,
-        }
+        })
     }
 
     #[cfg(feature = "gpu")]

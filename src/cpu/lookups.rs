@@ -11,7 +11,8 @@ use smallvec::SmallVec;
 use super::coordinate::Coordinate;
 use super::rows::{Rows, Run, forward};
 use crate::index::{Bits, IndexType, Word, with_index_type};
-use crate::plan::Plan;
+use crate::plan::{Geometry, Plan};
+use crate::rules::Rules;
 
 /// The start of a row with a bad index. No row starts there, as a row has at least one byte.
 pub(super) const BAD: usize = usize::MAX;
@@ -24,7 +25,10 @@ pub(super) const GROUP: usize = 8;
 
 /// The lookups of one execution.
 pub(super) struct Lookups<'a> {
-    plan: &'a Plan,
+    index_type: IndexType,
+    geometry: &'a Geometry,
+    /// Bytes of what params are counted in.
+    element_bytes: usize,
     indices: &'a [u8],
     coordinates: SmallVec<[Coordinate; 1]>,
     /// How many indices a row has, if those of neighbouring rows follow each other; else 0.
@@ -36,10 +40,27 @@ pub(super) struct Lookups<'a> {
 
 impl<'a> Lookups<'a> {
     pub(super) fn new(plan: &'a Plan, indices: &'a [u8]) -> Self {
-        let geometry = plan.geometry();
+        let (rules, index_type) = (plan.rules(), plan.index_type());
+        Lookups::over(
+            plan.geometry(),
+            plan.element_bytes(),
+            rules,
+            index_type,
+            indices,
+        )
+    }
+
+    /// The lookups of a loop nest that leads to elements of so many bytes.
+    pub(super) fn over(
+        geometry: &'a Geometry,
+        element_bytes: usize,
+        rules: &Rules,
+        index_type: IndexType,
+        indices: &'a [u8],
+    ) -> Self {
         let coordinates = geometry.coordinates.iter().map(|c| {
-            let stride = c.stride.wrapping_mul(plan.element_bytes() as isize);
-            Coordinate::new(plan.rules(), plan.index_type(), c.extent, stride)
+            let stride = c.stride.wrapping_mul(element_bytes as isize);
+            Coordinate::new(rules, index_type, c.extent, stride)
         });
         let coordinates: SmallVec<[Coordinate; 1]> = coordinates.collect();
         let depth = coordinates.len();
@@ -51,7 +72,9 @@ impl<'a> Lookups<'a> {
             extended(reach, last.checked_mul(c.stride)?)
         });
         Lookups {
-            plan,
+            index_type,
+            geometry,
+            element_bytes,
             indices,
             coordinates,
             packed_depth: if packed { depth } else { 0 },
@@ -62,12 +85,12 @@ impl<'a> Lookups<'a> {
     /// The indices, one after the other, and a bound below which each is itself the start of its row, under all
     /// rules; nothing where they lie otherwise, or where rows start elsewhere.
     pub(super) fn that_are_starts(&self) -> Option<(&'a [u8], u64)> {
-        let geometry = self.plan.geometry();
+        let geometry = self.geometry;
         let (&[only], &[rows]) = (&self.coordinates[..], geometry.row_loops()) else {
             return None;
         };
         let each_is = rows.params_stride == 0 && geometry.params_offset == 0 && only.stride == 1;
-        let first = geometry.indices_offset * self.plan.index_type().bytes();
+        let first = geometry.indices_offset * self.index_type.bytes();
         (each_is && rows.indices_stride == 1).then(|| (&self.indices[first..], only.plainly_inside))
     }
 
@@ -79,18 +102,18 @@ impl<'a> Lookups<'a> {
 
     /// How many rows follow each other at even distances.
     pub(super) fn in_run(&self) -> usize {
-        let inner = self.plan.geometry().row_loops().last();
+        let inner = self.geometry.row_loops().last();
         inner.map_or(1, |l| l.extent)
     }
 
     pub(super) fn index_type(&self) -> IndexType {
-        self.plan.index_type()
+        self.index_type
     }
 
     /// Writes to `starts` where the rows from number `first` on start in params by the rules, in bytes, or
     /// [`BAD`].
     pub(super) fn find_from(&self, first: usize, starts: &mut [usize]) {
-        let mut rows = Rows::new(self.plan.geometry(), first);
+        let mut rows = Rows::new(self.geometry, first);
         let mut done = 0;
         while done < starts.len() {
             let run = rows.next_run(starts.len() - done);
@@ -101,7 +124,7 @@ impl<'a> Lookups<'a> {
 
     /// Writes to `starts` where the rows of `run` start in params by the rules, in bytes, or [`BAD`].
     pub(super) fn find(&self, run: Run, starts: &mut [usize]) {
-        with_index_type!(self.plan.index_type(), I => match &self.coordinates[..] {
+        with_index_type!(self.index_type, I => match &self.coordinates[..] {
             [only] => self.find_one::<<I as Word>::Bits>(only, run, starts),
             all => self.find_by::<<I as Word>::Bits>(all, run, starts),
         });
@@ -130,7 +153,7 @@ impl<'a> Lookups<'a> {
 
     #[inline(always)]
     fn find_by<W: Bits>(&self, coordinates: &[Coordinate], run: Run, starts: &mut [usize]) {
-        let index_step = self.plan.geometry().index_step;
+        let index_step = self.geometry.index_step;
         let (mut start, step) = self.affine(run);
         let mut first = run.indices;
         for found in starts {
@@ -181,7 +204,7 @@ impl<'a> Lookups<'a> {
 
     /// Where `run` starts in params before its indices are added, and its step there, in bytes.
     fn affine(&self, run: Run) -> (usize, isize) {
-        let bytes = self.plan.element_bytes();
+        let bytes = self.element_bytes;
         let step = run.params_stride.wrapping_mul(bytes as isize);
         (run.params.wrapping_mul(bytes), step)
     }

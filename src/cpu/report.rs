@@ -7,8 +7,8 @@ use super::threads::{for_each, threads};
 use crate::error::{BadIndices, Error, Result};
 use crate::op::Op;
 use crate::operand::Indices;
-use crate::plan::Plan;
-use crate::rules::Rules;
+use crate::plan::{Geometry, Plan};
+use crate::rules::{OutOfBounds, Rules};
 use crate::table::IndexTensor;
 
 /// Fewer lookups than this are counted by one thread: waking another takes longer.
@@ -78,14 +78,17 @@ fn found(plan: &Plan, indices: &Indices<'_>) -> Option<BadIndices> {
 
 /// Counts bad lookups in one pass over the indices, on all cores.
 fn count(plan: &Plan, indices: &Indices<'_>) -> Counted {
-    let lookups = plan.over(plan.lookups().clone()).strict();
-    let finder = Lookups::new(&lookups, indices.bytes());
-    let all = lookups.geometry().elements();
+    let lookups = plan.lookups();
+    // No rule may move a bad index, so that each is found.
+    let rules = &plan.rules().clone().with_out_of_bounds(OutOfBounds::Zero);
+    let index_type = plan.index_type();
+    let finder = Lookups::over(lookups, 1, rules, index_type, indices.bytes());
+    let all = lookups.elements();
     let part = all.div_ceil(PARTS * threads()).max(LEAST_LOOKUPS);
     let mut parts = vec![Counted::default(); all.div_ceil(part)];
     for_each(parts.iter_mut(), |n, counted| {
         let first = n * part;
-        *counted = count_part(&lookups, &finder, first, part.min(all - first));
+        *counted = count_part(lookups, &finder, first, part.min(all - first));
         false
     });
     let sum = |before: Counted, part: Counted| Counted {
@@ -96,8 +99,8 @@ fn count(plan: &Plan, indices: &Indices<'_>) -> Counted {
 }
 
 /// Counts those of `left` lookups from number `first` on.
-fn count_part(lookups: &Plan, finder: &Lookups<'_>, first: usize, mut left: usize) -> Counted {
-    let mut rows = Rows::new(lookups.geometry(), first);
+fn count_part(lookups: &Geometry, finder: &Lookups<'_>, first: usize, mut left: usize) -> Counted {
+    let mut rows = Rows::new(lookups, first);
     let mut starts = [0; BLOCK];
     let mut counted = Counted::default();
     let mut at = first;

@@ -124,6 +124,7 @@ pub(super) fn forward(position: usize, steps: isize, stride: isize) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use smallvec::smallvec;
 
     #[test]
     fn from_any_row_in_runs_of_any_length_every_row_comes_in_order() {
@@ -133,7 +134,7 @@ mod tests {
             indices_stride,
         };
         let geometry = Geometry {
-            loops: vec![row_loop(3, 100, -7), row_loop(2, -10, 0), row_loop(5, 3, 1)],
+            loops: smallvec![row_loop(3, 100, -7), row_loop(2, -10, 0), row_loop(5, 3, 1)],
             params_offset: 50,
             indices_offset: 20,
             ..Geometry::empty()

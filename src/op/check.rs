@@ -2,7 +2,7 @@
 
 use crate::error::{Error, OpKind, Result, Role};
 use crate::rules::ElementsShapes;
-use crate::shape::resolve_axis;
+use crate::shape::{Dims, resolve_axis};
 
 /// An operator whose attributes fit the shapes: axes count from the front, and the output shape
 /// is known.
@@ -31,17 +31,22 @@ pub(crate) enum Checked {
 
 impl Checked {
     /// The shape of the output, for the shapes that were checked.
-    pub(crate) fn output_shape(&self, params: &[usize], indices: &[usize]) -> Vec<usize> {
-        match *self {
+    pub(crate) fn output_shape(&self, params: &[usize], indices: &[usize]) -> Dims<usize> {
+        let parts: [&[usize]; 3] = match *self {
             Checked::Gather { axis, batch_dims } => {
-                [&params[..axis], &indices[batch_dims..], &params[axis + 1..]].concat()
+                [&params[..axis], &indices[batch_dims..], &params[axis + 1..]]
             }
             Checked::GatherNd { batch_dims, depth } => {
                 let positions = &indices[..indices.len() - 1];
-                [positions, &params[batch_dims + depth..]].concat()
+                [positions, &params[batch_dims + depth..], &[]]
             }
-            Checked::GatherElements { .. } => indices.to_vec(),
+            Checked::GatherElements { .. } => [indices, &[], &[]],
+        };
+        let mut shape = Dims::new();
+        for &dim in parts.into_iter().flatten() {
+            shape.push(dim);
         }
+        shape
     }
 
     /// Whether the first dim of the output is the first of indices, which have `rank` dims.

@@ -37,13 +37,16 @@ pub struct Coordinate {
     pub stride: isize,
 }
 
+/// Loops, outermost first: few take no memory of their own, as small calls spend most of their time in plans.
+type Loops = SmallVec<[Loop; 2]>;
+
 /// The loop nest of one gather.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Geometry {
     /// The loops, outermost first.
-    pub loops: Vec<Loop>,
+    pub loops: Loops,
     /// The looked-up coordinates; their number is the index depth.
-    pub coordinates: Vec<Coordinate>,
+    pub coordinates: SmallVec<[Coordinate; 1]>,
     /// The step from one component of an index tuple to the next, in indices.
     pub index_step: isize,
     /// Position of the first element of params, in elements.
@@ -76,8 +79,8 @@ impl Geometry {
     /// The geometry of an empty output.
     pub(crate) fn empty() -> Self {
         Geometry {
-            loops: Vec::new(),
-            coordinates: Vec::new(),
+            loops: SmallVec::new(),
+            coordinates: SmallVec::new(),
             index_step: 0,
             params_offset: 0,
             indices_offset: 0,
@@ -97,6 +100,16 @@ impl Geometry {
             Some(l) if self.sliced && l.params_stride == 1 && l.indices_stride == 0 => l.extent,
             _ => 1,
         }
+    }
+
+    /// The nest of lookups of one index each that leads to the numbers of rows, not to rows.
+    pub(crate) fn of_row_numbers(&self) -> Self {
+        let mut nest = self.clone();
+        nest.params_offset = 0;
+        for c in &mut nest.coordinates {
+            c.stride = 1;
+        }
+        nest
     }
 
     /// The nest with `count` steps of its outermost loop, from step `at` on.
@@ -129,8 +142,6 @@ pub(super) struct Lowered {
     pub(super) geometry: Geometry,
     /// The loops over the lookups: each index tuple once.
     pub(super) lookups: Geometry,
-    /// Which dims the loops over the output come from.
-    pub(super) nest_dims: Vec<DimsOfLoop>,
 }
 
 impl Lowered {
@@ -139,7 +150,6 @@ impl Lowered {
         Lowered {
             geometry: Geometry::empty(),
             lookups: Geometry::empty(),
-            nest_dims: Vec::new(),
         }
     }
 }
@@ -149,9 +159,23 @@ pub(super) fn lower(op: Checked, params: &Layout, indices: &Layout) -> Lowered {
     let dims = output_dims(op, params.rank(), indices.rank());
     let (params, indices) = (&params.at_least_1d(), &indices.at_least_1d());
     let mut nest = Nest::new(params, indices);
-    dims.into_iter().for_each(|dims| nest.push(dims));
+    for dims in dims {
+        nest.push(dims);
+    }
     nest.look_up(op);
     nest.finish()
+}
+
+/// The dims that [`lower`] makes loops of, and what it makes of each.
+pub(super) fn dims_of_loops(op: Checked, params: &Layout, indices: &Layout) -> Vec<DimsOfLoop> {
+    let dims = output_dims(op, params.rank(), indices.rank());
+    let (params, indices) = (&params.at_least_1d(), &indices.at_least_1d());
+    let mut nest = Nest::new(params, indices);
+    let push = |dims| DimsOfLoop {
+        dims,
+        becomes: nest.push(dims),
+    };
+    dims.into_iter().map(push).collect()
 }
 
 /// The dims that a loop over each dim of the output steps through, outermost first.
@@ -160,40 +184,44 @@ pub(crate) fn output_dims(
     params_rank: usize,
     indices_rank: usize,
 ) -> SmallVec<[LoopDims; 4]> {
-    let steps = |dims: Range<usize>, params: bool, indices: bool| {
-        dims.map(move |d| LoopDims {
-            params: params.then_some(d),
-            indices: indices.then_some(d),
-        })
+    let mut all = SmallVec::new();
+    let (shared, params_only, indices_only) = ([true; 2], [true, false], [false, true]);
+    let mut steps = |dims: Range<usize>, [params, indices]: [bool; 2]| {
+        for d in dims {
+            all.push(LoopDims {
+                params: params.then_some(d),
+                indices: indices.then_some(d),
+            });
+        }
     };
-    let shared = |dims| steps(dims, true, true);
-    let params_only = |dims| steps(dims, true, false);
-    let indices_only = |dims| steps(dims, false, true);
     match op {
-        Checked::Gather { axis, batch_dims } => shared(0..batch_dims)
-            .chain(params_only(batch_dims..axis))
-            .chain(indices_only(batch_dims..indices_rank))
-            .chain(params_only(axis + 1..params_rank))
-            .collect(),
-        Checked::GatherNd { batch_dims, depth } => shared(0..batch_dims)
-            .chain(indices_only(batch_dims..indices_rank - 1))
-            .chain(params_only(batch_dims + depth..params_rank))
-            .collect(),
+        Checked::Gather { axis, batch_dims } => {
+            steps(0..batch_dims, shared);
+            steps(batch_dims..axis, params_only);
+            steps(batch_dims..indices_rank, indices_only);
+            steps(axis + 1..params_rank, params_only);
+        }
+        Checked::GatherNd { batch_dims, depth } => {
+            steps(0..batch_dims, shared);
+            steps(batch_dims..indices_rank - 1, indices_only);
+            steps(batch_dims + depth..params_rank, params_only);
+        }
         // A scalar has no dim.
-        Checked::GatherElements { axis } => shared(0..axis)
-            .chain(indices_only(axis..indices_rank.min(axis + 1)))
-            .chain(shared(axis + 1..indices_rank))
-            .collect(),
+        Checked::GatherElements { axis } => {
+            steps(0..axis, shared);
+            steps(axis..indices_rank.min(axis + 1), indices_only);
+            steps(axis + 1..indices_rank, shared);
+        }
     }
+    all
 }
 
 /// A loop nest under construction.
 struct Nest<'a> {
     params: &'a Layout,
     indices: &'a Layout,
-    loops: Vec<Loop>,
-    nest_dims: Vec<DimsOfLoop>,
-    coordinates: Vec<Coordinate>,
+    loops: Loops,
+    coordinates: SmallVec<[Coordinate; 1]>,
     index_step: isize,
     /// Number of leading dims of indices that are positions: all but the tuple of `gather_nd`.
     positions: usize,
@@ -204,9 +232,8 @@ impl<'a> Nest<'a> {
         Nest {
             params,
             indices,
-            loops: Vec::with_capacity(params.rank() + indices.rank()),
-            nest_dims: Vec::with_capacity(params.rank() + indices.rank()),
-            coordinates: Vec::with_capacity(1),
+            loops: SmallVec::new(),
+            coordinates: SmallVec::new(),
             index_step: 0,
             positions: indices.rank(),
         }
@@ -226,8 +253,9 @@ impl<'a> Nest<'a> {
         }
     }
 
-    /// Adds a loop. Indices say how far it runs, if it steps through them: they may be the smaller.
-    fn push(&mut self, dims: LoopDims) {
+    /// Adds a loop; returns which it is now, or is a part of, unless it runs once. Indices say how far it runs, if it
+    /// steps through them: they may be the smaller.
+    fn push(&mut self, dims: LoopDims) -> Option<usize> {
         let inner = Loop {
             extent: match (dims.indices, dims.params) {
                 (Some(d), _) => self.indices.shape()[d],
@@ -236,10 +264,7 @@ impl<'a> Nest<'a> {
             params_stride: dims.params.map_or(0, |d| self.params.strides()[d]),
             indices_stride: dims.indices.map_or(0, |d| self.indices.strides()[d]),
         };
-        self.nest_dims.push(DimsOfLoop {
-            dims,
-            becomes: push_merged(&mut self.loops, inner),
-        });
+        push_merged(&mut self.loops, inner)
     }
 
     fn coordinate(&mut self, axis: usize) {
@@ -258,7 +283,7 @@ impl<'a> Nest<'a> {
     }
 
     fn finish(self) -> Lowered {
-        let mut lookups = Vec::with_capacity(self.positions);
+        let mut lookups = Loops::new();
         for d in 0..self.positions {
             let inner = Loop {
                 extent: self.indices.shape()[d],
@@ -282,14 +307,13 @@ impl<'a> Nest<'a> {
                 ..geometry
             },
             geometry,
-            nest_dims: self.nest_dims,
         }
     }
 }
 
 /// Adds a loop inside the others, merged with the innermost if they are [`joined`]; returns which
 /// of the loops it is now. One that runs once is none.
-fn push_merged(loops: &mut Vec<Loop>, inner: Loop) -> Option<usize> {
+fn push_merged(loops: &mut Loops, inner: Loop) -> Option<usize> {
     if inner.extent == 1 {
         return None;
     }

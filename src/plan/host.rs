@@ -33,6 +33,13 @@ impl Plan {
         buffer_bytes([params_bytes, indices, output])
     }
 
+    /// The bytes of the device's memory that params alone take for a host call.
+    #[cfg(feature = "gpu")]
+    pub(crate) fn host_params_bytes(&self) -> u64 {
+        let [params, ..] = self.tensor_bytes();
+        buffer_bytes([params, 0, 0])
+    }
+
     /// The bytes of params, indices and output, from the first element reached to the last.
     pub(super) fn tensor_bytes(&self) -> [u64; 3] {
         let reached = |layout: &crate::Layout, width: usize| {

@@ -57,14 +57,14 @@ pub(crate) use passes::{
 };
 
 use checks::{check_fill, check_something_to_read};
-use geometry::{DimsOfLoop, Lowered};
+use geometry::{Lowered, dims_of_loops};
 
 use crate::error::{BadIndices, Error, OpKind, Result, Role};
 use crate::index::IndexType;
-use crate::op::Op;
+use crate::op::{Checked, Op};
 use crate::operand::{Indices, Params};
 use crate::rules::{OutOfBounds, Rules};
-use crate::shape::{Layout, elements, unravel};
+use crate::shape::{Dims, Layout, elements, unravel};
 
 /// A gather ready to be executed: everything that follows from shapes, strides, types and rules.
 ///
@@ -84,18 +84,16 @@ use crate::shape::{Layout, elements, unravel};
 #[derive(Debug, Clone, PartialEq)]
 pub struct Plan {
     op: OpKind,
+    checked: Checked,
     rules: Rules,
     element_bytes: usize,
     index_type: IndexType,
-    output_shape: Vec<usize>,
+    output_shape: Dims<usize>,
     output_bytes: usize,
     geometry: Geometry,
     lookups: Geometry,
-    nest_dims: Vec<DimsOfLoop>,
     params_layout: Layout,
     indices_layout: Layout,
-    /// The first dim of indices is the first dim of the output.
-    leads: bool,
 }
 
 impl Plan {
@@ -147,7 +145,27 @@ impl Plan {
             return Err(Error::ZeroSizedElement { role: Role::Params });
         }
         let checked = op.check(kind, params.shape(), indices.shape(), rules)?;
-        let leads = checked.indices_lead(indices.rank());
+        Plan::of_checked(
+            kind,
+            checked,
+            rules,
+            element_bytes,
+            params,
+            index_type,
+            indices,
+        )
+    }
+
+    /// [`Plan::new_as`] of an operator that fits the shapes.
+    pub(crate) fn of_checked(
+        kind: OpKind,
+        checked: Checked,
+        rules: &Rules,
+        element_bytes: usize,
+        params: &Layout,
+        index_type: IndexType,
+        indices: &Layout,
+    ) -> Result<Plan> {
         let output_shape = checked.output_shape(params.shape(), indices.shape());
         let output_elements = elements(Role::Output, &output_shape, element_bytes)?;
         check_fill(kind, rules, element_bytes)?;
@@ -158,6 +176,7 @@ impl Plan {
         check_something_to_read(kind, rules, &lowered.geometry)?;
         Ok(Plan {
             op: kind,
+            checked,
             rules: rules.clone(),
             element_bytes,
             index_type,
@@ -165,10 +184,8 @@ impl Plan {
             output_bytes: output_elements * element_bytes,
             geometry: lowered.geometry,
             lookups: lowered.lookups,
-            nest_dims: lowered.nest_dims,
             params_layout: params.clone(),
             indices_layout: indices.clone(),
-            leads,
         })
     }
 
@@ -257,7 +274,12 @@ impl Plan {
 
     /// The dims that each loop over the output was made of.
     pub(crate) fn nest_dims(&self) -> NestDims {
-        NestDims::new(&self.geometry.loops, &self.nest_dims)
+        let (params, indices) = (&self.params_layout, &self.indices_layout);
+        let dims = match self.is_empty() {
+            true => Vec::new(),
+            false => dims_of_loops(self.checked, params, indices),
+        };
+        NestDims::new(&self.geometry.loops, &dims)
     }
 
     /// The loop nest over the lookups: each index tuple once, in row-major order of indices.
@@ -288,7 +310,7 @@ impl Plan {
     ///
     /// [`Error::CountElsewhere`] if that dim is not the first of the output.
     pub fn elements_per_entry(&self) -> Result<usize> {
-        if !self.leads {
+        if !self.checked.indices_lead(self.indices_layout.rank()) {
             return Err(Error::CountElsewhere { op: self.op() });
         }
         let entries = self.indices_layout.shape()[0].max(1);
@@ -307,6 +329,16 @@ impl Plan {
         Ok(self.lookups.elements() / entries)
     }
 
+    /// The loop nest of a `gather` for its first index alone.
+    pub(crate) fn of_one_index(&self) -> Geometry {
+        let scalar = Layout::scalar(self.indices_layout.offset());
+        let shape = self.checked.output_shape(self.params_layout.shape(), &[]);
+        match shape.contains(&0) {
+            true => Geometry::empty(),
+            false => geometry::lower(self.checked, &self.params_layout, &scalar).geometry,
+        }
+    }
+
     /// The plan with another loop nest, for the same tensors and rules.
     pub(crate) fn over(&self, geometry: Geometry) -> Plan {
         Plan {
@@ -320,12 +352,6 @@ impl Plan {
     pub(crate) fn of_each_lookup(mut self) -> Plan {
         self.geometry.sliced = false;
         self
-    }
-
-    /// The plan under rules that move no bad index, so that each is found.
-    pub(crate) fn strict(self) -> Plan {
-        let rules = self.rules.with_out_of_bounds(OutOfBounds::Zero);
-        Plan { rules, ..self }
     }
 
     /// The report of `count` bad lookups, of which the first is number `lookup` (in row-major order), whose

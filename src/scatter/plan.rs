@@ -162,10 +162,10 @@ impl ScatterPlan {
         let shape = destination.shape();
         let checked = op.check(kind, shape, indices.shape(), rules)?;
         let expected = checked.output_shape(shape, indices.shape());
-        if updates.shape() != expected {
+        if *updates.shape() != *expected {
             return Err(Error::UpdatesShape {
                 op: kind,
-                expected,
+                expected: expected.into_vec(),
                 got: updates.shape().to_vec(),
             });
         }
@@ -180,7 +180,7 @@ impl ScatterPlan {
             _ => {
                 let among = &parts.among_keys;
                 let rules = &rules.without_fill();
-                let plan = Plan::new_as(kind, op, rules, 1, among, index_type, indices)?;
+                let plan = Plan::of_checked(kind, checked, rules, 1, among, index_type, indices)?;
                 Some(plan.of_each_lookup())
             }
         };

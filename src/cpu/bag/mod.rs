@@ -28,13 +28,11 @@ use super::vectors::{Vectors, WIDE_AVX512};
 use crate::bag::BagMode;
 use crate::call::EmbeddingBag;
 use crate::element::Element;
-use crate::error::{OpKind, Result, Role};
+use crate::error::{Result, Role};
 use crate::fold::{Add, Fold, Max, Pool, Pooling, pool_with};
 use crate::memory::filled_bits;
-use crate::op::Op;
-use crate::plan::{BagPlan, Plan};
+use crate::plan::BagPlan;
 use crate::rules::OutOfBounds;
-use crate::shape::Layout;
 
 /// The fewest columns for a thread, if there are so few bags that threads share one.
 const LEAST_COLUMNS: usize = 64;
@@ -75,17 +73,8 @@ fn run(call: &EmbeddingBag<'_>, plan: &BagPlan, mut output: Destination<'_>) -> 
     }
     let indices = call.indices.with_layout(plan.indices().clone());
     // A row by its number, as all rows of a table that is broadcast lie in one place.
-    let numbers = Layout::contiguous(&call.table.shape()[..1]);
-    let (rules, index_type) = (call.rules.without_fill(), plan.lookups.index_type());
-    let rows = Plan::new_as(
-        OpKind::EmbeddingBag,
-        Op::gather(0),
-        &rules,
-        1,
-        &numbers,
-        index_type,
-        plan.indices(),
-    )?;
+    let numbers = plan.lookups.lookups().of_row_numbers();
+    let (rules, index_type) = (plan.lookups.rules(), plan.lookups.index_type());
     let table = Table::new(&call.table, plan)?;
     let fill = match &call.rules.out_of_bounds {
         OutOfBounds::Fill(fill) => fill.bytes().to_vec(),
@@ -111,7 +100,7 @@ fn run(call: &EmbeddingBag<'_>, plan: &BagPlan, mut output: Destination<'_>) -> 
     let bags = Bags {
         source: Source {
             plan,
-            lookups: Lookups::new(&rows, indices.bytes()),
+            lookups: Lookups::over(&numbers, 1, rules, index_type, indices.bytes()),
             table,
             weights: weights.map(|(tensor, layout)| Weights::new(tensor, layout)),
         },

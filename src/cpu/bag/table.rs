@@ -44,7 +44,7 @@ impl<'a> Table<'a> {
             AnyTable::Quantized(table, _) => return Ok(Table::quantized(table)),
             AnyTable::Plain(params) => params,
         };
-        let geometry = plan.row.geometry();
+        let geometry = &plan.row;
         if geometry.slice() == plan.row_bytes() / plan.dtype.bytes() {
             let rows = There::first_of(params).inside(plan.row_bytes());
             return Ok(Table::There(rows));

@@ -63,15 +63,18 @@ impl<'a> Window<'a> {
     /// The empty window before some bags. Those after it have up to `most` lookups.
     pub(super) fn before(source: &'a Source<'a>, bags: Range<usize>, most: usize) -> Self {
         let weight_bytes = source.weights.as_ref().map_or(0, |weights| weights.width);
+        let of = |bag| source.plan.ranges.of(bag);
+        let lookups = of(bags.start).start..of(bags.end - 1).end;
+        let room = most.min(lookups.len());
         Window {
             source,
-            next: source.plan.ranges.of(bags.start).start,
-            bags,
+            next: lookups.start,
             most,
-            rows: Vec::with_capacity(most),
-            starts: Vec::with_capacity(most),
-            weights: Vec::with_capacity(most * weight_bytes),
-            ends: Vec::with_capacity(most),
+            rows: Vec::new(),
+            starts: Vec::with_capacity(room),
+            weights: Vec::with_capacity(room * weight_bytes),
+            ends: Vec::with_capacity(MOST_BAGS.min(bags.len())),
+            bags,
             before: 0,
             goes_on: false,
         }

@@ -81,8 +81,7 @@ impl<'a> InOrder<'a> {
         };
         let columns = part.len() / rows.len() / self.width;
         let named = self.named(&rows);
-        let mut kept = Kept::new(rows, self.count);
-        let mut any_bad = false;
+        let (mut kept, mut any_bad) = (None, false);
         let mut first = 0;
         while first < self.count {
             if let Some(named) = named {
@@ -94,7 +93,8 @@ impl<'a> InOrder<'a> {
             }
             // Where rows of other threads are between, or from an index on that names no row by itself.
             let window = first..self.count.min(first + WINDOW);
-            any_bad |= self.keep(window.clone(), &mut kept);
+            let kept = kept.get_or_insert_with(|| Kept::new(rows.clone(), self.count));
+            any_bad |= self.keep(window.clone(), kept);
             let updates = self.updates.from(window.start);
             let folded = fold_each(part, columns, kept.rows(), kept.numbers(), updates);
             assert_eq!(folded, kept.rows().len(), "rows that are kept are here");

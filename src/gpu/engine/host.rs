@@ -102,7 +102,7 @@ impl Engine {
             return Ok(());
         }
         self.check_memory(plan.host_bytes(match &call.table {
-            AnyTable::Plain(_) => plan.row.host_bytes(),
+            AnyTable::Plain(_) => plan.lookups.host_params_bytes(),
             AnyTable::Quantized(table, _) => {
                 (table.bytes() as u64).saturating_add(most_decoded_bytes(self.context(), plan))
             }

@@ -95,7 +95,7 @@ impl BagKernel {
         positions: Positions,
     ) -> Result<BagKernel> {
         let element = FoldElement::of(OP, plan.dtype, &[])?;
-        let row = &plan.row;
+        let row = &plan.lookups.over(plan.row.clone());
         let origins = Origins {
             params: pass.params.first().map_or(0, |s| s.origin),
             indices: pass.indices.map_or(0, |s| s.origin),
@@ -157,7 +157,7 @@ impl BagKernel {
 
 /// The loops over a row, in accesses: the run of neighbours as a loop, too.
 fn accesses(plan: &BagPlan, access_bytes: usize) -> Vec<Loop> {
-    let nest = plan.row.geometry();
+    let nest = &plan.row;
     let width = plan.dtype.bytes();
     let mut loops = nest.row_loops().to_vec();
     let run = nest.slice() * width / access_bytes;

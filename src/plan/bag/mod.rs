@@ -28,7 +28,7 @@ use crate::error::{Error, OpKind, Result, Role};
 use crate::index::IndexType;
 use crate::memory::room;
 use crate::op::Op;
-use crate::plan::Plan;
+use crate::plan::{Geometry, Plan};
 use crate::rules::Rules;
 use crate::shape::{Layout, check_output_bytes, elements, resolve_axis};
 
@@ -44,8 +44,8 @@ pub(crate) struct BagPlan {
     pub(crate) ranges: Ranges,
     /// The lookups: the plan of a gather with these indices.
     pub(crate) lookups: Plan,
-    /// One row of the table: the plan of a gather with one index. Its loops are those over a row.
-    pub(crate) row: Plan,
+    /// One lookup: its loops are those over a row of the table.
+    pub(crate) row: Geometry,
     /// Layout of the weights of the indices, if there are any.
     pub(crate) weights: Option<Layout>,
     pub(crate) output_shape: Vec<usize>,
@@ -123,21 +123,14 @@ impl BagPlan {
         let (ranges, used) = split(bags.split, shapes.indices)?;
         let output_shape = [&[ranges.len()], row_shape].concat();
         let output_bytes = elements(Role::Output, &output_shape, dtype.bytes())? * dtype.bytes();
-        let plan = |indices: &Layout, rules: &Rules| {
-            let (width, index_type) = (dtype.bytes(), shapes.index_type);
-            Plan::new_as(OP, Op::gather(0), rules, width, params, index_type, indices)
-        };
-        let lookups = plan(&used, rules)?;
-        // Without lookups nothing is read, so there need not be anything to read.
-        let any_rules = &Rules::default();
-        let row_rules = if lookups.is_empty() { any_rules } else { rules };
-        let scalar = Layout::strided(&[], &[], used.offset())?;
+        let (width, index_type) = (dtype.bytes(), shapes.index_type);
+        let lookups = Plan::new_as(OP, Op::gather(0), rules, width, params, index_type, &used)?;
         Ok(BagPlan {
             dtype,
             mode: bags.mode,
             padding: bags.padding_index.map(|p| padding(p, rows)).transpose()?,
             ranges,
-            row: plan(&scalar, row_rules)?,
+            row: lookups.of_one_index(),
             weights: shapes.weights.map(|w| used_part(w, &used)).transpose()?,
             lookups,
             output_shape,

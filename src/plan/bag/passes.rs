@@ -76,7 +76,7 @@ impl Cutter<'_> {
     /// The segments of the table, or of the memory that rows are decoded to.
     fn params(&self) -> Result<Vec<Segment>> {
         let (plan, limits) = (self.plan, self.limits);
-        let geometry = plan.row.geometry();
+        let geometry = &plan.row;
         if plan.lookups.is_empty() || geometry.coordinates.iter().any(|c| c.extent == 0) {
             return Ok(Vec::new());
         }
@@ -103,7 +103,7 @@ impl Cutter<'_> {
     /// The most lookups of a bag that an invocation folds in one dispatch.
     fn most_lookups(&self, segments: usize) -> usize {
         let divides = self.plan.lookups.rules().out_of_bounds.divides();
-        let geometry = self.plan.row.geometry();
+        let geometry = &self.plan.row;
         let extents = geometry.coordinates.iter().map(|c| c.extent);
         let mut extents = extents.chain(geometry.loops.iter().map(|l| l.extent));
         let searches = segments > 1 || extents.any(|extent| extent > i32::MAX as usize);
