@@ -85,7 +85,7 @@ fn run(call: &EmbeddingBag<'_>, plan: &BagPlan, mut output: Destination<'_>) -> 
             plan.row_bytes() / fill.len(),
             bytemuck::pod_read_unaligned(&fill),
         ),
-        _ => fill.repeat(WIDE_AVX512),
+        _ => fill.repeat(WIDE_AVX512.min(plan.row_bytes() / fill.len())),
     };
     let loops = FindLoops {
         is_weighted: call.weights.is_some(),
