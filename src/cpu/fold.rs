@@ -9,7 +9,7 @@ use std::ops::Range;
 use bytemuck::Zeroable;
 
 use super::destination::Destination;
-use super::fetch::{FETCHED_BYTES, fetch, rows_ahead};
+use super::fetch::{FETCHED_BYTES, NEAR_BYTES, fetch, rows_ahead};
 use super::vectors::vectorized;
 use crate::fold::{Combine, F16c, Fold, Pool};
 
@@ -207,13 +207,19 @@ vectorized! {
         f16c; target: &mut [u8], row_bytes: usize, to: &[usize], rows: R
     ) {
         assert_eq!(to.len(), rows.count(), "each row goes somewhere");
-        let ahead = rows_ahead(row_bytes);
+        let asked = match target.len() {
+            ..=NEAR_BYTES => None,
+            _ => to.get(rows_ahead(row_bytes)..),
+        };
+        let asked = asked.unwrap_or_default();
         let mut first = 0;
         while let Some(&at) = to.get(first) {
-            if let Some(&soon) = to.get(first + ahead) {
+            let end = end_of_run(to, first);
+            // Of all rows that are folded meanwhile, not of the first alone.
+            let soon = asked.get(first..).unwrap_or_default();
+            for &soon in soon.iter().take(end - first).filter(|&&soon| soon != at) {
                 fetch(target, soon, row_bytes.min(FETCHED_BYTES));
             }
-            let end = end_of_run(to, first);
             let mut sums = Elements(part_mut(target, at, row_bytes));
             let columns = row_bytes / size_of::<T>();
             fold_columns::<T, C, R, _, WIDE>(&mut sums, columns, rows.some(first..end), f16c);
