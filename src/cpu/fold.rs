@@ -211,14 +211,15 @@ vectorized! {
             ..=NEAR_BYTES => None,
             _ => to.get(rows_ahead(row_bytes)..),
         };
-        let asked = asked.unwrap_or_default();
+        let mut asked = asked.unwrap_or_default().iter();
         let mut first = 0;
         while let Some(&at) = to.get(first) {
             let end = end_of_run(to, first);
             // Of all rows that are folded meanwhile, not of the first alone.
-            let soon = asked.get(first..).unwrap_or_default();
-            for &soon in soon.iter().take(end - first).filter(|&&soon| soon != at) {
-                fetch(target, soon, row_bytes.min(FETCHED_BYTES));
+            for &soon in asked.by_ref().take(end - first) {
+                if soon != at {
+                    fetch(target, soon, row_bytes.min(FETCHED_BYTES));
+                }
             }
             let mut sums = Elements(part_mut(target, at, row_bytes));
             let columns = row_bytes / size_of::<T>();

@@ -38,28 +38,43 @@ pub(super) fn sort(pairs: &mut Vec<Pair>, keys: usize) -> Result<bool> {
     Ok(pairs.len() < count)
 }
 
-/// How many digits of eight bits such keys have, if it is less work to sort so many pairs by them: to take a digit of
+/// The most bits of a digit: so many places are in the first cache, as are the lines that they lead to.
+const DIGIT_BITS: u32 = 10;
+
+/// In how many digits such keys are sorted, if it is less work to sort so many pairs by them: to take a digit of
 /// each pair is about as much as two levels of comparing them, which threads may share.
-pub(super) fn digits_to_sort(pairs: usize, keys: usize, threads: usize) -> Option<u32> {
-    let digits = (keys.max(2) - 1).ilog2() / 8 + 1;
-    (2 * digits as usize * threads <= pairs.max(1).ilog2() as usize).then_some(digits)
+pub(super) fn digits_to_sort(pairs: usize, keys: usize, threads: usize) -> Option<Digits> {
+    let bits = (keys.max(2) - 1).ilog2() + 1;
+    let count = bits.div_ceil(DIGIT_BITS);
+    let digits = Digits {
+        count,
+        bits: bits.div_ceil(count),
+    };
+    (2 * count as usize * threads <= pairs.max(1).ilog2() as usize).then_some(digits)
 }
 
-/// Sorts by digits of eight bits, the lowest first: each pass keeps the order that the passes before have made.
+/// Digits of keys, of so many bits each.
+#[derive(Clone, Copy)]
+pub(super) struct Digits {
+    count: u32,
+    bits: u32,
+}
+
+/// Sorts by digits, the lowest first: each pass keeps the order that the passes before have made.
 ///
 /// # Errors
 ///
 /// [`Error::HostOutOfMemory`](crate::Error::HostOutOfMemory), and nothing is sorted then.
 pub(super) fn sort_by_digits<P: Copy>(
     pairs: &mut Vec<P>,
-    digits: u32,
+    digits: Digits,
     key: impl Fn(&P) -> usize,
 ) -> Result<()> {
     let mut sorted = room(Role::Indices, pairs.len())?;
     sorted.extend_from_slice(pairs);
-    for shift in (0..8 * digits).step_by(8) {
-        let digit = |pair: &P| key(pair) >> shift & 0xff;
-        let mut places = [0; 256];
+    for shift in (0..digits.count).map(|n| n * digits.bits) {
+        let digit = |pair: &P| key(pair) >> shift & ((1 << digits.bits) - 1);
+        let mut places = [0; 1 << DIGIT_BITS];
         pairs.iter().for_each(|pair| places[digit(pair)] += 1);
         let mut before = 0;
         for place in &mut places {
