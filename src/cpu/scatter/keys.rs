@@ -38,7 +38,7 @@ pub(super) fn sort(pairs: &mut Vec<Pair>, keys: usize) -> Result<bool> {
     Ok(pairs.len() < count)
 }
 
-/// The most bits of a digit: so many places are in the first cache, as are the lines that they lead to.
+/// The most bits of a digit: so many places are in the first cache, and the lines that they lead to in the second.
 const DIGIT_BITS: u32 = 10;
 
 /// In how many digits such keys are sorted, if it is less work to sort so many pairs by them: to take a digit of
