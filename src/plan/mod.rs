@@ -120,30 +120,10 @@ impl Plan {
         index_type: IndexType,
         indices: &Layout,
     ) -> Result<Plan> {
-        Plan::new_as(
-            op.kind(),
-            op,
-            rules,
-            element_bytes,
-            params,
-            index_type,
-            indices,
-        )
-    }
-
-    /// [`Plan::new`], whose errors name the operator `kind`.
-    pub(crate) fn new_as(
-        kind: OpKind,
-        op: Op,
-        rules: &Rules,
-        element_bytes: usize,
-        params: &Layout,
-        index_type: IndexType,
-        indices: &Layout,
-    ) -> Result<Plan> {
         if element_bytes == 0 {
             return Err(Error::ZeroSizedElement { role: Role::Params });
         }
+        let kind = op.kind();
         let checked = op.check(kind, params.shape(), indices.shape(), rules)?;
         Plan::of_checked(
             kind,
@@ -156,7 +136,7 @@ impl Plan {
         )
     }
 
-    /// [`Plan::new_as`] of an operator that fits the shapes.
+    /// [`Plan::new`] of an operator that fits the shapes; errors name it `kind`.
     pub(crate) fn of_checked(
         kind: OpKind,
         checked: Checked,

@@ -124,7 +124,8 @@ impl BagPlan {
         let output_shape = [&[ranges.len()], row_shape].concat();
         let output_bytes = elements(Role::Output, &output_shape, dtype.bytes())? * dtype.bytes();
         let (width, index_type) = (dtype.bytes(), shapes.index_type);
-        let lookups = Plan::new_as(OP, Op::gather(0), rules, width, params, index_type, &used)?;
+        let checked = Op::gather(0).check(OP, params.shape(), used.shape(), rules)?;
+        let lookups = Plan::of_checked(OP, checked, rules, width, params, index_type, &used)?;
         Ok(BagPlan {
             dtype,
             mode: bags.mode,

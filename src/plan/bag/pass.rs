@@ -3,7 +3,6 @@
 use std::ops::Range;
 
 use crate::error::Result;
-use crate::op::Op;
 use crate::plan::Plan;
 use crate::plan::bag::{BagPlan, OP, Ranges};
 use crate::plan::passes::Segment;
@@ -81,8 +80,8 @@ impl BagPass {
         };
         let (of, params) = (&plan.lookups, plan.lookups.params_layout());
         let (width, index_type) = (plan.dtype.bytes(), of.index_type());
-        let op = Op::gather(0);
-        Plan::new_as(OP, op, of.rules(), width, params, index_type, &indices)
+        let (checked, rules) = (of.checked, of.rules());
+        Plan::of_checked(OP, checked, rules, width, params, index_type, &indices)
     }
 
     /// The offsets of its bags, from its first lookup on; none, where all bags have as many.
