@@ -215,7 +215,7 @@ vectorized! {
         let mut first = 0;
         while let Some(&at) = to.get(first) {
             let end = end_of_run(to, first);
-            // Of all rows that are folded meanwhile, not of the first alone.
+            // Prefetches one upcoming row for each row that is folded now.
             for &soon in asked.by_ref().take(end - first) {
                 if soon != at {
                     fetch(target, soon, row_bytes.min(FETCHED_BYTES));

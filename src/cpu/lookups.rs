@@ -27,7 +27,7 @@ pub(super) const GROUP: usize = 8;
 pub(super) struct Lookups<'a> {
     index_type: IndexType,
     geometry: &'a Geometry,
-    /// Bytes of what params are counted in.
+    /// Bytes per unit of the strides through params.
     element_bytes: usize,
     indices: &'a [u8],
     coordinates: SmallVec<[Coordinate; 1]>,
@@ -50,7 +50,7 @@ impl<'a> Lookups<'a> {
         )
     }
 
-    /// The lookups of a loop nest that leads to elements of so many bytes.
+    /// The lookups of `geometry`, whose strides through params count elements of `element_bytes` bytes.
     pub(super) fn over(
         geometry: &'a Geometry,
         element_bytes: usize,

@@ -79,7 +79,7 @@ fn found(plan: &Plan, indices: &Indices<'_>) -> Option<BadIndices> {
 /// Counts bad lookups in one pass over the indices, on all cores.
 fn count(plan: &Plan, indices: &Indices<'_>) -> Counted {
     let lookups = plan.lookups();
-    // No rule may move a bad index, so that each is found.
+    // Rules that clip or wrap would hide bad indices.
     let rules = &plan.rules().clone().with_out_of_bounds(OutOfBounds::Zero);
     let index_type = plan.index_type();
     let finder = Lookups::over(lookups, 1, rules, index_type, indices.bytes());

@@ -37,7 +37,7 @@ pub struct Coordinate {
     pub stride: isize,
 }
 
-/// Loops, outermost first: few take no memory of their own, as small calls spend most of their time in plans.
+/// Loops, outermost first. Up to two are stored inline, without an allocation.
 type Loops = SmallVec<[Loop; 2]>;
 
 /// The loop nest of one gather.
@@ -102,7 +102,7 @@ impl Geometry {
         }
     }
 
-    /// The nest of lookups of one index each that leads to the numbers of rows, not to rows.
+    /// The same nest over row numbers instead of rows, for lookups of one index.
     pub(crate) fn of_row_numbers(&self) -> Self {
         let mut nest = self.clone();
         nest.params_offset = 0;
@@ -166,7 +166,7 @@ pub(super) fn lower(op: Checked, params: &Layout, indices: &Layout) -> Lowered {
     nest.finish()
 }
 
-/// The dims that [`lower`] makes loops of, and what it makes of each.
+/// Each dim of the output with the loop that [`lower`] makes it a part of.
 pub(super) fn dims_of_loops(op: Checked, params: &Layout, indices: &Layout) -> Vec<DimsOfLoop> {
     let dims = output_dims(op, params.rank(), indices.rank());
     let (params, indices) = (&params.at_least_1d(), &indices.at_least_1d());
@@ -253,7 +253,7 @@ impl<'a> Nest<'a> {
         }
     }
 
-    /// Adds a loop; returns which it is now, or is a part of, unless it runs once. Indices say how far it runs, if it
+    /// Adds a loop, and returns its number once merged; `None` if it runs once. Its extent is that of indices, if it
     /// steps through them: they may be the smaller.
     fn push(&mut self, dims: LoopDims) -> Option<usize> {
         let inner = Loop {

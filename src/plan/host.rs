@@ -33,7 +33,7 @@ impl Plan {
         buffer_bytes([params_bytes, indices, output])
     }
 
-    /// The bytes of the device's memory that params alone take for a host call.
+    /// Device memory for the params of a host call, in bytes.
     #[cfg(feature = "gpu")]
     pub(crate) fn host_params_bytes(&self) -> u64 {
         let [params, ..] = self.tensor_bytes();

@@ -136,7 +136,7 @@ impl Plan {
         )
     }
 
-    /// [`Plan::new`] of an operator that fits the shapes; errors name it `kind`.
+    /// [`Plan::new`] for an operator that was checked against the shapes. Errors name it `kind`.
     pub(crate) fn of_checked(
         kind: OpKind,
         checked: Checked,
@@ -309,7 +309,7 @@ impl Plan {
         Ok(self.lookups.elements() / entries)
     }
 
-    /// The loop nest of a `gather` for its first index alone.
+    /// The loop nest of the first lookup of a `gather`: the loops over one slice.
     pub(crate) fn of_one_index(&self) -> Geometry {
         let scalar = Layout::scalar(self.indices_layout.offset());
         let shape = self.checked.output_shape(self.params_layout.shape(), &[]);

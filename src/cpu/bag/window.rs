@@ -60,7 +60,7 @@ pub(super) struct Window<'a> {
 }
 
 impl<'a> Window<'a> {
-    /// The empty window before some bags. Those after it have up to `most` lookups.
+    /// The empty window before `bags`, at least one. Those after it have up to `most` lookups.
     pub(super) fn before(source: &'a Source<'a>, bags: Range<usize>, most: usize) -> Self {
         let weight_bytes = source.weights.as_ref().map_or(0, |weights| weights.width);
         let of = |bag| source.plan.ranges.of(bag);

@@ -20,8 +20,8 @@ use crate::operand::Params;
 use crate::plan::Plan;
 use crate::scatter::ScatterPlan;
 
-/// About so many sorted lookups are folded at once: where they go, and what goes there, stays in the second cache. At the
-/// end of each part, no row has been asked for.
+/// Sorted lookups are folded in parts of about this size, whose offsets fit the L2 cache. Prefetching does not cross
+/// parts, so small ones cost time.
 const FOLDED_AT_ONCE: usize = 4096;
 
 /// The lookups of one scatter, for all threads.

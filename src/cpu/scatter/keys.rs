@@ -38,11 +38,11 @@ pub(super) fn sort(pairs: &mut Vec<Pair>, keys: usize) -> Result<bool> {
     Ok(pairs.len() < count)
 }
 
-/// The most bits of a digit: so many places are in the first cache, and the lines that they lead to in the second.
+/// The most bits of a digit: its counters fit the L1 cache, and the cache lines that a pass writes to fit L2.
 const DIGIT_BITS: u32 = 10;
 
-/// In how many digits such keys are sorted, if it is less work to sort so many pairs by them: to take a digit of
-/// each pair is about as much as two levels of comparing them, which threads may share.
+/// The digits to sort `pairs` pairs of `keys` keys by, if that is less work than comparing them: a pass over a digit
+/// costs about two levels of comparisons, which threads may share.
 pub(super) fn digits_to_sort(pairs: usize, keys: usize, threads: usize) -> Option<Digits> {
     let bits = (keys.max(2) - 1).ilog2() + 1;
     let count = bits.div_ceil(DIGIT_BITS);
@@ -53,7 +53,7 @@ pub(super) fn digits_to_sort(pairs: usize, keys: usize, threads: usize) -> Optio
     (2 * count as usize * threads <= pairs.max(1).ilog2() as usize).then_some(digits)
 }
 
-/// Digits of keys, of so many bits each.
+/// The digits of a key: their number, and the bits of each.
 #[derive(Clone, Copy)]
 pub(super) struct Digits {
     count: u32,
