@@ -156,26 +156,32 @@ impl Lowered {
 
 /// Lowers a checked operator with a non-empty output.
 pub(super) fn lower(op: Checked, params: &Layout, indices: &Layout) -> Lowered {
-    let dims = output_dims(op, params.rank(), indices.rank());
-    let (params, indices) = (&params.at_least_1d(), &indices.at_least_1d());
-    let mut nest = Nest::new(params, indices);
-    for dims in dims {
-        nest.push(dims);
-    }
-    nest.look_up(op);
-    nest.finish()
+    lower_each(op, params, indices, |_| ())
 }
 
 /// Each dim of the output with the loop that [`lower`] makes it a part of.
 pub(super) fn dims_of_loops(op: Checked, params: &Layout, indices: &Layout) -> Vec<DimsOfLoop> {
-    let dims = output_dims(op, params.rank(), indices.rank());
+    let mut all = Vec::new();
+    lower_each(op, params, indices, |dims| all.push(dims));
+    all
+}
+
+/// [`lower`], which passes each dim of the output to `each`.
+fn lower_each(
+    op: Checked,
+    params: &Layout,
+    indices: &Layout,
+    mut each: impl FnMut(DimsOfLoop),
+) -> Lowered {
+    let all = output_dims(op, params.rank(), indices.rank());
     let (params, indices) = (&params.at_least_1d(), &indices.at_least_1d());
     let mut nest = Nest::new(params, indices);
-    let push = |dims| DimsOfLoop {
-        dims,
-        becomes: nest.push(dims),
-    };
-    dims.into_iter().map(push).collect()
+    for dims in all {
+        let becomes = nest.push(dims);
+        each(DimsOfLoop { dims, becomes });
+    }
+    nest.look_up(op);
+    nest.finish()
 }
 
 /// The dims that a loop over each dim of the output steps through, outermost first.
