@@ -132,8 +132,8 @@ impl PipelineKey {
         }
         for decoder in Decoder::all() {
             for kind in DecodeKind::ALL {
-                let nests = kind.nests().iter();
-                stages.extend(nests.map(|&nest| Stage::Decode(decoder, kind, nest)));
+                let nests = DecodeKind::NESTS;
+                stages.extend(nests.map(|nest| Stage::Decode(decoder, kind, nest)));
             }
         }
         for element in FoldElement::ALL {

@@ -39,14 +39,8 @@ impl DecodeKind {
         }
     }
 
-    /// The nests that it is compiled for.
-    pub(crate) fn nests(self) -> &'static [NestSize] {
-        const ROWS: [NestSize; 2] = [NestSize::new(2, 1), NestSize::ANY];
-        match self {
-            DecodeKind::Rows => &ROWS,
-            DecodeKind::Elements => &ROWS[1..],
-        }
-    }
+    /// The nests that each is compiled for: the usual one, and any.
+    pub(crate) const NESTS: [NestSize; 2] = [NestSize::new(2, 1), NestSize::ANY];
 
     /// Bytes of one store: `Out` of its shader.
     fn store_bytes(self) -> usize {
@@ -92,7 +86,7 @@ impl DecodeKernel {
             None => DecodeKind::Elements,
         };
         let (nest, _) = NestSize::of(plan);
-        let small = kind.nests()[0];
+        let [small, _] = DecodeKind::NESTS;
         // Positions that wrap around stay apart from those in the window.
         if nest == small && elements <= 1 << 31 {
             match DecodeKernel::of(plan, pass, kind, small, first, max_workgroups) {

@@ -120,7 +120,7 @@ const KERNELS: [Kernel; 11] = [
         load: Bytes::Fixed(4),
         store: Bytes::Fixed(4),
         read: 0.08,
-        limits: limits(0.00, 0, 3.62),
+        limits: limits(2.50, 6, 3.62),
     },
     Kernel {
         name: "decode elements to halves",
@@ -128,7 +128,7 @@ const KERNELS: [Kernel; 11] = [
         load: Bytes::Fixed(4),
         store: Bytes::Fixed(4),
         read: 0.16,
-        limits: limits(0.00, 0, 3.31),
+        limits: limits(2.00, 6, 3.31),
     },
 ];
 
