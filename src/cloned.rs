@@ -51,7 +51,7 @@ pub fn gather_cloned<S: Clone, I: Index>(
         table: table::sealed::AsTable::operand(&positions)?,
         indices: table::sealed::AsIndices::indices(indices)?,
     };
-    let found = cpu::gather::<u64>(&call, &call.plan()?)?;
+    let found = cpu::gather::gathered::<u64>(&call, &call.plan()?)?;
     let value = |at: u64| match at {
         NO_POSITION => default.clone(),
         at => data[at as usize].clone(),

@@ -32,7 +32,7 @@ pub(crate) fn copied<T: Element>(tensor: &Params<'_>) -> Result<Vec<T::Bits>> {
     let params = Params::new(tensor.bytes(), tensor.element_type(), layout)?;
     let nothing = Indices::new(&[][..], IndexType::I32, Layout::contiguous(&[0]))?;
     let plan = Plan::of(Op::gather_nd(), &Rules::default(), &params, &nothing)?;
-    cpu::parallel::gather::<T>(&plan, &params, &nothing)
+    cpu::gather::plain::gathered::<T>(&plan, &params, &nothing)
 }
 
 /// The bytes of a tensor that errors call `role`.

@@ -20,6 +20,9 @@ pub(super) const BAD: usize = usize::MAX;
 /// What the lookup of a row costs, as bytes that could be copied or folded meanwhile.
 pub(super) const LOOKUP_BYTES: usize = 64;
 
+/// How many rows are looked up before they are copied.
+pub(super) const BLOCK: usize = 64;
+
 /// How many rows [`Packed`] looks up at once.
 pub(super) const GROUP: usize = 8;
 

@@ -1,7 +1,6 @@
 //! Finds bad indices, and what to say about them.
 
-use super::copy::BLOCK;
-use super::lookups::{BAD, Lookups};
+use super::lookups::{BAD, BLOCK, Lookups};
 use super::rows::{Rows, forward};
 use super::threads::{for_each, threads};
 use crate::error::{BadIndices, Error, Result};

@@ -258,7 +258,7 @@ async fn execute(
     _poll_mode: PollMode,
 ) -> Result<()> {
     match executor {
-        Executor::Reference => cpu::bag_reference::embedding_bag(call, output),
+        Executor::Reference => cpu::reference::embedding_bag(call, output),
         Executor::Cpu => cpu::bag::embedding_bag(call, plan, output),
         #[cfg(feature = "gpu")]
         Executor::Gpu(engine) => {

@@ -96,13 +96,13 @@ async fn execute(
             cpu::reference::gather(call, &mut output)?;
             output.chunks(most_bytes).try_for_each(chunk)
         }
-        Executor::Cpu => cpu::chunks(call, &call.plan()?, (0, most_bytes), &mut chunk),
+        Executor::Cpu => cpu::gather::chunks(call, &call.plan()?, (0, most_bytes), &mut chunk),
         #[cfg(feature = "gpu")]
         Executor::Gpu(engine) => {
             let plan = call.plan()?;
             let made = match engine.gather_from_host(call, &plan, _poll_mode).await {
                 Err(error) if engine.falls_back(&error) => {
-                    return cpu::chunks(call, &plan, (0, most_bytes), &mut chunk);
+                    return cpu::gather::chunks(call, &plan, (0, most_bytes), &mut chunk);
                 }
                 made => made?,
             };
@@ -113,7 +113,7 @@ async fn execute(
                 let part = &mut buffer[..most_bytes.min(all - taken)];
                 match engine.read_from(&made, taken, part, _poll_mode).await {
                     Err(error) if engine.falls_back(&error) => {
-                        return cpu::chunks(call, &plan, (taken, most_bytes), &mut chunk);
+                        return cpu::gather::chunks(call, &plan, (taken, most_bytes), &mut chunk);
                     }
                     read => read?,
                 }

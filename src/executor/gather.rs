@@ -206,7 +206,7 @@ async fn make<E: Element, O: Made<E>>(
     let element = call.table.element_type();
     if let Executor::Cpu = executor {
         let plan = call.plan()?;
-        let bits = cpu::gather::<E>(&call, &plan)?;
+        let bits = cpu::gather::gathered::<E>(&call, &plan)?;
         return O::made(plan.output_shape(), element, bits);
     }
     let shape = call.output_shape()?;
@@ -230,14 +230,14 @@ async fn execute(
 ) -> Result<()> {
     match executor {
         Executor::Reference => cpu::reference::gather(call, output),
-        Executor::Cpu => cpu::execute(call, &call.plan()?, output),
+        Executor::Cpu => cpu::gather::execute(call, &call.plan()?, output),
         #[cfg(feature = "gpu")]
         Executor::Gpu(engine) => {
             let on_the_device = async {
                 let plan = call.plan()?;
                 plan.check_output(output.len())?;
                 let made = engine.gather_to_host(call, &plan, output, _poll_mode).await;
-                or_on_the_cpu(engine, made, || cpu::execute(call, &plan, output))
+                or_on_the_cpu(engine, made, || cpu::gather::execute(call, &plan, output))
             };
             // What waits for a device has kilobytes, which calls on the CPU path would move too.
             Box::pin(on_the_device).await

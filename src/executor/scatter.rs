@@ -247,7 +247,7 @@ pub(super) async fn execute(
         cpu::scatter::scatter(plan, &call.indices, &call.updates, destination)
     };
     match executor {
-        Executor::Reference => cpu::scatter_reference::scatter(call, destination),
+        Executor::Reference => cpu::reference::scatter(call, destination),
         Executor::Cpu => on_the_cpu(&call.plan()?, destination),
         #[cfg(feature = "gpu")]
         Executor::Gpu(engine) => {

@@ -1,7 +1,7 @@
 //! The arithmetic of folds: how values that meet at one place become one, for each element type.
 //!
 //! A fold starts from a value, takes further values in order, and is rounded once at the end. What
-//! is folded, and in which order, its users say (`cpu::scatter`, `cpu::reference_scatter`). The
+//! is folded, and in which order, its users say (`cpu::scatter`, `cpu::reference`). The
 //! shaders' twin is `shaders/arithmetic.wgsl`.
 //!
 //! - Integers wrap.

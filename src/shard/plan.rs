@@ -178,7 +178,7 @@ impl ShardPlan {
         let indices = Layout::contiguous(&[self.sources.len()]);
         let indices = Indices::new(sources, IndexType::U64, indices)?;
         let plan = Plan::of(Op::gather(0), &self.missing, &params, &indices)?;
-        cpu::parallel::execute(&plan, &params, &indices, output)
+        cpu::gather::plain::execute(&plan, &params, &indices, output)
     }
 
     /// Checks the length of the output, before anything is asked for.

@@ -3,7 +3,7 @@
 use gather_conformance::builtin;
 use gather_conformance::wgpu_gather::{Layout, Rules};
 
-use crate::cpu::parallel;
+use crate::cpu::gather::plain;
 use crate::plan::Geometry;
 use crate::tests::calls;
 
@@ -61,7 +61,7 @@ fn faults_of_lowering_are_reported() {
                 calls::params(&roomy).unwrap(),
                 calls::indices(&roomy).unwrap(),
             );
-            let result = parallel::execute(&plan, &params, &indices, &mut output);
+            let result = plain::execute(&plan, &params, &indices, &mut output);
             reported += usize::from(result.map(|()| output) != expected);
         }
         println!("{name}: reported by {reported} calls");

@@ -1,7 +1,7 @@
 use super::keep::WINDOW;
 use super::{scatter, scatter_over};
 use crate::call::Scatter;
-use crate::cpu::scatter_reference;
+use crate::cpu::reference;
 use crate::cpu::vectors::tests::with_each_kind;
 use crate::element::DType;
 use crate::fold::Reduce;
@@ -120,7 +120,7 @@ fn a_copy_of_the_base_has_the_bits_of_a_scatter_in_place() {
             updates: updates.clone(),
         };
         let mut defined = base.clone();
-        scatter_reference::scatter(&call, &mut defined).unwrap();
+        reference::scatter(&call, &mut defined).unwrap();
         assert!(in_place == defined, "{op:?} {dtype:?} {ids_shape:?}");
         let over = match dtype {
             DType::BF16 => {
@@ -199,7 +199,7 @@ fn rows_of_any_length_are_those_of_the_definition() {
                 indices: ids.borrowed(),
                 updates: updates.clone(),
             };
-            scatter_reference::scatter(&call, &mut expected).unwrap();
+            reference::scatter(&call, &mut expected).unwrap();
             with_each_kind(|| {
                 let mut got = [&vec![0; odd][..], &before].concat();
                 scatter(&plan, &ids, &updates, &mut got[odd..]).unwrap();

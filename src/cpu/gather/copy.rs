@@ -8,16 +8,13 @@ use std::array::from_fn;
 use std::iter::zip;
 use std::mem::MaybeUninit;
 
+use super::super::fetch::LINE_BYTES;
+use super::super::lookups::{BAD, BLOCK, GROUP, Lookups, Packed};
+use super::super::rows::{Rows, Run};
 use super::ahead::{Ahead, SHORT_AT_ONCE, ShortRows};
-use super::fetch::LINE_BYTES;
-use super::lookups::{BAD, GROUP, Lookups, Packed};
-use super::rows::{Rows, Run};
 use crate::index::{Bits, Word, with_index_type};
 use crate::plan::Plan;
 use crate::rules::OutOfBounds;
-
-/// How many rows are looked up before they are copied.
-pub(super) const BLOCK: usize = 64;
 
 /// The longest row of a width that is known at compile time.
 const MOST_FIXED: usize = 64;

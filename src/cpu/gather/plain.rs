@@ -1,11 +1,11 @@
-//! Executes a [`Plan`] on all cores: the output is cut into chunks, which threads take in order.
+//! Gathers from tensors: the output is cut into chunks, which threads take in order.
 
 use std::mem::MaybeUninit;
 
+use super::super::lookups::LOOKUP_BYTES;
+use super::super::report::check;
+use super::super::threads::in_chunks;
 use super::copy::Work;
-use super::lookups::LOOKUP_BYTES;
-use super::report::check;
-use super::threads::in_chunks;
 use crate::element::Element;
 use crate::error::{Result, Role};
 use crate::memory::filled_bits;
@@ -20,7 +20,7 @@ const CHUNK_BYTES: usize = 512 << 10;
 ///
 /// # Errors
 ///
-/// [`Error::OtherPlan`], [`Error::OutputLength`], and [`Error::IndexOutOfBounds`] under the rule
+/// `OtherPlan`, `OutputLength`, and `IndexOutOfBounds` under the rule
 /// [`OutOfBounds::Error`](crate::OutOfBounds::Error); the output then holds zeros for the bad
 /// indices.
 #[allow(
@@ -43,7 +43,7 @@ pub(crate) fn execute(
 /// Executes a plan made for these tensors, whose element type is `T`, into fresh memory, which is
 /// not zeroed first; returns the elements' bits.
 #[allow(unsafe_code, reason = "memory that is written once")]
-pub(crate) fn gather<T: Element>(
+pub(crate) fn gathered<T: Element>(
     plan: &Plan,
     params: &Params<'_>,
     indices: &Indices<'_>,

@@ -1,10 +1,9 @@
 //! Gathers from a quantized table: rows are looked up as those of a plain one, and decoded.
 
-use super::copy::BLOCK;
-use super::lookups::{BAD, Lookups};
-use super::report::check;
-use super::rows::Rows;
-use super::threads::in_chunks;
+use super::super::lookups::{BAD, BLOCK, Lookups};
+use super::super::report::check;
+use super::super::rows::Rows;
+use super::super::threads::in_chunks;
 use crate::error::Result;
 use crate::operand::Indices;
 use crate::plan::Plan;

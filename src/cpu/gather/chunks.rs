@@ -1,7 +1,7 @@
 //! Outputs that are never whole: made box by box in one buffer.
 
+use super::super::report::check;
 use super::execute;
-use super::report::check;
 use crate::call::Gather;
 use crate::error::{Error, Result, Role};
 use crate::memory::zeroed_bits;

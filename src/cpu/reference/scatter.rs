@@ -1,9 +1,9 @@
-//! The definition of a scatter, one update at a time: slow, and plain enough to be checked by eye.
+//! The definition of a scatter, one update at a time.
 //!
-//! It shares the definitions of the gathers, and the arithmetic of a fold; it knows no plan, no sort
-//! and no order but that of the updates.
+//! It shares the definitions of the gathers, and the arithmetic of a fold; it knows no sort and no order but that of
+//! the updates.
 
-use super::reference::{Coordinates, Definition};
+use super::definition::{Coordinates, Definition};
 use crate::call::Scatter;
 use crate::error::{Result, Role};
 use crate::fold::{self, Combine, Fold, Folding, fold_with};

@@ -1,8 +1,9 @@
-//! The parallel executor against the reference, around the boundaries of its loops.
+//! Gathers against the reference, around the boundaries of its loops.
 
 use std::iter::zip;
 
-use super::{gather, parallel, reference, threads};
+use super::super::{reference, threads};
+use super::{gathered, plain};
 use crate::call::Gather;
 use crate::error::{Error, OpKind, Result, Role};
 use crate::index::IndexType;
@@ -12,7 +13,7 @@ use crate::plan::Plan;
 use crate::rules::{Fill, Negative, OutOfBounds, Rules};
 use crate::shape::Layout;
 
-/// What `execute` and, for elements of one byte, `gather` give must be what the definitions give:
+/// What `execute` and, for elements of one byte, `gathered` give must be what the definitions give:
 /// the bytes and the error.
 fn check(op: Op, rules: &Rules, params: &Params<'_>, indices: &Indices<'_>) -> Result<()> {
     let call = Gather::plain(op, rules, params, indices);
@@ -27,12 +28,12 @@ fn check(op: Op, rules: &Rules, params: &Params<'_>, indices: &Indices<'_>) -> R
     let mut got = vec![0x5a; plan.output_bytes() + 18];
     let start = got.as_ptr().addr().next_multiple_of(16) - got.as_ptr().addr() + 1;
     let end = start + plan.output_bytes();
-    let result = parallel::execute(&plan, params, indices, &mut got[start..end]);
+    let result = plain::execute(&plan, params, indices, &mut got[start..end]);
     assert_eq!(result, expected_result, "{}", what());
     assert!(got[start..end] == expected, "{}", what());
     assert_eq!((got[start - 1], got[end]), (0x5a, 0x5a), "{}", what());
     if params.element_bytes() == 1 {
-        let fresh = gather::<u8>(&call, &plan);
+        let fresh = gathered::<u8>(&call, &plan);
         assert!(fresh == expected_result.map(|()| expected), "{}", what());
     }
     Ok(())
@@ -305,7 +306,7 @@ fn fresh_outputs() {
         let layout = Layout::strided(&[count], &[0], 1).unwrap();
         let ids = Indices::new(&[0u8, 0, 0, 0, 2, 0, 0, 0][..], IndexType::I32, layout).unwrap();
         let plan = Plan::of(Op::gather(0), &Rules::default(), &params, &ids).unwrap();
-        let fresh = parallel::gather::<u8>(&plan, &params, &ids).unwrap();
+        let fresh = plain::gathered::<u8>(&plan, &params, &ids).unwrap();
         assert!(fresh == vec![params.bytes()[2]; count], "{count}");
     }
 }
@@ -320,11 +321,11 @@ fn faulty_plans_read_nothing_outside() {
         let ids = last.to_ne_bytes().repeat(2);
         let ids = Indices::new(ids, IndexType::U32, Layout::contiguous(&[2])).unwrap();
         let mut plan = Plan::of(op, &Rules::default(), &params, &ids).unwrap();
-        assert!(parallel::gather::<u8>(&plan, &params, &ids).is_ok());
+        assert!(plain::gathered::<u8>(&plan, &params, &ids).is_ok());
         let mut geometry = plan.geometry().clone();
         geometry.params_offset = 1;
         plan = plan.over(geometry);
-        let read = std::panic::catch_unwind(|| parallel::gather::<u8>(&plan, &params, &ids));
+        let read = std::panic::catch_unwind(|| plain::gathered::<u8>(&plan, &params, &ids));
         assert!(read.is_err(), "{read:?}");
     }
 }
@@ -343,7 +344,7 @@ fn a_plan_for_other_tensors_is_refused() {
         (params(&[4, 2]), two.clone(), Role::Params),
         (right.clone(), indices(IndexType::I32, &[3]), Role::Indices),
     ] {
-        let got = parallel::execute(&plan, &params, &indices, &mut output);
+        let got = plain::execute(&plan, &params, &indices, &mut output);
         let Err(Error::OtherPlan { role: got, .. }) = got else {
             panic!("{got:?}");
         };
@@ -355,6 +356,6 @@ fn a_plan_for_other_tensors_is_refused() {
         got: "u32",
     };
     let unsigned = indices(IndexType::U32, &[2]);
-    let got = parallel::execute(&plan, &right, &unsigned, &mut output);
+    let got = plain::execute(&plan, &right, &unsigned, &mut output);
     assert_eq!(got, Err(refused));
 }

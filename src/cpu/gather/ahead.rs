@@ -4,9 +4,9 @@ use std::iter::Skip;
 use std::mem::MaybeUninit;
 use std::slice::ChunksExact;
 
-use super::fetch::{FETCHED_BYTES, LINE_BYTES, NEAR_BYTES, fetch, rows_ahead};
-use super::lookups::{GROUP, Lookups, Packed};
-use super::rows::Run;
+use super::super::fetch::{FETCHED_BYTES, LINE_BYTES, NEAR_BYTES, fetch, rows_ahead};
+use super::super::lookups::{GROUP, Lookups, Packed};
+use super::super::rows::Run;
 use crate::index::{Bits, Word, with_index_type};
 
 /// Params of more bytes are not in the caches as a whole.

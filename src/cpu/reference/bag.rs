@@ -1,6 +1,5 @@
-//! The definition of a pooled lookup, one output element at a time: slow, and plain enough to be
-//! checked by eye. It shares the checks and the arithmetic of one step with the CPU path. What the plan makes
-//! of the call (ranges, rows, shapes) it does not look at.
+//! The definition of a pooled lookup, one output element at a time. It shares the checks and the arithmetic of one
+//! step with the CPU path. What the plan makes of the call (ranges, rows, shapes) it does not look at.
 
 use std::ops::Range;
 
