@@ -61,9 +61,9 @@ impl<'a> InOrder<'a> {
         })
     }
 
-    /// The rows of some lookups, sorted.
-    pub(super) fn sample(&self) -> Vec<usize> {
-        let every = self.count.div_ceil(SAMPLE).max(1);
+    /// The rows of some lookups, sorted: as many as tell where to cut them into so many parts.
+    pub(super) fn sample(&self, parts: usize) -> Vec<usize> {
+        let every = self.count.div_ceil(SAMPLE * parts).max(1);
         let of = |lookup| {
             let mut start = [0];
             self.lookups.find_from(lookup, &mut start);

@@ -197,7 +197,7 @@ impl Work<'_> {
             return true; // no index is good
         }
         let sample = match parts > 1 {
-            true => in_order.sample(),
+            true => in_order.sample(parts),
             false => Vec::new(),
         };
         let of_lookups = self.folded_bytes(row_bytes);
