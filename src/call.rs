@@ -11,7 +11,7 @@ use crate::plan::{BagPlan, BagShapes, Plan};
 use crate::quantized::FloatType;
 use crate::rules::Rules;
 use crate::scatter::{ScatterLayouts, ScatterPlan};
-use crate::shape::{Layout, elements};
+use crate::shape::{Dims, Layout, elements};
 
 /// A gather.
 #[derive(Debug, Clone)]
@@ -82,7 +82,7 @@ pub(crate) struct Scatter<'a> {
     pub(crate) reduce: Reduce,
     pub(crate) rules: &'a Rules,
     /// The shape of the destination: that of the gather's params.
-    pub(crate) shape: Vec<usize>,
+    pub(crate) shape: Dims<usize>,
     pub(crate) indices: Indices<'a>,
     /// In the shape of the gather's output.
     pub(crate) updates: Params<'a>,

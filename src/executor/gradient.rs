@@ -14,7 +14,7 @@ use crate::fold::Reduce;
 use crate::memory::sparse_bits;
 use crate::op::Op;
 use crate::rules::Rules;
-use crate::shape::elements;
+use crate::shape::{Dims, elements};
 use crate::table::sealed::Made;
 use crate::table::{IndexTensor, Values};
 use crate::waiting::{BoxFuture, PollMode, Waiting};
@@ -55,7 +55,7 @@ impl Executor {
                 op,
                 reduce: Reduce::Add,
                 rules,
-                shape: params_shape.to_vec(),
+                shape: Dims::from_slice(params_shape),
                 indices: indices.indices()?,
                 updates: grad_output.values()?,
             })

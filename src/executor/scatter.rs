@@ -14,10 +14,11 @@ use crate::executor::waits::or_on_the_cpu;
 use crate::executor::waits::waits;
 use crate::fold::Reduce;
 use crate::op::Op;
-use crate::operand::{Indices, Params};
+use crate::operand::Params;
 use crate::packed::{contiguous, copied};
 use crate::rules::Rules;
 use crate::scatter::ScatterPlan;
+use crate::shape::Dims;
 use crate::table::sealed::Made;
 use crate::table::{IndexTensor, Values};
 use crate::waiting::{BoxFuture, PollMode, Waiting};
@@ -100,7 +101,7 @@ impl Executor {
                 op,
                 reduce,
                 rules,
-                shape: base.layout().shape().to_vec(),
+                shape: Dims::from_slice(base.layout().shape()),
                 indices: indices.indices()?,
                 updates: updates.values()?,
             };
@@ -156,21 +157,22 @@ impl Executor {
     where
         U::Element: AnyBitPattern,
     {
-        let (executor, shape) = (self.clone(), shape.to_vec());
-        let operands = || Ok((indices.indices()?, updates.values()?));
-        let operands: Result<(Indices<'a>, Params<'a>)> = operands();
-        Waiting::new(move |poll_mode| async move {
-            let (indices, updates) = operands?;
-            let call = Scatter {
+        let call = || {
+            Ok(Scatter {
                 op,
                 reduce,
                 rules,
-                shape,
-                indices,
-                updates,
-            };
+                shape: Dims::from_slice(shape),
+                indices: indices.indices()?,
+                updates: updates.values()?,
+            })
+        };
+        let (executor, call) = (self.clone(), call());
+        Waiting::new(move |poll_mode| async move {
+            // Not moved once more: it has all layouts in it.
+            let call = call.as_ref().map_err(Clone::clone)?;
             let destination = bytemuck::cast_slice_mut(destination);
-            execute(&executor, &call, destination, poll_mode).await
+            execute(&executor, call, destination, poll_mode).await
         })
     }
 }

@@ -21,7 +21,7 @@ use crate::index::IndexType;
 use crate::op::Op;
 use crate::plan::{LoopDims, Plan, output_dims};
 use crate::rules::{OutOfBounds, Rules};
-use crate::shape::{Layout, check_output_bytes, elements};
+use crate::shape::{Dims, Layout, check_output_bytes, elements};
 
 /// One digit of a number, and what a step of it is in either tensor, in elements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -265,7 +265,7 @@ impl Parts {
         }
         let free_in_updates = |dim: usize| dims.iter().position(|d| free(d) == Some(dim));
         let of_keys = |d: usize| free_in_updates(d).map_or(shape[d], |_| 1);
-        let key_shape: Vec<usize> = (0..shape.len()).map(of_keys).collect();
+        let key_shape: Dims<usize> = (0..shape.len()).map(of_keys).collect();
         let among_keys = Layout::contiguous(&key_shape);
         let mut key_digits = Digits::default();
         let mut destination_dims = DestinationDims::new();

@@ -197,6 +197,11 @@ impl Bags<'_> {
                 self.pool_part(bag..bag + 1, ranges[n % ranges.len()].clone(), part)
             });
         }
+        if parts == 1 {
+            let any_bad = self.pool_part(0..bags, 0..columns, output);
+            output.all();
+            return any_bad;
+        }
         let ranges: Vec<_> = parts_of(bags, bags.div_ceil(parts)).collect();
         let lengths: Vec<_> = ranges.iter().map(|part| part.len() * row_bytes).collect();
         output.for_each_part(&lengths, &|n, part| {

@@ -196,10 +196,10 @@ impl Work<'_> {
         if rows == 0 {
             return true; // no index is good
         }
-        let sample = match parts > 1 {
-            true => in_order.sample(parts),
-            false => Vec::new(),
-        };
+        if parts == 1 {
+            return in_order.fold_part(self.loops, 0..rows, self.destination.all());
+        }
+        let sample = in_order.sample(parts);
         let of_lookups = self.folded_bytes(row_bytes);
         let copied = self.destination.copied_bytes();
         let ends = cuts(rows, parts, &sample, copied, of_lookups);

@@ -10,7 +10,7 @@ use crate::op::Op;
 use crate::operand::{Indices, Params};
 use crate::rules::Rules;
 use crate::scatter::{ScatterLayouts, ScatterPlan};
-use crate::shape::Layout;
+use crate::shape::{Dims, Layout};
 
 /// Sums of so many rows of floats into fewer, most of them into a few.
 #[cfg(all(feature = "rayon", not(target_arch = "wasm32")))]
@@ -115,7 +115,7 @@ fn a_copy_of_the_base_has_the_bits_of_a_scatter_in_place() {
             op,
             reduce: Reduce::Add,
             rules: &Rules::default(),
-            shape: vec![rows, width],
+            shape: Dims::from_slice(&[rows, width]),
             indices: ids.borrowed(),
             updates: updates.clone(),
         };
@@ -195,7 +195,7 @@ fn rows_of_any_length_are_those_of_the_definition() {
                 op: Op::gather(0),
                 reduce,
                 rules: &rules,
-                shape: vec![rows, width],
+                shape: Dims::from_slice(&[rows, width]),
                 indices: ids.borrowed(),
                 updates: updates.clone(),
             };
