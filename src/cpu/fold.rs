@@ -203,7 +203,7 @@ pub(super) fn fetch_elements<T, const N: usize>(bytes: &[u8], first: usize) {
 vectorized! {
     /// Folds the rows into those of `target`, of so many bytes, that start at the bytes in `to`: neighbours that go to
     /// one place together, rounded once.
-    [Avx2 if R::ARE_DENSE] fn fold_runs<T: Fold, C: Combine<T>, R: Rows<T>>(
+    [Avx512 if R::ARE_DENSE] fn fold_runs<T: Fold, C: Combine<T>, R: Rows<T>>(
         f16c; target: &mut [u8], row_bytes: usize, to: &[usize], rows: R
     ) {
         assert_eq!(to.len(), rows.count(), "each row goes somewhere");

@@ -111,13 +111,17 @@ macro_rules! vectorized {
                 fn with_avx512<$($G: $bound),+>(
                     f16c: $crate::fold::F16c, $($argument: $type),*
                 ) $(-> $output)? {
-                    loops::<$($G,)+ { $crate::cpu::vectors::WIDE_AVX512 }>(Some(f16c), $($argument),*)
+                    loops::<$($G,)+ { $crate::cpu::vectors::WIDE_AVX512 }>(
+                        Some(f16c.for_avx512()), $($argument),*
+                    )
                 }
                 #[target_feature(enable = "avx2,f16c")]
                 fn with_avx2<$($G: $bound),+>(
                     f16c: $crate::fold::F16c, $($argument: $type),*
                 ) $(-> $output)? {
-                    loops::<$($G,)+ { $crate::cpu::vectors::WIDE }>(Some(f16c), $($argument),*)
+                    loops::<$($G,)+ { $crate::cpu::vectors::WIDE }>(
+                        Some(f16c.for_avx2()), $($argument),*
+                    )
                 }
                 let vectors = $crate::cpu::vectors::Vectors::of_processor();
                 // The constant is asked first: what is never called is not compiled.

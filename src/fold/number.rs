@@ -2,7 +2,7 @@
 
 use bytemuck::Pod;
 
-use super::f16c::{self, F16c};
+use super::f16c::F16c;
 use super::half::{BF16, F16};
 
 /// An element that can be folded.
@@ -285,7 +285,7 @@ halves! {
         #[inline(always)]
         fn widen_by(self, f16c: Option<F16c>) -> f32 {
             match f16c {
-                Some(f16c) => f16c.widen(bytemuck::cast([self.0; f16c::LANES]))[0],
+                Some(f16c) => f16c.widen(self),
                 None => self.widen(),
             }
         }
@@ -296,28 +296,17 @@ halves! {
             step: impl Fn(f32, f32) -> f32,
             f16c: Option<F16c>,
         ) {
-            let Some(f16c) = f16c.filter(|_| N.is_multiple_of(f16c::LANES)) else {
-                return step_each::<F16, N>(elements, sums, step);
-            };
-            // Group by group: for all values and all sums there are not registers enough.
-            let (sums, _) = sums.as_chunks_mut::<{ f16c::LANES }>();
-            for (sums, &elements) in sums.iter_mut().zip(elements.as_chunks().0) {
-                for (sum, value) in sums.iter_mut().zip(f16c.widen(elements)) {
-                    *sum = step(*sum, value);
-                }
+            if !f16c.is_some_and(|f16c| f16c.step_all(elements, sums, &step)) {
+                step_each::<F16, N>(elements, sums, step);
             }
         }
         #[inline(always)]
         fn narrow_all<const N: usize>(sums: &[f32; N], f16c: Option<F16c>) -> [F16; N] {
-            let Some(f16c) = f16c.filter(|_| N.is_multiple_of(f16c::LANES)) else {
-                return narrow_each(sums);
-            };
             let mut elements = [F16(0); N];
-            let (groups, _) = elements.as_chunks_mut::<{ f16c::LANES }>();
-            for (elements, &sums) in groups.iter_mut().zip(sums.as_chunks().0) {
-                *elements = bytemuck::cast(f16c.narrow(sums));
+            match f16c.is_some_and(|f16c| f16c.narrow_all(sums, &mut elements)) {
+                true => elements,
+                false => narrow_each(sums),
             }
-            elements
         }
     }
     BF16 {}
