@@ -3,6 +3,11 @@
 /// Up to so many bytes to be read, one thread reads alone: waking another takes longer.
 pub(super) const BYTES_OF_ONE: usize = 1 << 20;
 
+/// How often a thread that is through yields before it sleeps until the others are: some tens of microseconds, in which
+/// most of them finish. To be woken takes about as long.
+#[cfg(all(feature = "rayon", not(target_arch = "wasm32")))]
+const MOST_YIELDS: usize = 256;
+
 /// How many threads share the work.
 pub(crate) fn threads() -> usize {
     #[cfg(all(feature = "rayon", not(target_arch = "wasm32")))]
@@ -43,7 +48,7 @@ fn for_each_of<P: Send>(
 ) -> bool {
     #[cfg(all(feature = "rayon", not(target_arch = "wasm32")))]
     if parts.len() > 1 && threads() > 1 {
-        use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+        use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
         use std::sync::{Mutex, PoisonError};
 
         let helpers = parts.len().min(threads()) - 1;
@@ -57,11 +62,21 @@ fn for_each_of<P: Send>(
                 }
             }
         };
+        let working = AtomicUsize::new(helpers);
         rayon::in_place_scope(|scope| {
             for _ in 0..helpers {
-                scope.spawn(|_| take_parts());
+                scope.spawn(|_| {
+                    take_parts();
+                    working.fetch_sub(1, Relaxed);
+                });
             }
             take_parts();
+            // A thread of the pool has others' work to do meanwhile.
+            let is_of_pool = rayon::current_thread_index().is_some();
+            let mut yields = if is_of_pool { 0..0 } else { 0..MOST_YIELDS };
+            while working.load(Relaxed) > 0 && yields.next().is_some() {
+                std::thread::yield_now();
+            }
         });
         return any.into_inner();
     }
