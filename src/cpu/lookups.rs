@@ -20,7 +20,7 @@ pub(super) const BAD: usize = usize::MAX;
 /// What the lookup of a row costs, as bytes that could be copied or folded meanwhile.
 pub(super) const LOOKUP_BYTES: usize = 64;
 
-/// How many rows are looked up before they are copied.
+/// How many rows are looked up by the rules at a time.
 pub(super) const BLOCK: usize = 64;
 
 /// How many rows [`Packed`] looks up at once.

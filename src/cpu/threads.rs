@@ -3,8 +3,8 @@
 /// Up to so many bytes to be read, one thread reads alone: waking another takes longer.
 pub(super) const BYTES_OF_ONE: usize = 1 << 20;
 
-/// How often a thread that is through yields before it sleeps until the others are: some tens of microseconds, in which
-/// most of them finish. To be woken takes about as long.
+/// How often a thread without further parts yields before it blocks until the others have finished: tens of
+/// microseconds, within which most of them do. To wake a blocked thread takes about as long.
 #[cfg(all(feature = "rayon", not(target_arch = "wasm32")))]
 const MOST_YIELDS: usize = 256;
 
@@ -71,12 +71,14 @@ fn for_each_of<P: Send>(
                 });
             }
             take_parts();
-            // A thread of the pool has others' work to do meanwhile.
-            let is_of_pool = rayon::current_thread_index().is_some();
-            let mut yields = if is_of_pool { 0..0 } else { 0..MOST_YIELDS };
-            while working.load(Relaxed) > 0 && yields.next().is_some() {
-                std::thread::yield_now();
-            }
+            // A thread of the pool does not block: the scope has it run other jobs.
+            let most_yields = match rayon::current_thread_index() {
+                Some(_) => 0,
+                None => MOST_YIELDS,
+            };
+            (0..most_yields)
+                .take_while(|_| working.load(Relaxed) > 0)
+                .for_each(|_| std::thread::yield_now());
         });
         return any.into_inner();
     }

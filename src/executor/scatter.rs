@@ -169,7 +169,7 @@ impl Executor {
         };
         let (executor, call) = (self.clone(), call());
         Waiting::new(move |poll_mode| async move {
-            // Not moved once more: it has all layouts in it.
+            // Borrowed, as a move would copy all layouts once more.
             let call = call.as_ref().map_err(Clone::clone)?;
             let destination = bytemuck::cast_slice_mut(destination);
             execute(&executor, call, destination, poll_mode).await

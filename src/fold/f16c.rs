@@ -35,13 +35,13 @@ impl F16c {
         std::arch::is_x86_feature_detected!("f16c").then_some(F16c(lanes))
     }
 
-    /// For loops that are compiled for AVX2: what a compiler knows, no row asks.
+    /// For loops that are compiled for AVX2. The variant is a constant there, so no loop branches on it.
     #[inline(always)]
     pub(crate) fn for_avx2(self) -> Self {
         F16c(Lanes::Eight)
     }
 
-    /// For loops that are compiled for AVX-512.
+    /// The same for AVX-512.
     #[inline(always)]
     pub(crate) fn for_avx512(self) -> Self {
         assert!(

@@ -187,7 +187,12 @@ impl Bags<'_> {
             _ => threads() * PARTS_PER_THREAD,
         };
         let parts = (bytes / LEAST_BYTES).clamp(1, most);
-        if parts > 1 && bags < 4 * threads() {
+        if parts == 1 {
+            let any_bad = self.pool_part(0..bags, 0..columns, output);
+            output.all();
+            return any_bad;
+        }
+        if bags < 4 * threads() {
             let shared = columns.div_ceil(threads()).max(LEAST_COLUMNS);
             let shared = shared.next_multiple_of(self.source.table.unit());
             let ranges: Vec<_> = parts_of(columns, shared).collect();
@@ -196,11 +201,6 @@ impl Bags<'_> {
                 let bag = n / ranges.len();
                 self.pool_part(bag..bag + 1, ranges[n % ranges.len()].clone(), part)
             });
-        }
-        if parts == 1 {
-            let any_bad = self.pool_part(0..bags, 0..columns, output);
-            output.all();
-            return any_bad;
         }
         let ranges: Vec<_> = parts_of(bags, bags.div_ceil(parts)).collect();
         let lengths: Vec<_> = ranges.iter().map(|part| part.len() * row_bytes).collect();

@@ -1,4 +1,4 @@
-//! Gathers against the reference, around the boundaries of its loops.
+//! Gathers against the reference, around the boundaries of their loops.
 
 use std::iter::zip;
 
