@@ -3,7 +3,8 @@
 // A workgroup has a tile of consecutive pairs. Three dispatches for each digit: the first counts the digits of each
 // tile; the second adds these counts up, tile by tile for each digit; the third sorts each tile by the digit, so that
 // neighbours write to neighbours, and takes its pairs to where those with smaller digits, and those of the tiles before
-// with the same one, end.
+// with the same one, end. Of few tiles, the third adds up the counts itself, and there is no second: to wait for another
+// dispatch takes longer.
 //
 // The count of the first digit also detects pairs that are already in order; if so, the sort ends there.
 //
@@ -16,8 +17,8 @@ struct Sort {
     shift: u32,  // the lowest bit of the digit
     bits: u32,   // of the digit
     grid_x: u32, // workgroups in x; y counts on from there
-    order: u32,  // word of the counts that is 1 if the pairs are in order
-    ends: u32,   // 0 while the first digit is counted, which sets that word; 1 afterwards
+    order: u32,  // word of the counts that is 1 if the pairs are in order; of few tiles, the first of a word for each
+    ends: u32,   // 0 while the first digit is counted, which sets these words; 1 afterwards
     copies: u32, // copy pairs that are in order to where the last digit would have moved them
 }
 
@@ -27,6 +28,8 @@ const DIGITS = 256u;
 // Pairs of an invocation and of a workgroup, as `TILE` in src/scatter/sort.rs.
 const ITEMS = 8u;
 const TILE = 2048u;
+// What each tile reads of the counts of so many tiles is no more than its pairs, as in src/scatter/sort.rs.
+const FEW_TILES = 16u;
 // Beside the count of the first digit of a tile that has keys out of order.
 const FALLS = 0x80000000u;
 
@@ -38,8 +41,8 @@ fn number(workgroup: vec3<u32>) -> u32 {
     return workgroup.y * sort.grid_x + workgroup.x;
 }
 
-fn in_order(says: u32) -> bool {
-    return (sort.ends != 0u) & (says != 0u);
+fn are_few() -> bool {
+    return sort.tiles <= FEW_TILES;
 }
 
 fn digit_of(key: u32) -> u32 {

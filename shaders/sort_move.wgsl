@@ -12,7 +12,7 @@ fn main(
     let start = tile * TILE;
     if (tile < sort.tiles) {
         let count = min(TILE, sort.count - start);
-        if (!in_order(ends[sort.order])) {
+        if (!in_order()) {
             move_pairs(tile, count, invocation);
         } else if (sort.copies != 0u) {
             for (var n = invocation; n < count; n += WORKGROUP) {
@@ -23,8 +23,7 @@ fn main(
 }
 
 fn move_pairs(tile: u32, count: u32, invocation: u32) {
-    let of_digit = ends[(sort.tiles - 1u) * DIGITS + invocation];
-    let before = select(0u, ends[(max(tile, 1u) - 1u) * DIGITS + invocation], tile > 0u);
+    let with_digit = pairs_with(invocation, tile);
     for (var i = 0u; i < ITEMS; i++) {
         let n = place_in_turn(invocation, i);
         // Padding with the greatest key stays behind the last pair.
@@ -42,7 +41,7 @@ fn move_pairs(tile: u32, count: u32, invocation: u32) {
     } else {
         sort_tile(sort.shift, true, invocation);
     }
-    let goes = sum_before(of_digit, invocation).x + before;
+    let goes = sum_before(with_digit.y, invocation).x + with_digit.x;
     for (var i = 0u; i < ITEMS; i++) {
         let n = place_in_turn(invocation, i);
         let digit = digit_of(held_keys[i]);
@@ -59,6 +58,36 @@ fn move_pairs(tile: u32, count: u32, invocation: u32) {
             sorted[bases[digit_of(held_keys[i])] + n] = vec2(held_keys[i], held_lookups[i]);
         }
     }
+}
+
+// Whether the pairs are in order, as the count of the first digit has found out.
+fn in_order() -> bool {
+    var says = ends[sort.order];
+    if (are_few()) {
+        for (var n = 1u; n < FEW_TILES; n++) {
+            says &= ends[sort.order + min(n, sort.tiles - 1u)];
+        }
+    }
+    return says != 0u;
+}
+
+// How many pairs with a digit there are in the tiles before this one, and in all.
+fn pairs_with(digit: u32, tile: u32) -> vec2<u32> {
+    let last = sort.tiles - 1u;
+    var before = 0u;
+    var all = 0u;
+    if (are_few()) {
+        // Compilers unroll so many steps: all loads are in flight together.
+        for (var n = 0u; n < FEW_TILES; n++) {
+            let count = ends[min(n, last) * DIGITS + digit];
+            before += select(0u, count, n < tile);
+            all += select(0u, count, n <= last);
+        }
+    } else {
+        before = select(0u, ends[(max(tile, 1u) - 1u) * DIGITS + digit], tile > 0u);
+        all = ends[last * DIGITS + digit];
+    }
+    return vec2(before, all);
 }
 
 // Redistributes the pairs: an invocation then holds consecutive ones, instead of every 256th.

@@ -44,8 +44,8 @@ pub struct ScatterExplanation {
     /// The digits of eight bits that a device sorts the lookups by; 0, if it has no such arithmetic
     /// or more than 2^31 - 1 of them.
     pub sort_digits: usize,
-    /// Dispatches that make the keys of the lookups and sort them: one for up to 2,048 lookups whose indices
-    /// lie in one binding.
+    /// Dispatches that make the keys of the lookups and sort them, where the indices lie in one binding: one for up to
+    /// 2,048 lookups; two more for each digit of up to 32,768, and three for each of more.
     pub sort_dispatches: usize,
     /// Bytes of keys that they write and read, at most: where the indices are in order, a device finds that
     /// in the first count, which ends the sort.
@@ -90,7 +90,7 @@ impl ScatterPlan {
             sort_digits: digits,
             sort_dispatches: sort.map_or(0, |sort| match SortPlan::is_one_tile(lookups) {
                 true => 1,
-                false => 1 + sort.digits.as_flattened().len(),
+                false => 1 + sort.digits.iter().flatten().count(),
             }),
             // A pair of 8 bytes is written once, and for each digit read twice and written once.
             sort_bytes: (lookups as u64).saturating_mul(match SortPlan::is_one_tile(lookups) {

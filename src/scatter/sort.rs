@@ -3,6 +3,7 @@
 //! The kernels are `shaders/sort*.wgsl`; the algorithm is described there.
 
 use bytemuck::{Pod, Zeroable};
+use smallvec::{SmallVec, smallvec};
 
 use crate::plan::MAX_LOOP_STEPS;
 
@@ -18,6 +19,9 @@ const DIGIT_BITS: u32 = 8;
 /// The digits whose counts a workgroup adds up, in so many blocks of tiles, as in `shaders/sort_sums.wgsl`.
 const COLUMNS: u32 = 8;
 const BLOCKS: u32 = 32;
+
+/// So many tiles are sorted without dispatches that add up counts, as in `shaders/sort.wgsl`.
+const FEW_TILES: u32 = 16;
 
 /// The most pairs of a sort, in a binding of 2 GiB.
 pub(crate) const MOST_PAIRS: u32 = 1 << 28;
@@ -44,7 +48,7 @@ pub(crate) struct SortBlock {
 pub(crate) enum SortStage {
     /// Counts the digits of each tile.
     Count,
-    /// Adds up the counts of each digit, tile by tile.
+    /// Adds up the counts of each digit, tile by tile; where tiles are few, each adds them up itself when it is moved.
     AddUp,
     /// Takes the pairs of each tile where they go.
     Move,
@@ -76,7 +80,7 @@ pub(crate) struct SortStep {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct SortPlan {
     /// The steps of each digit, the lowest first.
-    pub(crate) digits: Vec<[SortStep; 3]>,
+    pub(crate) digits: Vec<SmallVec<[SortStep; 3]>>,
     /// The words that the counts take.
     pub(crate) count_words: u64,
 }
@@ -88,6 +92,7 @@ impl SortPlan {
         let order = tiles * DIGITS;
         let bits = u32::BITS - greatest_key.leading_zeros();
         let digits = bits.div_ceil(DIGIT_BITS);
+        let are_few = tiles <= FEW_TILES;
         let digit = |n: u32| {
             let step = |stage, workgroups| SortStep {
                 stage,
@@ -101,18 +106,20 @@ impl SortPlan {
                     ends: u32::from(n > 0 || stage == SortStage::Move),
                     // After an even number of digits, the pairs are where they were.
                     copies: u32::from(n + 1 == digits && digits % 2 == 1),
-                    ..SortBlock::zeroed()
+                    grid_x: 0,
                 },
             };
-            [
-                step(SortStage::Count, tiles),
-                step(SortStage::AddUp, DIGITS / COLUMNS),
-                step(SortStage::Move, tiles),
-            ]
+            let count = step(SortStage::Count, tiles);
+            let add_up = step(SortStage::AddUp, DIGITS / COLUMNS);
+            let take = step(SortStage::Move, tiles);
+            match are_few {
+                true => smallvec![count, take],
+                false => smallvec![count, add_up, take],
+            }
         };
         SortPlan {
             digits: (0..digits).map(digit).collect(),
-            count_words: u64::from(order + 1),
+            count_words: u64::from(order + if are_few { tiles } else { 1 }),
         }
     }
 
@@ -134,6 +141,7 @@ mod tests {
         from: Vec<Pair>,
         to: Vec<Pair>,
         moved: usize,
+        is_in_order: bool,
     }
 
     impl Memory {
@@ -146,7 +154,8 @@ mod tests {
                 block: b,
             }: &SortStep,
         ) {
-            let ended = b.ends == 1 && self.counts[b.order as usize] == 1;
+            let are_few = b.tiles <= FEW_TILES;
+            let ended = b.ends == 1 && self.is_in_order;
             let digit_of = |pair: Pair| (pair.0 >> b.shift) & (DIGITS - 1);
             let at = |row: u32, digit: u32| (row * DIGITS + digit) as usize;
             for (digit, n) in (0..DIGITS).flat_map(|d| (0..*groups).map(move |n| (d, n))) {
@@ -169,9 +178,14 @@ mod tests {
                         }
                     }
                     SortStage::Move => {
-                        let of_smaller = (0..digit).map(|d| self.counts[at(b.tiles - 1, d)]);
-                        let before = n.checked_sub(1).map(|n| self.counts[at(n, digit)]);
-                        let start = of_smaller.sum::<u32>() + before.unwrap_or(0);
+                        // How many there are in all tiles before one.
+                        let before = |tile: u32, digit| match (are_few, tile) {
+                            (true, _) => (0..tile).map(|n| self.counts[at(n, digit)]).sum(),
+                            (false, 0) => 0,
+                            (false, _) => self.counts[at(tile - 1, digit)],
+                        };
+                        let of_smaller: u32 = (0..digit).map(|d| before(b.tiles, d)).sum();
+                        let start = of_smaller + before(n, digit);
                         let pairs = self.from[tile].iter().filter(|&&p| digit_of(p) == digit);
                         for (to, &pair) in self.to[start as usize..].iter_mut().zip(pairs) {
                             *to = pair;
@@ -181,9 +195,8 @@ mod tests {
                 }
             }
             match stage {
-                SortStage::AddUp if b.ends == 0 => {
-                    let in_order = self.from.is_sorted_by_key(|pair| pair.0);
-                    self.counts[b.order as usize] = u32::from(in_order);
+                SortStage::Count if b.ends == 0 => {
+                    self.is_in_order = self.from.is_sorted_by_key(|pair| pair.0);
                 }
                 SortStage::Move => std::mem::swap(&mut self.from, &mut self.to),
                 _ => {}
@@ -198,6 +211,7 @@ mod tests {
             to: vec![(u32::MAX, u32::MAX); pairs.len()],
             from: pairs,
             moved: 0,
+            is_in_order: false,
         };
         plan.digits
             .iter()
@@ -208,7 +222,14 @@ mod tests {
 
     #[test]
     fn what_is_in_order_is_moved_once_at_most() {
-        for (count, greatest, moves) in [(3000, 200, 1), (3000, 4000, 0), (5000, 100_000, 1)] {
+        let many = FEW_TILES * TILE + 1;
+        for (count, greatest, moves) in [
+            (many, 200, 1),
+            (many, 4000, 0),
+            (many, 100_000, 1),
+            (many - 1, 200, 1),
+            (many - 1, 4000, 0),
+        ] {
             let plan = SortPlan::new(count, greatest);
             let key = |n: u32| (u64::from(n) * u64::from(greatest) / u64::from(count)) as u32;
             let mut pairs: Vec<_> = (0..count).map(|n| (key(n), n)).collect();
@@ -232,6 +253,8 @@ mod tests {
             (2048, 15),
             (2049, 256),
             (9000, 70_000),
+            (FEW_TILES * TILE, 20_000_000),
+            (FEW_TILES * TILE + 1, 20_000_000),
             (one_block, 300),
             (one_block + 1, 300),
             (2 * one_block + 5000, 70_000),

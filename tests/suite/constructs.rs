@@ -174,6 +174,14 @@ const CONSTRUCTS: &[(&str, &[&str])] = &[
         &["the last pair of a tile not moved"],
     ),
     (
+        "sort_move.wgsl in_order for",
+        &["keys that fall in the first of few tiles alone found"],
+    ),
+    (
+        "sort_move.wgsl pairs_with for",
+        &["the pairs of one of few tiles alone added"],
+    ),
+    (
         "sort_tile.wgsl exchange for",
         &["the last pair of an invocation not taken to its place"],
     ),

@@ -91,24 +91,35 @@ fn of_runs() -> Vec<Scatter> {
 /// Scatters of several tiles.
 fn of_many() -> Vec<Scatter> {
     let mut all = Vec::new();
-    // Whole tiles: keys in any order; in order, of one digit, two and three; in order but for one, only within tiles,
-    // and but for every 256th within tiles, which are greater than those that the memory of a workgroup may still hold.
-    // What is taken for two runs of a key is rounded twice, and sums depend on the order.
-    let orders: [fn(u32) -> u32; 9] = [
-        |n| n.wrapping_mul(2_654_435_761) >> 17,
-        |n| (n.wrapping_mul(2_654_435_761) >> 9) % 11,
-        |n| n / 62,
-        |n| if n == 1077 { 0 } else { n / 62 },
-        |n| n / if n < 1024 { 25 } else { 125 },
-        |n| n % 2048 / 50,
-        |n| 1000 + n / 2048 * 8 + n % 256 / 32,
-        |n| n / 7,
-        |n| n / 2 * 48,
+    // Whole tiles, few and more: keys in any order; in order, of one digit, two and three; in order but for one, only within
+    // tiles, and but for every 256th within tiles, which are greater than those that the memory of a workgroup may still
+    // hold. What is taken for two runs of a key is rounded twice, and sums depend on the order.
+    type Order = fn(u32) -> u32;
+    let of_few: [(Order, usize); 9] = [
+        (|n| n.wrapping_mul(2_654_435_761) >> 17, 32_768),
+        (|n| (n.wrapping_mul(2_654_435_761) >> 9) % 11, 11),
+        (|n| n / 62, 100),
+        (|n| if n == 1077 { 0 } else { n / 62 }, 100),
+        (|n| n / if n < 1024 { 25 } else { 125 }, 100),
+        (|n| n % 2048 / 50, 100),
+        (|n| 1000 + n / 2048 * 8 + n % 256 / 32, 1024),
+        (|n| n / 7, 1000),
+        (|n| n / 2 * 48, 150_000),
     ];
-    let extents = [32_768, 11, 100, 100, 100, 100, 1024, 1000, 150_000];
-    for (order, extent) in orders.into_iter().zip(extents) {
-        for dtype in [DType::BF16, DType::F32] {
-            all.push(in_order(dtype, order, extent, 3 * 2048));
+    let of_more: [(Order, usize); 9] = [
+        (|n| n.wrapping_mul(2_654_435_761) >> 17, 32_768),
+        (|n| (n.wrapping_mul(2_654_435_761) >> 9) % 11, 11),
+        (|n| n / 350, 100),
+        (|n| if n == 1077 { 0 } else { n / 350 }, 100),
+        (|n| n / if n < 1024 { 25 } else { 500 }, 100),
+        (|n| n % 2048 / 50, 100),
+        (|n| 1000 + n / 2048 * 8 + n % 256 / 32, 1136),
+        (|n| n / 35, 1000),
+        (|n| n / 12 * 48, 140_000),
+    ];
+    for (orders, tiles) in [(of_few, 3), (of_more, 17)] {
+        for (order, extent) in orders {
+            all.push(in_order(DType::BF16, order, extent, tiles * 2048));
         }
     }
     // Keys in several pieces, of one column and of several; 0 is less than nearly all.

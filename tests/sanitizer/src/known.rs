@@ -92,6 +92,11 @@ pub(crate) const KNOWN: &[(Places, &str)] = &[
         "Keys lie between the lookups.",
     ),
     (
+        &[("sort move", "loads of ends")],
+        "Of few tiles, each adds up the counts of all, no more bytes than its pairs have and in caches, where a dispatch \
+         that adds them up would have all wait.",
+    ),
+    (
         &[("sort move", "stores of sorted")],
         "The pairs of a digit in a tile begin and end within a sector.",
     ),

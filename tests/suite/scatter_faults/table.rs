@@ -139,7 +139,17 @@ faults! {
     "no barrier after the totals of the blocks": "fn total_of"
         "workgroupBarrier(); // after the totals" => "",
     "the pairs of smaller digits not added": "fn move_pairs"
-        "sum_before(of_digit, invocation).x + before" => "sum_before(of_digit, invocation).x * 0u + before",
+        "sum_before(with_digit.y, invocation).x" => "sum_before(with_digit.y, invocation).x * 0u",
+    "keys that fall in the first of few tiles alone found": "fn move_pairs"
+        "n = 1u; n < FEW_TILES; n++" => "n = FEW_TILES; n < FEW_TILES; n++",
+    "few tiles whose keys fall taken for sorted": "atomicAdd(&found"
+        "select(1u, 0u, atomicLoad(&falls) != 0u)" => "1u",
+    "the pairs of few tiles before not added": "fn move_pairs"
+        "select(0u, count, n < tile)" => "0u * count",
+    "the pairs of the last of few tiles not added": "fn move_pairs"
+        "n <= last)" => "n < last)",
+    "the pairs of one of few tiles alone added": "fn move_pairs"
+        "n = 0u; n < FEW_TILES; n++" => "n = 0u; n < 1u; n++",
     "the last pair of a tile not loaded": "fn move_pairs"
         "if (n < count) {\n            pair" => "if (n + 1u < count) {\n            pair",
     "digits that start in the middle of an invocation's pairs": "fn move_pairs"
@@ -157,7 +167,7 @@ faults! {
     "the last of sorted keys not copied": "fn move_pairs"
         "n < count; n += WORKGROUP" => "n + 1u < count; n += WORKGROUP",
     "sorted keys moved by their digits all the same": "fn move_pairs"
-        "!in_order(ends[sort.order])" => "true",
+        "!in_order()" => "true",
     "no barrier before a value is taken to its place": "fn exchange"
         "workgroupBarrier(); // before the first write" => "",
     "no barrier before a value is taken from its place": "fn exchange"
