@@ -16,9 +16,13 @@ use crate::bench::verb::Verb;
 const TABLE: &str = include_str!("traffic.csv");
 
 /// The calls whose sorts stand for those of all scatters, as a sort knows nothing of rows: of few lookups in
-/// one dispatch, and of many.
-const SORTS: [&str; 2] = ["add rows of 256 bytes", "add single f32"];
-/// The digits of the second.
+/// one dispatch, of more in two for each digit, and of many in three.
+const SORTS: [&str; 3] = [
+    "add rows of 256 bytes",
+    "add rows of 16 bytes",
+    "add single f32",
+];
+/// The digits of the others than the first.
 const SORT_DIGITS: u64 = 2;
 
 /// Bytes that the waves of a case ask for, those of whole sectors.
@@ -82,8 +86,12 @@ impl Asked {
 
 /// What the keys of a scatter and their sort ask for, of indices of so many bytes.
 fn sort(scatter: &ScatterExplanation, pattern: &str, indices: (&str, u64)) -> Result<[u64; 2]> {
-    let one_dispatch = scatter.sort_dispatches == 1;
-    let lines = lines(SORTS[usize::from(!one_dispatch)], pattern)?;
+    let stands_for = match scatter.sort_dispatches {
+        1 => SORTS[0],
+        more if more <= 1 + 2 * scatter.sort_digits => SORTS[1],
+        _ => SORTS[2],
+    };
+    let lines = lines(stands_for, pattern)?;
     let digits = scatter.sort_digits as f64 / SORT_DIGITS as f64;
     asked(&lines, indices, |line| {
         let times = match line.dispatches {
@@ -190,13 +198,17 @@ mod tests {
             };
             asked_of("add-1", change, zeros).unwrap()
         };
-        // 8,192 lookups in the table; beside two digits, a pair is made once.
-        let [two, three] = [rows(60_000, 8192), rows(16_000_000, 8192)].map(|a| a.bytes_32);
-        let digit = (16_384 + 8224 + 2048 + 8192 + 131_168 + 131_072 + 170_368 + 18_432) / 2;
-        assert!((three - two).abs_diff(digit) < 8, "{}", three - two);
-        // Few lookups are sorted in one dispatch, which asks for less.
-        let few = rows(60_000, 2048).bytes_32;
-        assert!(few * 4 < two, "{few}, {two}");
+        // 4,096 and 36,864 lookups in the table; beside two digits, a pair is made once.
+        let few = 4160 + 65_568 + 81_920 + 65_536 + 83_200;
+        let many = 73_728 + 36_896 + 4608 + 36_864 + 590_368 + 82_944 + 589_824 + 810_368;
+        for (lookups, two_digits) in [(4096, few), (36_864, many)] {
+            let [two, three] = [60_000, 16_000_000].map(|n| rows(n, lookups).bytes_32);
+            let digit = two_digits / 2;
+            assert!((three - two).abs_diff(digit) < 8, "{}", three - two);
+        }
+        // The fewest are sorted in one dispatch, which asks for less.
+        let [one_tile, two_tiles] = [2048, 4096].map(|lookups| rows(60_000, lookups).bytes_32);
+        assert!(one_tile * 2 < two_tiles, "{one_tile}, {two_tiles}");
     }
 
     #[test]

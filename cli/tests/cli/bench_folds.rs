@@ -97,7 +97,6 @@ fn dispatches_are_timed_by_their_pipelines() {
         let expected = [
             named("keys", 1),
             named("sort count", 2),
-            named("sort add up", 2),
             named("sort move", 2),
             named("fold f32 x4", 1),
             named("fold f32 x4, long runs", 1),

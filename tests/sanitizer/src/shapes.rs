@@ -116,7 +116,7 @@ fn folds() -> Vec<Named> {
         ("add rows of 3072 bytes", 128, 500, Scatter(DType::F32, Reduce::Add, 768)),
         ("add rows of 256 bytes", 1024, 1000, Scatter(DType::F32, Reduce::Add, 64)),
         ("add rows of 16 bytes", 4096, 4000, Scatter(DType::F32, Reduce::Add, 4)),
-        ("add single f32", 8192, 8000, Scatter(DType::F32, Reduce::Add, 1)),
+        ("add single f32", 36_864, 36_000, Scatter(DType::F32, Reduce::Add, 1)),
         ("add rows of 128 bytes", 1024, 1000, Scatter(DType::F32, Reduce::Add, 32)),
         ("add rows of 1024 bytes", 256, 1000, Scatter(DType::F32, Reduce::Add, 256)),
         ("add rows of 64 f16", 512, 1000, Scatter(DType::F16, Reduce::Add, 64)),
