@@ -28,7 +28,7 @@ const DIGITS = 256u;
 // Pairs of an invocation and of a workgroup, as `TILE` in src/scatter/sort.rs.
 const ITEMS = 8u;
 const TILE = 2048u;
-// What each tile reads of the counts of so many tiles is no more than its pairs, as in src/scatter/sort.rs.
+// A tile reads no more of the counts of so many than of its pairs. As in src/scatter/sort.rs.
 const FEW_TILES = 16u;
 // Beside the count of the first digit of a tile that has keys out of order.
 const FALLS = 0x80000000u;

@@ -46,7 +46,8 @@ fn main(
     }
 }
 
-// The pairs of many tiles are in order. Few are counted all the same: that takes no longer than to ask all of them.
+// Whether the pairs are in order, and the sort has ended. Few tiles are counted all the same: that takes no longer than to
+// look at the word of each.
 fn is_over() -> bool {
     var says = 0u;
     if ((sort.ends != 0u) & !are_few()) {

@@ -179,7 +179,7 @@ const CONSTRUCTS: &[(&str, &[&str])] = &[
     ),
     (
         "sort_move.wgsl pairs_with for",
-        &["the pairs of one of few tiles alone added"],
+        &["the pairs of the last of the most tiles that are few not added"],
     ),
     (
         "sort_tile.wgsl exchange for",

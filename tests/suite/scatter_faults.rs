@@ -122,6 +122,9 @@ fn of_many() -> Vec<Scatter> {
             all.push(in_order(DType::BF16, order, extent, tiles * 2048));
         }
     }
+    // The most that are few.
+    let (order, extent) = of_few[0];
+    all.push(in_order(DType::BF16, order, extent, 16 * 2048));
     // Keys in several pieces, of one column and of several; 0 is less than nearly all.
     for (dtype, reduce) in [(DType::I32, Reduce::Add), (DType::U32, Reduce::Min)] {
         for columns in [1, 8] {

@@ -148,8 +148,8 @@ faults! {
         "select(0u, count, n < tile)" => "0u * count",
     "the pairs of the last of few tiles not added": "fn move_pairs"
         "n <= last)" => "n < last)",
-    "the pairs of one of few tiles alone added": "fn move_pairs"
-        "n = 0u; n < FEW_TILES; n++" => "n = 0u; n < 1u; n++",
+    "the pairs of the last of the most tiles that are few not added": "fn move_pairs"
+        "n = 0u; n < FEW_TILES; n++" => "n = 0u; n + 1u < FEW_TILES; n++",
     "the last pair of a tile not loaded": "fn move_pairs"
         "if (n < count) {\n            pair" => "if (n + 1u < count) {\n            pair",
     "digits that start in the middle of an invocation's pairs": "fn move_pairs"
