@@ -93,38 +93,32 @@ fn of_many() -> Vec<Scatter> {
     let mut all = Vec::new();
     // Whole tiles, few and more: keys in any order; in order, of one digit, two and three; in order but for one, only within
     // tiles, and but for every 256th within tiles, which are greater than those that the memory of a workgroup may still
-    // hold. What is taken for two runs of a key is rounded twice, and sums depend on the order.
-    type Order = fn(u32) -> u32;
-    let of_few: [(Order, usize); 9] = [
-        (|n| n.wrapping_mul(2_654_435_761) >> 17, 32_768),
-        (|n| (n.wrapping_mul(2_654_435_761) >> 9) % 11, 11),
-        (|n| n / 62, 100),
-        (|n| if n == 1077 { 0 } else { n / 62 }, 100),
-        (|n| n / if n < 1024 { 25 } else { 125 }, 100),
-        (|n| n % 2048 / 50, 100),
-        (|n| 1000 + n / 2048 * 8 + n % 256 / 32, 1024),
-        (|n| n / 7, 1000),
-        (|n| n / 2 * 48, 150_000),
+    // hold. With so many times as many lookups, a key has so many times as many of them. What is taken for two runs of a
+    // key is rounded twice, and sums depend on the order.
+    type Order = fn(u32, u32) -> u32;
+    let orders: [(Order, usize); 9] = [
+        (|n, _| n.wrapping_mul(2_654_435_761) >> 17, 32_768),
+        (|n, _| (n.wrapping_mul(2_654_435_761) >> 9) % 11, 11),
+        (|n, times| n / (62 * times), 100),
+        (|n, times| if n == 1077 { 0 } else { n / (62 * times) }, 100),
+        (|n, times| n / if n < 1024 { 25 } else { 125 * times }, 100),
+        (|n, _| n % 2048 / 50, 100),
+        (|n, _| 1000 + n / 2048 * 8 + n % 256 / 32, 1136),
+        (|n, times| n / (7 * times), 1000),
+        (|n, times| n / (2 * times) * 48, 150_000),
     ];
-    let of_more: [(Order, usize); 9] = [
-        (|n| n.wrapping_mul(2_654_435_761) >> 17, 32_768),
-        (|n| (n.wrapping_mul(2_654_435_761) >> 9) % 11, 11),
-        (|n| n / 350, 100),
-        (|n| if n == 1077 { 0 } else { n / 350 }, 100),
-        (|n| n / if n < 1024 { 25 } else { 500 }, 100),
-        (|n| n % 2048 / 50, 100),
-        (|n| 1000 + n / 2048 * 8 + n % 256 / 32, 1136),
-        (|n| n / 35, 1000),
-        (|n| n / 12 * 48, 140_000),
-    ];
-    for (orders, tiles) in [(of_few, 3), (of_more, 17)] {
+    for (dtype, tiles, times) in [
+        (DType::BF16, 3, 1),
+        (DType::F32, 3, 1),
+        (DType::BF16, 17, 6),
+    ] {
         for (order, extent) in orders {
-            all.push(in_order(DType::BF16, order, extent, tiles * 2048));
+            all.push(in_order(dtype, |n| order(n, times), extent, tiles * 2048));
         }
     }
     // The most that are few.
-    let (order, extent) = of_few[0];
-    all.push(in_order(DType::BF16, order, extent, 16 * 2048));
+    let (order, extent) = orders[0];
+    all.push(in_order(DType::BF16, |n| order(n, 1), extent, 16 * 2048));
     // Keys in several pieces, of one column and of several; 0 is less than nearly all.
     for (dtype, reduce) in [(DType::I32, Reduce::Add), (DType::U32, Reduce::Min)] {
         for columns in [1, 8] {
@@ -139,7 +133,7 @@ fn of_many() -> Vec<Scatter> {
 }
 
 /// Sums of one column by such indices.
-fn in_order(dtype: DType, order: fn(u32) -> u32, extent: usize, count: usize) -> Scatter {
+fn in_order(dtype: DType, order: impl Fn(u32) -> u32, extent: usize, count: usize) -> Scatter {
     let shapes = [&[extent, 1][..], &[count], &[count, 1]];
     let mut sums = scatter(Op::gather(0), shapes, dtype, Reduce::Add, 5);
     let indices = (0..count as u32).map(order);

@@ -22,7 +22,7 @@ const SORTS: [&str; 3] = [
     "add rows of 16 bytes",
     "add single f32",
 ];
-/// The digits of the others than the first.
+/// The digits of all but the first.
 const SORT_DIGITS: u64 = 2;
 
 /// Bytes that the waves of a case ask for, those of whole sectors.
