@@ -155,27 +155,32 @@ impl<'a> Ahead<'a> {
         }
     }
 
-    /// Asks for the next group; not for short rows that share cache lines with those before.
+    /// The next group, with where its first row starts before its indices are added; not short rows that share cache
+    /// lines with those before.
     #[inline(always)]
-    pub(super) fn fetch_group<W: Bits, const DEPTH: usize, const DENSE: bool>(
+    pub(super) fn next_group<W: Bits, const DEPTH: usize, const DENSE: bool>(
         &mut self,
         lookups: &Packed<'a, W, DEPTH>,
-    ) {
-        let Some(group) = self.groups.next() else {
-            return;
-        };
-        let mut start = self.start;
+    ) -> Option<(&'a [u8], usize)> {
+        let (group, start) = (self.groups.next()?, self.start);
         let step = lookups.step::<DENSE>();
         self.start = start.wrapping_add(step.wrapping_mul(GROUP));
-        let row = |n: usize, start: usize| lookups.row::<DENSE>(group, n, start, self.width);
-        let first = row(0, start);
+        let first = lookups.row::<DENSE>(group, 0, start, self.width);
         let are_far = self.width >= LINE_BYTES || first.abs_diff(self.last) > GROUP * LINE_BYTES;
         self.last = first;
-        if are_far {
-            for n in 0..GROUP {
-                fetch(self.params, row(n, start), self.width.min(FETCHED_BYTES));
-                start = start.wrapping_add(step);
-            }
-        }
+        are_far.then_some((group, start))
+    }
+
+    /// Asks for one row of it.
+    #[inline(always)]
+    pub(super) fn fetch_row<W: Bits, const DEPTH: usize, const DENSE: bool>(
+        &self,
+        lookups: &Packed<'a, W, DEPTH>,
+        (group, start): (&[u8], usize),
+        n: usize,
+    ) {
+        let start = start.wrapping_add(lookups.step::<DENSE>().wrapping_mul(n));
+        let row = lookups.row::<DENSE>(group, n, start, self.width);
+        fetch(self.params, row, self.width.min(FETCHED_BYTES));
     }
 }

@@ -197,8 +197,18 @@ impl<'a> Work<'a> {
             if !lookups.all_inside(group) {
                 break;
             }
-            if let Some(ahead) = &mut ahead {
-                ahead.fetch_group::<W, DEPTH, DENSE>(lookups);
+            let soon = ahead
+                .as_mut()
+                .and_then(|ahead| ahead.next_group::<W, DEPTH, DENSE>(lookups));
+            let fetch_row = |n| {
+                if let (Some(ahead), Some(group)) = (&ahead, soon) {
+                    ahead.fetch_row::<W, DEPTH, DENSE>(lookups, group, n);
+                }
+            };
+            // Of long rows one at a time, each when another is copied: a processor waits where more lines are asked for than
+            // it can have on their way.
+            if WIDTH != ANY {
+                (0..GROUP).for_each(fetch_row);
             }
             let row = |n: usize, start: usize| {
                 let first = lookups.row::<DENSE>(group, n, start, width);
@@ -214,6 +224,9 @@ impl<'a> Work<'a> {
                 }
                 _ => {
                     for (n, to) in rows.chunks_exact_mut(width).enumerate() {
+                        if WIDTH == ANY {
+                            fetch_row(n);
+                        }
                         to.copy_from_slice(row(n, start));
                         start = start.wrapping_add(lookups.step::<DENSE>());
                     }
