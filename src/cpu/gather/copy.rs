@@ -205,8 +205,8 @@ impl<'a> Work<'a> {
                     ahead.fetch_row::<W, DEPTH, DENSE>(lookups, group, n);
                 }
             };
-            // Of long rows one at a time, each when another is copied: a processor waits where more lines are asked for than
-            // it can have on their way.
+            // Long rows are asked for one at a time, between copies: eight at once are more cache lines than a processor
+            // has in flight, and the copies wait for them.
             if WIDTH != ANY {
                 (0..GROUP).for_each(fetch_row);
             }
