@@ -42,8 +42,8 @@ fn contiguous_strides(dims: &[usize]) -> Dims<isize> {
 }
 
 /// The coordinates of element number `at` of a tensor, row-major.
-pub(crate) fn unravel(mut at: usize, shape: &[usize]) -> Vec<usize> {
-    let mut position = vec![0; shape.len()];
+pub(crate) fn unravel(mut at: usize, shape: &[usize]) -> Dims<usize> {
+    let mut position = Dims::from_elem(0, shape.len());
     for (p, &extent) in position.iter_mut().zip(shape).rev() {
         *p = at % extent;
         at /= extent;

@@ -78,7 +78,12 @@ impl Scatter {
 
     /// What is wrong with that, which should be what the reference makes.
     pub fn compare(&self, got: Result<Vec<u8>>) -> Option<String> {
-        difference(self.run(&Executor::Reference), got, |expected, got| {
+        self.compare_to(self.run(&Executor::Reference), got)
+    }
+
+    /// The same where it is known what the reference makes.
+    pub fn compare_to(&self, expected: Result<Vec<u8>>, got: Result<Vec<u8>>) -> Option<String> {
+        difference(expected, got, |expected, got| {
             let shape = self.call.params_layout.shape();
             byte_difference(shape, self.dtype.bytes(), expected, got)
         })

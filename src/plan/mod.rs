@@ -346,7 +346,7 @@ impl Plan {
         let element = lookup as usize * coordinates.len() + bad;
         BadIndices {
             op: self.op(),
-            position: unravel(element, self.indices_layout.shape()),
+            position: unravel(element, self.indices_layout.shape()).into_vec(),
             value: values[bad],
             axis: coordinates[bad].axis,
             extent: coordinates[bad].extent,

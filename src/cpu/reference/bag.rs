@@ -3,13 +3,14 @@
 
 use std::ops::Range;
 
+use super::definition::{Coordinates, joined};
 use crate::bag::{BagMode, Split};
 use crate::call::EmbeddingBag;
 use crate::error::{BadIndices, Error, OpKind, Result, Role};
 use crate::fold::{Fold, Pool, Pooling, pool_with};
 use crate::operand::{AnyTable, Params};
 use crate::rules::OutOfBounds;
-use crate::shape::{Layout, check_output_bytes, elements, unravel};
+use crate::shape::{Dims, Layout, check_output_bytes, elements};
 
 /// Executes `call`, writing the output's bytes, row-major.
 pub(crate) fn embedding_bag(call: &EmbeddingBag<'_>, output: &mut [u8]) -> Result<()> {
@@ -18,18 +19,20 @@ pub(crate) fn embedding_bag(call: &EmbeddingBag<'_>, output: &mut [u8]) -> Resul
     let shape = [&[bags(call)], &call.table.shape()[1..]].concat();
     let expected = elements(Role::Output, &shape, dtype.bytes())? * dtype.bytes();
     check_output_bytes(OpKind::EmbeddingBag, expected, output.len())?;
-    for (number, element) in output.chunks_exact_mut(dtype.bytes()).enumerate() {
-        let coordinates = unravel(number, &shape);
-        let (bag, column) = (coordinates[0], &coordinates[1..]);
-        let bag = Bag {
-            call,
-            lookups: lookups(call, bag),
-            column,
-        };
-        element.copy_from_slice(&pool_with(call.bags.mode, dtype, bag)?);
-    }
     if output.is_empty() {
         return Ok(());
+    }
+    for (bag, row) in output.chunks_exact_mut(expected / shape[0]).enumerate() {
+        let lookups = &lookups(call, bag);
+        let elements = row.chunks_exact_mut(dtype.bytes());
+        for (column, element) in Coordinates::new(&shape[1..]).zip(elements) {
+            let column = Column {
+                call,
+                lookups,
+                at: &column,
+            };
+            element.copy_from_slice(&pool_with(call.bags.mode, dtype, column)?);
+        }
     }
     match call.rules.out_of_bounds {
         OutOfBounds::Error => report(call),
@@ -57,11 +60,11 @@ fn padding(call: &EmbeddingBag<'_>) -> Option<usize> {
 }
 
 /// The positions of the indices of a bag, in order: coordinates of the indices.
-fn lookups(call: &EmbeddingBag<'_>, bag: usize) -> Vec<Vec<usize>> {
+fn lookups(call: &EmbeddingBag<'_>, bag: usize) -> Vec<Dims<usize>> {
     let shape = call.indices.layout().shape();
-    let of_vector = |range: Range<usize>| range.map(|n| vec![n]).collect();
+    let of_vector = |range: Range<usize>| range.map(|n| Dims::from_slice(&[n])).collect();
     match call.bags.split {
-        Split::Rows => (0..shape[1]).map(|n| vec![bag, n]).collect(),
+        Split::Rows => (0..shape[1]).map(|n| Dims::from_slice(&[bag, n])).collect(),
         Split::OffsetsWithLast(offsets) => of_vector(offsets[bag]..offsets[bag + 1]),
         Split::Offsets(offsets) => {
             let end = offsets.get(bag + 1).copied().unwrap_or(shape[0]);
@@ -71,13 +74,13 @@ fn lookups(call: &EmbeddingBag<'_>, bag: usize) -> Vec<Vec<usize>> {
 }
 
 /// One column of one bag.
-struct Bag<'a> {
+struct Column<'a> {
     call: &'a EmbeddingBag<'a>,
-    lookups: Vec<Vec<usize>>,
-    column: &'a [usize],
+    lookups: &'a [Dims<usize>],
+    at: &'a [usize],
 }
 
-impl Bag<'_> {
+impl Column<'_> {
     /// The row of the table that a lookup selects.
     fn row(&self, lookup: &[usize]) -> Option<usize> {
         row(self.call, lookup)
@@ -85,21 +88,21 @@ impl Bag<'_> {
 
     fn value<T: Fold>(&self, row: Option<usize>) -> T {
         match (row, &self.call.rules.out_of_bounds) {
-            (Some(row), _) => element(&self.call.table, &[&[row], self.column].concat()),
+            (Some(row), _) => element(&self.call.table, &joined(&[&[row], self.at])),
             (None, OutOfBounds::Fill(fill)) => bytemuck::pod_read_unaligned(fill.bytes()),
             (None, _) => T::zeroed(),
         }
     }
 }
 
-impl Pooling for Bag<'_> {
+impl Pooling for Column<'_> {
     type Output = Vec<u8>;
 
     fn pool<T: Fold, C: Pool<T>>(self) -> Vec<u8> {
         let mode = self.call.bags.mode;
         let mut fold: Option<T::Sum> = None;
         let mut count = 0;
-        for lookup in &self.lookups {
+        for lookup in self.lookups {
             let row = self.row(lookup);
             if row.is_some() && row == padding(self.call) {
                 continue;
@@ -159,7 +162,7 @@ fn report(call: &EmbeddingBag<'_>) -> Result<()> {
     Err(Error::IndexOutOfBounds(Box::new(BadIndices {
         op: OpKind::EmbeddingBag,
         value: call.indices.load(call.indices.layout().position(&position)),
-        position,
+        position: position.into_vec(),
         axis: 0,
         extent: call.table.shape()[0],
         count: 1 + bad.count() as u64,

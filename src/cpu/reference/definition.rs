@@ -8,6 +8,7 @@ use crate::error::{BadIndices, Error, OpKind, Result};
 use crate::op::{Checked, Op};
 use crate::operand::Indices;
 use crate::rules::{OutOfBounds, Rules};
+use crate::shape::Dims;
 
 /// An operator that has been checked against the shapes.
 pub(super) struct Definition<'a> {
@@ -72,7 +73,7 @@ impl<'a> Definition<'a> {
     }
 
     /// The element of params that belongs at these coordinates of the output.
-    pub(super) fn source(&self, output: &[usize]) -> Option<Vec<usize>> {
+    pub(super) fn source(&self, output: &[usize]) -> Option<Dims<usize>> {
         match self.checked {
             Checked::Gather { axis, batch_dims } => self.gather(output, axis, batch_dims),
             Checked::GatherNd { batch_dims, depth } => self.gather_nd(output, batch_dims, depth),
@@ -81,33 +82,33 @@ impl<'a> Definition<'a> {
     }
 
     /// output\[batch, outer, position, inner\] = params\[batch, outer, indices\[batch, position\], inner\]
-    fn gather(&self, output: &[usize], axis: usize, batch_dims: usize) -> Option<Vec<usize>> {
+    fn gather(&self, output: &[usize], axis: usize, batch_dims: usize) -> Option<Dims<usize>> {
         let positions = self.indices.layout().rank() - batch_dims;
         let (batch, rest) = output.split_at(batch_dims);
         let (outer, rest) = rest.split_at(axis - batch_dims);
         let (position, inner) = rest.split_at(positions);
-        let coordinate = self.coordinate(&[batch, position].concat(), axis)?;
-        Some([batch, outer, &[coordinate], inner].concat())
+        let coordinate = self.coordinate(&joined(&[batch, position]), axis)?;
+        Some(joined(&[batch, outer, &[coordinate], inner]))
     }
 
     /// output\[batch, position, slice\] = params\[batch, indices\[batch, position, 0..depth\], slice\]
-    fn gather_nd(&self, output: &[usize], batch_dims: usize, depth: usize) -> Option<Vec<usize>> {
+    fn gather_nd(&self, output: &[usize], batch_dims: usize, depth: usize) -> Option<Dims<usize>> {
         let (lookup, slice) = output.split_at(self.indices.layout().rank() - 1);
-        let looked_up: Option<Vec<usize>> = (0..depth)
-            .map(|k| self.coordinate(&[lookup, &[k]].concat(), batch_dims + k))
+        let looked_up: Option<Dims<usize>> = (0..depth)
+            .map(|k| self.coordinate(&joined(&[lookup, &[k]]), batch_dims + k))
             .collect();
-        Some([&lookup[..batch_dims], &looked_up?, slice].concat())
+        Some(joined(&[&lookup[..batch_dims], &looked_up?, slice]))
     }
 
     /// output\[…, x, …\] = params\[…, indices\[…, x, …\], …\]
-    fn gather_elements(&self, output: &[usize], axis: usize) -> Option<Vec<usize>> {
+    fn gather_elements(&self, output: &[usize], axis: usize) -> Option<Dims<usize>> {
         let coordinate = self.coordinate(output, axis)?;
         if self.params_shape.is_empty() {
-            return Some(Vec::new()); // torch: a 0-d tensor acts as shape [1]
+            return Some(Dims::new()); // torch: a 0-d tensor acts as shape [1]
         }
-        let mut source = output.to_vec();
+        let mut source = Dims::from_slice(output);
         if source.is_empty() {
-            return Some(vec![coordinate]); // torch: 0-d indices act as shape [1]
+            return Some(Dims::from_slice(&[coordinate])); // torch: 0-d indices act as shape [1]
         }
         source[axis] = coordinate;
         Some(source)
@@ -140,7 +141,7 @@ impl<'a> Definition<'a> {
             count += 1;
             first.get_or_insert(BadIndices {
                 op: self.kind,
-                position,
+                position: position.to_vec(),
                 value,
                 axis,
                 extent,
@@ -156,23 +157,28 @@ impl<'a> Definition<'a> {
     }
 }
 
+/// Coordinates, part after part.
+pub(super) fn joined(parts: &[&[usize]]) -> Dims<usize> {
+    parts.iter().flat_map(|part| part.iter().copied()).collect()
+}
+
 /// All coordinates of a shape, row-major. A 0-d shape has one, the empty one.
 pub(super) struct Coordinates<'a> {
     shape: &'a [usize],
-    next: Option<Vec<usize>>,
+    next: Option<Dims<usize>>,
 }
 
 impl<'a> Coordinates<'a> {
     pub(super) fn new(shape: &'a [usize]) -> Self {
-        let next = (!shape.contains(&0)).then(|| vec![0; shape.len()]);
+        let next = (!shape.contains(&0)).then(|| Dims::from_elem(0, shape.len()));
         Coordinates { shape, next }
     }
 }
 
 impl Iterator for Coordinates<'_> {
-    type Item = Vec<usize>;
+    type Item = Dims<usize>;
 
-    fn next(&mut self) -> Option<Vec<usize>> {
+    fn next(&mut self) -> Option<Dims<usize>> {
         let current = self.next.take()?;
         let mut next = current.clone();
         for (c, &extent) in next.iter_mut().zip(self.shape).rev() {
