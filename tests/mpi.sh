@@ -5,7 +5,7 @@
 #
 #   WGPU_GATHER_WANT_MPI=1      fails where they cannot be had, instead of saying so; 0 leaves them out
 #   WGPU_GATHER_MPI_RANKS=2,4   other numbers of ranks
-#   WGPU_GATHER_MPI_CASES=1000  how many random calls the tests make on the CPU path, for each
+#   WGPU_GATHER_MPI_CASES=2000  how many random calls the tests make on the CPU path, for each
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 . tests/chroot.sh

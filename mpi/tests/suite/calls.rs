@@ -4,7 +4,7 @@ use crate::kit::*;
 
 #[test]
 fn random_calls_agree_with_the_reference() {
-    let cases = std::env::var("WGPU_GATHER_MPI_CASES").unwrap_or_else(|_| "1000".to_owned());
+    let cases = std::env::var("WGPU_GATHER_MPI_CASES").unwrap_or_else(|_| "2000".to_owned());
     for ranks in ranks() {
         for backend in backends() {
             // Each call makes a table, which takes a software adapter long.
