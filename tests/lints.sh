@@ -7,7 +7,7 @@
 # a backend of wgpu are left out: no code here depends on them.
 lint_features() {
     local features feature backends
-    features=$(sed -n '/^\[features\]/,/^\[dependencies\]/{/"wgpu\//d;s/^\([a-z0-9_-]*\) = .*/\1/p}' Cargo.toml)
+    features=$(sed -n '/^\[features\]/,/^\[dependencies\]/{/"wgpu\//d;s/^\([a-z0-9_-]*\) = .*/\1/p;}' Cargo.toml)
     [[ $features == *gpu*internals* ]] # what was read are the features
     backends=$(sed -n 's/^\([a-z0-9]*\) = .*"wgpu\/.*/\1/p' Cargo.toml | paste -s -d '|')
     [[ $backends == *vulkan* ]]

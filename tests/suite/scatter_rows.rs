@@ -75,7 +75,7 @@ fn check(executors: &[Executor], calls: &[Scatter], label: &str) {
 #[test]
 fn rows_in_fours_on_every_executor() {
     check(&executors(), &scatters(40, 13), "");
-    // Rows of 1,300 words fill most of a binding, so that windows end within rows; of longer rows, several windows.
+    // Rows of 1,300 words fill most of a binding, so windows end within rows; those of longer elements take several.
     let calls = scatters(14, 5);
     let small = |engine: &Engine| {
         let (device, queue) = fresh_device(engine, segments::limits(8 << 10, 256 << 20, 4));
