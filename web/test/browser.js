@@ -6,7 +6,7 @@ import { inBrowser, open } from './chromium.js';
 import { crashed, destroyed, fallback, lateErrors, outOfMemory, ownShaders } from './device.js';
 import { folds } from './folds.js';
 import { afterCrash, clicks, withoutAdapter, withoutWebGpu } from './page.js';
-import { faults, random } from './random.js';
+import { faults, random, skips } from './random.js';
 
 const server = await serve(0);
 const url = `http://127.0.0.1:${server.address().port}/`;
@@ -27,7 +27,7 @@ async function run(context, tests, heard = complaints) {
 /** What is computed on the device, and what becomes of it. */
 async function onTheDevice() {
   const device = [ownShaders, lateErrors, outOfMemory, fallback, destroyed];
-  await inBrowser((context) => run(context, [random, faults, binding, folds, ...device]));
+  await inBrowser((context) => run(context, [random, skips, faults, binding, folds, ...device]));
 }
 
 /** The page; and a GPU process that crashes, or is not there. */

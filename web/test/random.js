@@ -1,4 +1,4 @@
-// Random calls on the browser's WebGPU and on the CPU path; and faults that must be found.
+// Random calls on the browser's WebGPU and on the CPU path; why cases are skipped; and faults that must be found.
 import assert from 'node:assert/strict';
 
 // Random calls of each kind.
@@ -11,10 +11,14 @@ const SHADER_FAULTS = {
   'takes the scale of another block': 'Quantized',
 };
 
+// Files of which WebGPU skips cases, and the only reason for it.
+const SKIPPED = ['numpy_at_recorded', 'tf_scatter_recorded', 'torch_bag_recorded', 'torch_scatter_recorded'];
+const NO_ARITHMETIC = /: the GPU path has no arithmetic for (f64|c64|c128) /;
+
 /**
- * Runs a suite in the page: counts, and the failures. `make` makes the engine: 'gpu', 'cpu', or the name of a
- * fault in its shaders. `name` is a file of recorded answers, or how many random calls there are of each kind;
- * `flips` a bit in an expected output.
+ * Runs a suite in the page: counts, the failures, and why cases are skipped. `make` makes the engine: 'gpu',
+ * 'cpu', or the name of a fault in its shaders. `name` is a file of recorded answers, or how many random calls
+ * there are of each kind; `flips` a bit in an expected output.
  */
 function runSuite(page, make, name, flips) {
   return page.evaluate(
@@ -25,11 +29,12 @@ function runSuite(page, make, name, flips) {
       const read = async () => Suite.read(await (await fetch(`conformance/${name}.json`)).text());
       const suite = await (typeof name === 'number' ? Suite.random(name) : read());
       if (flips) suite.plantFault(0);
-      const report = { passed: 0, failed: 0, skipped: 0, empty: 0, failures: [], on: engine.description };
+      const report = { passed: 0, failed: 0, skipped: 0, empty: 0, failures: [], reasons: [], on: engine.description };
       for (let at = 0; at < suite.length; at += 1) {
         const { name, outcome, detail } = await suite.run(engine, at);
         report[outcome] += 1;
         if (outcome === 'passed' && detail) report.empty += 1;
+        if (outcome === 'skipped') report.reasons.push(detail);
         if (outcome === 'failed') report.failures.push(`${name}: ${detail}`);
       }
       suite.free();
@@ -47,6 +52,15 @@ export async function random(page) {
     assert.equal(report.passed, 4 * RANDOM, `random calls on ${report.on}`);
     assert.ok(report.empty < 2 * RANDOM, `${report.empty} of ${report.passed} without an output`);
     console.log(`random calls, ${report.on}: ${report.passed} passed, ${report.empty} of them without an output`);
+  }
+}
+
+/** The button that runs all cases does not say why some are skipped. */
+export async function skips(page) {
+  for (const name of SKIPPED) {
+    const { reasons } = await runSuite(page, 'gpu', `folds/${name}`);
+    assert.ok(reasons.length > 0, name);
+    for (const reason of reasons) assert.match(reason, NO_ARITHMETIC, name);
   }
 }
 
