@@ -17,7 +17,7 @@ from ours import Server
 from race import figures, race
 
 HERE = pathlib.Path(__file__).resolve().parent
-LIBRARIES = ["numpy", "torch", "jax"]
+LIBRARIES = ["numpy", "torch", "tensorflow", "jax"]
 
 
 def find():
