@@ -1,30 +1,24 @@
 """TensorFlow on the CPU, eager. It writes to variables only."""
 
-import os
+import numpy as np
 
-os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
+from fold_libraries import InPlace
+from libraries import Contestant, NotOffered
+from libraries.tensorflow_ import tf, version  # noqa: F401  (a library has a version)
 
-import numpy as np  # noqa: E402
-import tensorflow as tf  # noqa: E402  (it reads its environment when it is imported)
-
-from fold_libraries import InPlace  # noqa: E402
-from libraries import Contestant, NotOffered  # noqa: E402
-
+tf.config.set_visible_devices([], "GPU")
 TO_A_COPY = {
     "none": tf.tensor_scatter_nd_update,
     "add": tf.tensor_scatter_nd_add,
     "max": tf.tensor_scatter_nd_max,
 }
+# Of tf.raw_ops.
 IN_PLACE = {
-    "none": tf.raw_ops.ResourceScatterUpdate,
-    "add": tf.raw_ops.ResourceScatterAdd,
-    "mul": tf.raw_ops.ResourceScatterMul,
-    "max": tf.raw_ops.ResourceScatterMax,
+    "none": "ResourceScatterUpdate",
+    "add": "ResourceScatterAdd",
+    "mul": "ResourceScatterMul",
+    "max": "ResourceScatterMax",
 }
-
-
-def version():
-    return tf.__version__
 
 
 def array(output):
@@ -32,9 +26,8 @@ def array(output):
 
 
 def calls(fold):
-    with tf.device("CPU"):
-        ids = [tf.constant(set_) for set_ in fold.ids]
-        yield bags(fold, ids) if fold.verb == "bags" else scatter(fold, ids)
+    ids = [tf.constant(set_) for set_ in fold.ids]
+    yield bags(fold, ids) if fold.verb == "bags" else scatter(fold, ids)
 
 
 def scatter(fold, ids):
@@ -48,8 +41,8 @@ def scatter(fold, ids):
         tuples = [set_[:, None] for set_ in ids]
         call = lambda n: function(rows, tuples[n], updates)
         return Contestant(function.__name__, call, numpy=array)
-    function = IN_PLACE[fold.reduce]
-    name = f"ResourceScatter{function.__name__.rsplit('_', 1)[-1].title()}"
+    name = IN_PLACE[fold.reduce]
+    function = getattr(tf.raw_ops, name)
 
     def again(rows, n):
         function(resource=rows.handle, indices=ids[n], updates=updates)
@@ -70,10 +63,10 @@ def bags(fold, ids):
     if fold.codes is not None or fold.bytes is not None:
         raise NotOffered("no quantized tables")
     rows = tf.constant(fold.rows)
-    bags, lookups = fold.ids[0].shape
     if fold.weights is None:
+        count, lookups = fold.ids[0].shape
         flat = [tf.reshape(set_, [-1]) for set_ in ids]
-        segments = tf.constant(np.repeat(np.arange(bags, dtype=np.int32), lookups))
+        segments = tf.constant(np.repeat(np.arange(count, dtype=np.int32), lookups))
         call = lambda n: tf.sparse.segment_sum(rows, flat[n], segments)
         return Contestant("sparse.segment_sum", call, numpy=array)
     weights = tf.cast(tf.constant(fold.weights), tf.float32)[..., None]
