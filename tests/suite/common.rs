@@ -1,6 +1,6 @@
 //! The executors of this machine, and running calls on them.
 
-use std::sync::OnceLock;
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use gather_conformance::{Call, Outcome, Report, check_call};
 use wgpu_gather::gpu::{AdapterSummary, DeviceOperand, Engine, Options, Status, adapters};
@@ -122,6 +122,12 @@ pub(crate) fn device_on(
         ..Default::default()
     };
     block_on(adapter.request_device(&descriptor)).expect("a device")
+}
+
+/// The right to take gigabytes of memory, and to rely on what is free: one test has it at a time.
+pub(crate) fn turn_of_gigabytes() -> MutexGuard<'static, ()> {
+    static TURN: Mutex<()> = Mutex::new(());
+    TURN.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Little-endian words of bytes, for buffers.

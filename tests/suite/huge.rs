@@ -1,13 +1,13 @@
 //! Tensors beyond 2 GiB and 4 GiB on a real device: byte positions and element numbers beyond 32
-//! bits. Software Vulkan, or a GPU with the memory. One at a time.
+//! bits. Software Vulkan, or a GPU with the memory.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::MutexGuard;
 
 use wgpu_gather::gpu::{DeviceTensor, Engine};
 use wgpu_gather::wgpu::Backend;
 use wgpu_gather::{Element, Error, Layout, Op, OutOfBounds, Rules, Tensor, TensorView};
 
-use crate::common::engines;
+use crate::common::{engines, turn_of_gigabytes};
 
 /// What each test takes of the host's memory, and of the device's: the larger of the two tables, and a
 /// quarter of a GiB for the rest.
@@ -21,8 +21,7 @@ struct Alone {
 
 /// Mesa's GL takes twice the memory for buffers so large.
 fn own_engine() -> Option<Alone> {
-    static TURN: Mutex<()> = Mutex::new(());
-    let turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
+    let turn = turn_of_gigabytes();
     let Some(engine) = engines().iter().find(|e| e.adapter().api != Backend::Gl) else {
         println!("SKIPPED: tensors beyond 2 GiB, as this machine has no adapter but for GL");
         return None;

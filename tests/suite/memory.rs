@@ -15,7 +15,7 @@ use wgpu_gather::{
     TensorView, wgpu,
 };
 
-use crate::common::{adapter_like, block_on, device_on, engines};
+use crate::common::{adapter_like, block_on, device_on, engines, turn_of_gigabytes};
 
 const CHILD: &str = "GATHER_OUT_OF_MEMORY_CHILD";
 const DONE: &str = "out of memory, and well again";
@@ -192,17 +192,18 @@ fn with_budget(engine: &Engine, percent: u8) -> Engine {
         .expect("an engine")
 }
 
-/// A budget of three quarters of a GiB beyond what is taken now, or some more, as it is in percent: an
-/// output of twice that is refused, and then a small one is made.
+/// A budget of one GiB beyond what is taken now, or some more, as it is in percent: an output of nearly two
+/// is refused, and then a small one is made. Tests beside this one may take or free half a GiB meanwhile.
 fn pass_the_budget_and_recover(engine: &Engine) {
+    let _turn = turn_of_gigabytes();
     let (all, taken) = host_memory();
-    let percent = (taken + (3 << 28)).div_ceil(all / 100);
+    let percent = (taken + (1 << 30)).div_ceil(all / 100);
     assert!(all / 100 < 3 << 28, "percents of {all} bytes are too large");
     let engine = with_budget(engine, percent.try_into().expect("some memory is free"));
     let executor = Executor::Gpu(engine);
     let (_, gather) = CALLS[0];
-    // 1.5 GiB and a flag, rounded up likewise.
-    let (mut large, rounded) = (vec![0.0; 3 << 27], 1_627_389_952);
+    // 1,984 MiB and a flag, rounded up likewise.
+    let (mut large, rounded) = (vec![0.0; 496 << 20], 2_097_152_000);
     for _ in 0..2 {
         is_refused(&executor, gather, &mut large, rounded);
         succeeds(&executor, gather, &mut large[..1 << 20]);
