@@ -158,29 +158,40 @@ struct Folded {
 
 // Folds the updates of the key after this pair to the end of the pass or the piece into `sum`.
 fn fold_updates(at: Start, step: u32, before: vec4<u32>) -> Folded {
-    let last = min(fold.first + fold.pairs - 1u, at.first | fold.piece_mask);
+    let end = min(fold.first + fold.pairs - 1u, at.first | fold.piece_mask) + 1u;
+    let key = at.pair.x;
     var sum = before;
     var n = at.first + 1u;
     var pair = pairs[min(n, fold.count - 1u)];
-    // Of sums, the loads of four updates are in flight together. The pairs are sorted: if the fourth has the key, all
-    // have.
-    while ((fold.reduce == ADD) && (n + 3u <= last) && (pairs[n + 3u].x == at.pair.x)) {
-        let a = update_at(n, step);
-        let b = update_at(n + 1u, step);
-        let c = update_at(n + 2u, step);
-        let d = update_at(n + 3u, step);
-        sum = with_added(with_added(with_added(with_added(sum, a), b), c), d);
-        n += 4u;
+    // Each loop is within an `if` with its condition: compilers for CPUs, whose lanes are invocations, go through the
+    // body of a loop once more when all of them have left it, and jump over that of an `if`.
+    if (has_four(n, end, key)) {
+        while (has_four(n, end, key)) {
+            let a = update_at(n, step);
+            let b = update_at(n + 1u, step);
+            let c = update_at(n + 2u, step);
+            let d = update_at(n + 3u, step);
+            sum = with_added(with_added(with_added(with_added(sum, a), b), c), d);
+            n += 4u;
+        }
         pair = pairs[min(n, fold.count - 1u)];
     }
-    for (; (n <= last) & (pair.x == at.pair.x); n++) {
-        let position = update_of(pair, step);
-        pair = pairs[min(n + 1u, fold.count - 1u)];
-        if (position - fold.updates_from < fold.updates_count) {
-            sum = combine(sum, widen(load_update(position + fold.updates_shift)));
+    if ((n < end) & (pair.x == key)) {
+        for (; (n < end) & (pair.x == key); n++) {
+            let position = update_of(pair, step);
+            pair = pairs[min(n + 1u, fold.count - 1u)];
+            if (position - fold.updates_from < fold.updates_count) {
+                sum = combine(sum, widen(load_update(position + fold.updates_shift)));
+            }
         }
     }
-    return Folded(sum, (n < fold.count) & (pair.x == at.pair.x));
+    return Folded(sum, (n < fold.count) & (pair.x == key));
+}
+
+// Of sums, the loads of four updates are in flight together. The pairs are sorted: if the fourth from `n` on has the
+// key, all have.
+fn has_four(n: u32, end: u32, key: u32) -> bool {
+    return (fold.reduce == ADD) && (n + 3u < end) && (pairs[n + 3u].x == key);
 }
 
 struct Update {

@@ -50,24 +50,28 @@ fn fold_two_steps(at: Start, a: u32, b: u32) {
         let end = fold.first + fold.pairs;
         var n = at.first;
         // As in `fold_updates`.
-        while ((fold.reduce == ADD) && (n + 3u < end) && (pairs[n + 3u].x == key)) {
-            let a0 = update_at(n, step_a.y);
-            let b0 = update_at(n, step_b.y);
-            let a1 = update_at(n + 1u, step_a.y);
-            let b1 = update_at(n + 1u, step_b.y);
-            let a2 = update_at(n + 2u, step_a.y);
-            let b2 = update_at(n + 2u, step_b.y);
-            let a3 = update_at(n + 3u, step_a.y);
-            let b3 = update_at(n + 3u, step_b.y);
-            sum_a = with_added(with_added(with_added(with_added(sum_a, a0), a1), a2), a3);
-            sum_b = with_added(with_added(with_added(with_added(sum_b, b0), b1), b2), b3);
-            n += 4u;
+        if (has_four(n, end, key)) {
+            while (has_four(n, end, key)) {
+                let a0 = update_at(n, step_a.y);
+                let b0 = update_at(n, step_b.y);
+                let a1 = update_at(n + 1u, step_a.y);
+                let b1 = update_at(n + 1u, step_b.y);
+                let a2 = update_at(n + 2u, step_a.y);
+                let b2 = update_at(n + 2u, step_b.y);
+                let a3 = update_at(n + 3u, step_a.y);
+                let b3 = update_at(n + 3u, step_b.y);
+                sum_a = with_added(with_added(with_added(with_added(sum_a, a0), a1), a2), a3);
+                sum_b = with_added(with_added(with_added(with_added(sum_b, b0), b1), b2), b3);
+                n += 4u;
+            }
         }
-        for (; (n < end) && (pairs[n].x == key); n++) {
-            let a = update_at(n, step_a.y);
-            let b = update_at(n, step_b.y);
-            sum_a = with_update(sum_a, a);
-            sum_b = with_update(sum_b, b);
+        if (has_next(n, end, key)) {
+            for (; has_next(n, end, key); n++) {
+                let a = update_at(n, step_a.y);
+                let b = update_at(n, step_b.y);
+                sum_a = with_update(sum_a, a);
+                sum_b = with_update(sum_b, b);
+            }
         }
         if (stores_a) {
             store_destination(to_a + fold.destination_shift, vec4(0u), narrow(sum_a));
@@ -76,4 +80,8 @@ fn fold_two_steps(at: Start, a: u32, b: u32) {
             store_destination(to_b + fold.destination_shift, vec4(0u), narrow(sum_b));
         }
     }
+}
+
+fn has_next(n: u32, end: u32, key: u32) -> bool {
+    return (n < end) && (pairs[n].x == key);
 }

@@ -23,21 +23,21 @@ faults! {
     "the carry read where it is written": "carry["
         "carry_over((1u - fold.turn) *" => "carry_over(fold.turn *",
     "all updates but the first and those in fours lost": "fn fold_updates"
-        "(n <= last) & (pair.x" => "(n <= at.first) & (pair.x",
+        "(n < end) & (pair.x" => "(n <= at.first) & (pair.x",
     "the last update lost": "fn fold_updates"
-        "(n <= last) & (pair.x" => "(n < last) & (pair.x",
+        "(n < end) & (pair.x" => "(n + 1u < end) & (pair.x",
     "updates of the next keys folded, too": "fn fold_updates"
-        "(pair.x == at.pair.x); n++" => "(pair.x >= at.pair.x); n++",
+        "(n < end) & (pair.x ==" => "(n < end) & (pair.x >=",
     "the first update folded twice": "fn fold_updates"
         "var n = at.first + 1u;" => "var n = at.first;",
     "the fourth update of four lost": "fn fold_updates"
         "sum, a), b), c), d);" => "sum, a), b), c), c);",
-    "four updates taken where the last is of another key": "fn fold_updates"
-        "(pairs[n + 3u].x == at" => "(pairs[n + 3u].x >= at",
-    "four updates taken beyond the end of a pass": "fn fold_updates"
-        "(n + 3u <= last)" => "(n <= last)",
+    "four updates taken where the last is of another key": "fold_step(at, n - pair_number"
+        "(pairs[n + 3u].x == key)" => "(pairs[n + 3u].x >= key)",
+    "four updates taken beyond the end of a pass": "fold_step(at, n - pair_number"
+        "(n + 3u < end)" => "(n < end)",
     "the update after four not the next": "fn fold_updates"
-        "pair = pairs[min(n, fold.count - 1u)];\n    }\n    for" => "pair = pairs[min(n - 1u, fold.count - 1u)];\n    }\n    for",
+        "pair = pairs[min(n, fold.count - 1u)];\n    }" => "pair = pairs[min(n - 1u, fold.count - 1u)];\n    }",
     "long runs folded twice": "fn fold_run("
         "& !is_long" => "",
     "no barrier after updates of a run are loaded": "fn fold_run("
@@ -249,7 +249,7 @@ faults! {
     "the base of a row dropped": "fn fold_two_steps"
         "sum_b = widen(load_destination" => "sum_b = vec4(0u); let unused = widen(load_destination",
     "all updates of a row but the first and those in fours lost": "fn fold_two_steps"
-        "(n < end) && (pairs" => "(n < at.first + 1u) && (pairs",
+        "has_next(n, end, key); n++" => "has_next(n, end, key) && (n == at.first); n++",
     "the last update of a row lost": "fn fold_two_steps"
         "(n < end) && (pairs" => "(n + 1u < end) && (pairs",
     "updates of the next keys folded into a row, too": "fn fold_two_steps"
