@@ -19,7 +19,7 @@ const FAULTS: [(&str, Change); 5] = [
         source.replace("params[", "params[1u + ")
     }),
     ("loses the last update", |source| {
-        source.replace("(n <= last) & (pair.x", "(n < last) & (pair.x")
+        source.replace("(n < end) & (pair.x", "(n + 1u < end) & (pair.x")
     }),
     ("leaves out the last row of a bag", |source| {
         source.replace("for (; lookup < end;", "for (; lookup + 1u < end;")
