@@ -32,8 +32,8 @@ RUSTDOCFLAGS="-D warnings" cargo doc --no-deps --locked --lib
 # built ARGUMENT...: builds tests and examples; sets `unit`, `suite` and `examples` to where they are.
 built() {
     local log=$scratch/build
-    if ! cargo test --no-run --lib --test suite --locked "$@" &>"$log" ||
-        ! cargo build --examples --locked "$@" &>>"$log"; then
+    if ! cargo test --no-run --lib --test suite --locked --color never "$@" &>"$log" ||
+        ! cargo build --examples --locked --color never "$@" &>>"$log"; then
         cat "$log"
         return 1
     fi

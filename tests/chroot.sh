@@ -100,8 +100,8 @@ build_tests() {
     log=$(mktemp)
     # The examples by themselves: with --examples cargo makes tests of them.
     if ! {
-        cargo build --workspace --all-features --locked --examples "$@" &&
-            cargo test --workspace --all-features --locked --no-run --test suite --test cli "$@"
+        cargo build --workspace --all-features --locked --examples --color never "$@" &&
+            cargo test --workspace --all-features --locked --no-run --test suite --test cli --color never "$@"
     } &>"$log"; then
         cat "$log"
         return 1
