@@ -16,7 +16,8 @@ use std::thread::ThreadId;
 use crate::error::Error;
 use crate::gpu::device::commands::Command;
 
-/// Numbers of submissions repeat after so many.
+/// Words of the buffer that numbers are copied from. Submissions are numbered from 1 on, and begin again
+/// behind the last.
 pub(in crate::gpu) const NUMBERS: u32 = 256;
 
 /// Commands that wait for a submission, and those who are to know if they cannot be submitted.
@@ -70,8 +71,10 @@ pub(in crate::gpu) struct Turns(Mutex<State>);
 
 #[derive(Debug, Default)]
 struct State {
-    under_way: Vec<Turn>,
-    next: u32,
+    /// The last one, unless it has ended. What came before has arrived, or this one has taken it over.
+    under_way: Option<Turn>,
+    /// Its number. None has 0, which is what they leave their numbers in before the first has arrived.
+    last: u32,
     /// Tickets that may be used again.
     tickets: Vec<wgpu::Buffer>,
 }
@@ -87,18 +90,16 @@ impl Turns {
         let thread = std::thread::current().id();
         let mut state = self.lock();
         let waiting = take();
+        // One that has arrived is not put back: once this one has, who took that over would repeat it.
         let others = |turn: &mut Turn| !turn.has_arrived_for(thread);
-        let others: Vec<Turn> = state.under_way.extract_if(.., others).collect();
-        if waiting.commands.is_empty() && others.is_empty() {
+        let other = state.under_way.take_if(others);
+        if waiting.commands.is_empty() && other.is_none() {
             return None;
         }
-        let number = state.next;
-        state.next = (number + 1) % NUMBERS;
-        let (mut tickets, mut batches) = (Vec::new(), Vec::new());
-        for turn in others {
-            tickets.extend(turn.tickets);
-            batches.extend(turn.batches);
-        }
+        let number = state.last % (NUMBERS - 1) + 1;
+        state.last = number;
+        let taken_over = other.map(|turn| (turn.tickets, turn.batches));
+        let (mut tickets, mut batches) = taken_over.unwrap_or_default();
         tickets.push(state.tickets.pop().unwrap_or_else(ticket));
         batches.push(Numbered {
             number,
@@ -111,41 +112,38 @@ impl Turns {
             tickets,
             batches,
         };
-        state.under_way.push(turn.clone());
+        state.under_way = Some(turn.clone());
         Some(turn)
     }
 
     /// The submission begins.
     pub(in crate::gpu) fn submits(&self, turn: &Turn) {
         let mut state = self.lock();
-        let this = state.under_way.iter_mut().find(|other| other.is(turn));
-        if let Some(this) = this {
+        let under_way = state.under_way.as_mut();
+        if let Some(this) = under_way.filter(|other| other.is(turn)) {
             this.is_submitted = true;
         }
     }
 
     /// The submission has returned. Says whether it was this turn's still: else another thread sees to
-    /// its commands.
+    /// its commands, or they had arrived before a callback submitted more.
     pub(in crate::gpu) fn end(&self, turn: &Turn) -> bool {
         let mut state = self.lock();
-        let this = |other: &mut Turn| other.is(turn);
-        let ended: Vec<Turn> = state.under_way.extract_if(.., this).collect();
-        if !ended.is_empty() {
+        let ended = state.under_way.take_if(|other| other.is(turn));
+        if ended.is_some() {
             // Nobody has destroyed it, nor will.
             state.tickets.push(turn.ticket().clone());
         }
         drop(state);
-        !ended.is_empty()
+        ended.is_some()
     }
 
     /// Whether all that is under way has arrived, as this thread sees it.
     pub(in crate::gpu) fn have_arrived(&self) -> bool {
         let thread = std::thread::current().id();
         let state = self.lock();
-        state
-            .under_way
-            .iter()
-            .all(|turn| turn.has_arrived_for(thread))
+        let under_way = state.under_way.as_ref();
+        under_way.is_none_or(|turn| turn.has_arrived_for(thread))
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {

@@ -8,7 +8,7 @@ use std::time::Duration;
 use wgpu_gather::gpu::{Engine, Options};
 use wgpu_gather::{Op, Rules, wgpu};
 
-use super::{N, download, expected, gather, reversed, upload, values};
+use super::{N, download, expected, gather, others, reversed, upload, values};
 use crate::common::{engine_with, engines};
 
 /// Ends a test that hangs.
@@ -152,6 +152,42 @@ fn a_callback_before_a_submission_finds_what_is_to_be_submitted() {
                     assert_eq!(download(&engine, &rows), expected());
                     drop(leave);
                 });
+            }
+        });
+    }
+}
+
+/// A callback submits more, after the submission out of which it was called, and stays in there. A thread that
+/// takes that submission over repeats nothing of it: the later one is the last to have arrived.
+#[test]
+fn a_submission_of_a_callback_comes_after_its_own_for_good() {
+    for engine in engines() {
+        let engine = engine_with(engine, Options::default());
+        within_limit(move || {
+            let (op, rules) = (Op::gather(0), Rules::default());
+            let (table, ids) = (upload(&engine, values()), upload(&engine, reversed()));
+            let (later, mut rows) = (upload(&engine, others()), upload(&engine, vec![0; N]));
+            for _ in 0..3 {
+                engine
+                    .gather_into(op, &rules, &table, &ids, &mut rows)
+                    .expect("a gather");
+                let (callback, is_in, leave) = stuck();
+                let (of_callback, mut to) = (engine.clone(), rows.clone());
+                let (from, at) = (later.clone(), ids.clone());
+                call_in_submission(&engine, move || {
+                    of_callback
+                        .gather_into(Op::gather(0), &Rules::default(), &from, &at, &mut to)
+                        .expect("a gather");
+                    of_callback.flush().expect("a submission");
+                    callback();
+                });
+                thread::scope(|scope| {
+                    scope.spawn(|| engine.flush().expect("a submission"));
+                    is_in.recv_timeout(LIMIT).expect("the callback");
+                    assert_eq!(download(&engine, &rows), others());
+                    drop(leave);
+                });
+                assert_eq!(download(&engine, &rows), others());
             }
         });
     }
