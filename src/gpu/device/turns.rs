@@ -16,8 +16,8 @@ use std::thread::ThreadId;
 use crate::error::Error;
 use crate::gpu::device::commands::Command;
 
-/// Words of the buffer that numbers are copied from. Submissions are numbered from 1 on, and begin again
-/// behind the last.
+/// How many words the buffer has that numbers are copied from. Turns are numbered from 1 on, and from 1 on
+/// again after the last of them.
 pub(in crate::gpu) const NUMBERS: u32 = 256;
 
 /// Commands that wait for a submission, and those who are to know if they cannot be submitted.
@@ -73,7 +73,7 @@ pub(in crate::gpu) struct Turns(Mutex<State>);
 struct State {
     /// The last one, unless it has ended. What came before has arrived, or this one has taken it over.
     under_way: Option<Turn>,
-    /// Its number. None has 0, which is what they leave their numbers in before the first has arrived.
+    /// The number of the last one. None has 0: the queue's word of the last that arrived starts with it.
     last: u32,
     /// Tickets that may be used again.
     tickets: Vec<wgpu::Buffer>,
@@ -90,7 +90,8 @@ impl Turns {
         let thread = std::thread::current().id();
         let mut state = self.lock();
         let waiting = take();
-        // One that has arrived is not put back: once this one has, who took that over would repeat it.
+        // One of this thread has arrived, and is forgotten: who took it over after this one has arrived would find
+        // this one's number, and repeat it.
         let others = |turn: &mut Turn| !turn.has_arrived_for(thread);
         let other = state.under_way.take_if(others);
         if waiting.commands.is_empty() && other.is_none() {
