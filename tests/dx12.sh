@@ -9,7 +9,7 @@
 #   WGPU_GATHER_CHROOTS=DIR     where what is fetched is kept (see tests/chroot.sh)
 #   GATHER_RANDOM=10000         how many random calls are checked; WGPU_GATHER_DX12_CASES=1000: by the
 #                               tests; GATHER_LARGE=60: large ones, by the tests
-#   WGPU_GATHER_DX12_PROGRAMS=100  how many random programs the tests run, and a tenth with a lost device
+#   WGPU_GATHER_DX12_PROGRAMS=200  how many random programs the tests run, and a tenth with a lost device
 #   WGPU_GATHER_DX12_FAULTS=1   plants faults in the shaders, too, which takes a quarter of an hour more at least
 #
 # The last line is "N passed, M failed, K skipped". What was skipped is named before it.
@@ -81,7 +81,7 @@ run_proof() {
     # shellcheck disable=SC2016 # for the inner shell
     in_chroot $system env WINEDEBUG=-all WINEPREFIX=/var/lib/wine WGPU_BACKEND=dx12 \
         VKD3D_CONFIG=virtual_heaps FAULTS_LEFT_OUT="$left_out" \
-        GATHER_PROGRAMS="${WGPU_GATHER_DX12_PROGRAMS:-100}" \
+        GATHER_PROGRAMS="${WGPU_GATHER_DX12_PROGRAMS:-200}" \
         WINEDLLOVERRIDES="mscoree,mshtml=;d3dcompiler_47=n" WGPU_DX12_COMPILER=fxc \
         WGPU_GATHER_DXC="Z:$compilers/dxcompiler.dll" GATHER_CASES="${WGPU_GATHER_DX12_CASES:-1000}" \
         xvfb-run --auto-servernum --server-args='-screen 0 640x480x24 -nolisten tcp' \
