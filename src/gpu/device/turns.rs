@@ -16,8 +16,7 @@ use std::thread::ThreadId;
 use crate::error::Error;
 use crate::gpu::device::commands::Command;
 
-/// How many words the buffer has that numbers are copied from. Turns are numbered from 1 on, and from 1 on
-/// again after the last of them.
+/// Length of the buffer of numbers, which holds the words 0, 1, 2 and so on.
 pub(in crate::gpu) const NUMBERS: u32 = 256;
 
 /// Commands that wait for a submission, and those who are to know if they cannot be submitted.
@@ -71,9 +70,9 @@ pub(in crate::gpu) struct Turns(Mutex<State>);
 
 #[derive(Debug, Default)]
 struct State {
-    /// The last one, unless it has ended. What came before has arrived, or this one has taken it over.
+    /// The latest turn, until it ends. Earlier ones have reached the queue or were taken over by it.
     under_way: Option<Turn>,
-    /// The number of the last one. None has 0: the queue's word of the last that arrived starts with it.
+    /// The number of the latest turn.
     last: u32,
     /// Tickets that may be used again.
     tickets: Vec<wgpu::Buffer>,
@@ -90,14 +89,14 @@ impl Turns {
         let thread = std::thread::current().id();
         let mut state = self.lock();
         let waiting = take();
-        // One of this thread has arrived, and is forgotten: who took it over after this one has arrived would find
-        // this one's number, and repeat it.
+        // A submitted turn of this thread has reached the queue, as this runs in a callback of its submission.
+        // Dropped: once this turn has left its number, whoever took that one over would replay it.
         let others = |turn: &mut Turn| !turn.has_arrived_for(thread);
         let other = state.under_way.take_if(others);
         if waiting.commands.is_empty() && other.is_none() {
             return None;
         }
-        let number = state.last % (NUMBERS - 1) + 1;
+        let number = number_after(state.last);
         state.last = number;
         let taken_over = other.map(|turn| (turn.tickets, turn.batches));
         let (mut tickets, mut batches) = taken_over.unwrap_or_default();
@@ -126,8 +125,8 @@ impl Turns {
         }
     }
 
-    /// The submission has returned. Says whether it was this turn's still: else another thread sees to
-    /// its commands, or they had arrived before a callback submitted more.
+    /// The submission has returned. Returns false if another thread has taken over its commands, or if a
+    /// callback within it, which runs once they have reached the queue, began a turn.
     pub(in crate::gpu) fn end(&self, turn: &Turn) -> bool {
         let mut state = self.lock();
         let ended = state.under_way.take_if(|other| other.is(turn));
@@ -183,5 +182,24 @@ impl Turn {
         if let Some(n) = self.batches.iter().position(|batch| batch.number == last) {
             self.batches.drain(..=n);
         }
+    }
+}
+
+/// The number of the turn after the one numbered `last`. Never 0, which stands for no turn: the word that turns
+/// leave their numbers in starts with it.
+fn number_after(last: u32) -> u32 {
+    last % (NUMBERS - 1) + 1
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_wrap_around_and_skip_that_of_no_turn() {
+        let numbers =
+            std::iter::successors(Some(number_after(0)), |&last| Some(number_after(last)));
+        let expected = (1..NUMBERS).chain(1..NUMBERS);
+        assert!(numbers.take(2 * NUMBERS as usize - 2).eq(expected));
     }
 }

@@ -157,10 +157,10 @@ fn a_callback_before_a_submission_finds_what_is_to_be_submitted() {
     }
 }
 
-/// A callback submits more, after the submission out of which it was called, and stays in there. A thread that
-/// takes that submission over repeats nothing of it: the later one is the last to have arrived.
+/// A callback submits commands of its own and does not return. Another thread, which takes over the submission
+/// that the callback runs in, must not replay it after them.
 #[test]
-fn a_submission_of_a_callback_comes_after_its_own_for_good() {
+fn a_submission_is_not_replayed_after_that_of_its_callback() {
     for engine in engines() {
         let engine = engine_with(engine, Options::default());
         within_limit(move || {
