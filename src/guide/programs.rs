@@ -125,7 +125,7 @@
 //! the dispatches in a pass; where one reads what another wrote, wgpu puts the barrier. Nothing
 //! here needs a fence or a wait, and no gather disturbs another one that was recorded before it.
 //! A small call may be submitted later than it was made, but never after something that would
-//! show it. Keep three things in mind:
+//! show it. Keep four things in mind:
 //!
 //! - `queue.write_buffer` lands before *all* commands of the next submission. Two gathers in one
 //!   encoder cannot see two contents that are written in this way; submit between them, or copy in
@@ -135,6 +135,9 @@
 //! - wgpu runs your callbacks (`map_async`, `on_submitted_work_done`) within any call that submits
 //!   or polls, also of the engine. A callback may call the engine, and wait for another thread that
 //!   does.
+//! - On GL one thread at a time uses the device. wgpu has another one wait for it, but panics after 6 seconds, on
+//!   Windows after 1. A submission takes as long as its work with software drivers, which run it at once: make large
+//!   calls from one thread there.
 //!
 //! # Bad indices
 //!

@@ -1,6 +1,8 @@
 //! The device: adapters, its queue and memory, what is submitted, and who polls it.
 
 pub(in crate::gpu) mod adapter;
+#[cfg(not(target_arch = "wasm32"))]
+pub(in crate::gpu) mod arrival;
 pub(in crate::gpu) mod commands;
 pub(in crate::gpu) mod deferred;
 #[cfg(not(target_arch = "wasm32"))]

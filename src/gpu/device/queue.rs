@@ -19,6 +19,8 @@ use std::time::Duration;
 use parking_lot::ReentrantMutex;
 
 use crate::error::{Error, Result};
+#[cfg(not(target_arch = "wasm32"))]
+use crate::gpu::device::arrival::arrives;
 use crate::gpu::device::commands::{Command, encode_into};
 use crate::gpu::device::deferred::DeferredErrors;
 use crate::gpu::device::turns::{Batch, Failure, Turn, Turns};
@@ -222,11 +224,8 @@ impl Queue {
             encoder.copy_buffer_to_buffer(&self.arrived, 0, &word, 0, 4);
             let submitted = self.queue.submit([encoder.finish()]);
             word.map_async(wgpu::MapMode::Read, .., drop);
-            let wait = wgpu::PollType::Wait {
-                submission_index: Some(submitted),
-                timeout: None,
-            };
-            let _ = self.device.poll(wait);
+            // If it fails, the word is not mapped.
+            let _ = arrives(&self.device, &submitted);
             let mapped = word.slice(..).get_mapped_range().ok();
             arrived = mapped.map(|mapped| bytemuck::pod_read_unaligned(&mapped));
         };

@@ -10,6 +10,8 @@ use futures_intrusive::channel::shared::{Receiver, Sender, channel};
 
 use crate::error::Result;
 use crate::gpu::context::Context;
+#[cfg(not(target_arch = "wasm32"))]
+use crate::gpu::device::arrival::arrives;
 use crate::gpu::device::deferred::Pending;
 #[cfg(not(target_arch = "wasm32"))]
 use crate::gpu::device::poller::Transfer;
@@ -78,7 +80,7 @@ impl<T: Send + 'static> Callback<T> {
         match poll_mode {
             #[cfg(not(target_arch = "wasm32"))]
             PollMode::Here => {
-                let polled = poll(&context.device, submitted);
+                let polled = arrives(&context.device, &submitted);
                 polled.map_err(|error| context.lost(&error.to_string()))?;
             }
             #[cfg(not(target_arch = "wasm32"))]
@@ -86,7 +88,7 @@ impl<T: Send + 'static> Callback<T> {
                 let device = context.device.clone();
                 context.poller.wait(move || {
                     // Should wgpu panic, nobody is to wait for what will not come.
-                    let polled = catch_unwind(AssertUnwindSafe(|| poll(&device, submitted)));
+                    let polled = catch_unwind(AssertUnwindSafe(|| arrives(&device, &submitted)));
                     if !matches!(polled, Ok(Ok(_))) {
                         // Full only if the callback has answered already.
                         let _ = sender.try_send(None);
@@ -98,16 +100,4 @@ impl<T: Send + 'static> Callback<T> {
         }
         receiver.receive().await.flatten().ok_or_else(silent)
     }
-}
-
-/// Polls until `submitted` is done and its callbacks are called.
-#[cfg(not(target_arch = "wasm32"))]
-fn poll(
-    device: &wgpu::Device,
-    submitted: wgpu::SubmissionIndex,
-) -> std::result::Result<wgpu::PollStatus, wgpu::PollError> {
-    device.poll(wgpu::PollType::Wait {
-        submission_index: Some(submitted),
-        timeout: None,
-    })
 }
