@@ -53,5 +53,5 @@ cd mpi
 cargo fmt --check
 cargo clippy --all-targets --locked -- -D warnings
 RUSTDOCFLAGS="-D warnings" cargo doc --no-deps --locked --lib
-# One at a time: each runs as many processes as ranks.
-cargo test --locked -- --test-threads 1 --nocapture
+# Each test runs as many processes as ranks, which wait for each other much of the time.
+cargo test --locked -- --test-threads "$(($(nproc) + 1))" --nocapture
