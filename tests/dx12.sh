@@ -64,7 +64,7 @@ proof() {
         wine "$command" verify --backend gpu --adapter dx12 --cases "$@"
         wine "$command" verify --backend gpu --adapter dx12 --random "$random"
     } &>"$out/calls" || true &
-    # With a thread for each core, a sixth of their time is spent waiting.
+    # One test more than there are cores, as each waits at times.
     # shellcheck disable=SC2086 # several arguments
     wine "$suite" --test-threads "$(($(nproc) + 1))" --show-output \
         --skip on_the_host $FAULTS_LEFT_OUT &>"$out/suite" || true

@@ -135,9 +135,9 @@
 //! - wgpu runs your callbacks (`map_async`, `on_submitted_work_done`) within any call that submits
 //!   or polls, also of the engine. A callback may call the engine, and wait for another thread that
 //!   does.
-//! - On GL one thread at a time uses the device. wgpu has another one wait for it, but panics after 6 seconds, on
-//!   Windows after 1. A submission takes as long as its work with software drivers, which run it at once: make large
-//!   calls from one thread there.
+//! - On GL one thread at a time uses the device. wgpu makes the others wait, and panics in one that has waited for
+//!   6 seconds (1 on Windows). Software drivers do the work of a submission while it is submitted: make large calls
+//!   from one thread there.
 //!
 //! # Bad indices
 //!

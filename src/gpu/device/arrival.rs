@@ -2,8 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-/// wgpu waits so long at a time. On GL it keeps the context locked meanwhile, and a thread that waits longer for that
-/// than 6 s (on Windows 1 s) panics; and however long it is told to wait, it gives up after 2^31 ns there.
+/// How long wgpu waits at a time. On GL it holds the context meanwhile, and panics in another thread that has waited
+/// 6 s for it (1 s on Windows). Whatever it is told, it gives up after 2^31 ns there.
 const AT_A_TIME: Duration = Duration::from_millis(100);
 
 /// Polls until `submitted` is done and its callbacks are called, however long it takes.
@@ -23,7 +23,7 @@ pub(in crate::gpu) fn arrives(
     })
 }
 
-/// Polls again and again, each time for so long.
+/// Calls `poll`, which is to wait for `at_a_time`, until its wait does not run out.
 fn until_done(
     at_a_time: Duration,
     mut poll: impl FnMut(Duration) -> Result<wgpu::PollStatus, wgpu::PollError>,
@@ -31,7 +31,7 @@ fn until_done(
     loop {
         let began = Instant::now();
         match poll(at_a_time) {
-            // A wait that fails on GL looks like one that ran out, but for the time. Clocks may be coarse.
+            // On GL a wait that fails gives this error, too, but at once. Half the time allows for coarse clocks.
             Err(wgpu::PollError::Timeout) if began.elapsed() >= at_a_time / 2 => {}
             polled => return polled.map(drop),
         }
